@@ -1,0 +1,49 @@
+/* What every call shares: how it says no, where the reason is written, how long work is watched.
+ *
+ * A function that can fail returns a tamis_status and takes, last, a tamis_error that the caller owns (NULL if the
+ * reason is not wanted). On failure its outputs hold the most pessimistic value, never old memory. The library never
+ * prints, exits or aborts by itself.                                                                              */
+#ifndef TAMIS_BASE_H
+#define TAMIS_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TAMIS_API __attribute__((visibility("default")))
+#else
+#define TAMIS_API
+#endif
+
+/* The numbers are frozen; they are also the exit codes of the command (2 is its own: wrong usage). */
+typedef enum tamis_status {
+    TAMIS_OK = 0,
+    TAMIS_SYSTEM = 1,  /* memory, disk, operating system, an engine that died, cancelled by the caller */
+    TAMIS_INVALID = 3, /* the caller broke a stated need: the message names the parameter */
+    TAMIS_REFUSED = 4, /* the budget or the setting forbids it */
+    TAMIS_UNABLE = 5   /* could not certify within the work limit */
+} tamis_status;
+
+#define TAMIS_ERROR_SIZE 4096
+
+/* Several plan errors are separated by newlines. A message never contains a data value. */
+typedef struct tamis_error {
+    tamis_status status;
+    char message[TAMIS_ERROR_SIZE];
+} tamis_error;
+
+/* Called now and then during long work with the share done in [0, 1], or a negative number while it is unknown, and
+ * the rows read so far. A result other than 0 asks to stop: the work ends with TAMIS_SYSTEM, nothing is published. */
+typedef int tamis_progress(void *context, double share, int64_t rows);
+
+/* "0.1.0": the version of the library that is running. */
+TAMIS_API const char *tamis_version(void);
+
+
+/* Frees a text that a tamis function gave; NULL is fine. */
+TAMIS_API void tamis_free(void *text);
+
+/* Releases the caches that number theory keeps for the calling thread. Call it before a thread ends. */
+TAMIS_API void tamis_thread_done(void);
+
+#endif

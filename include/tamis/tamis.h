@@ -1,0 +1,8 @@
+/* tamis: differential privacy for sample surveys. This header includes all the others. */
+#ifndef TAMIS_TAMIS_H
+#define TAMIS_TAMIS_H
+
+#include <tamis/base.h>
+#include <tamis/num.h>
+
+#endif

@@ -1,0 +1,55 @@
+/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
+ * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
+#ifndef TMI_JSON_H
+#define TMI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* ---- reading ---- */
+
+typedef struct tmi_json tmi_json; /* a value inside a document; lives as long as the document */
+
+typedef enum tmi_json_kind {
+    TMI_JSON_NULL, TMI_JSON_BOOLEAN, TMI_JSON_INTEGER, TMI_JSON_REAL, TMI_JSON_STRING, TMI_JSON_LIST, TMI_JSON_OBJECT
+} tmi_json_kind;
+
+/* Parses one document; the caller frees it with tmi_json_free. INVALID (with position) on malformed text. */
+tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err);
+void tmi_json_free(tmi_json *document);
+
+tmi_json_kind tmi_json_kind_of(const tmi_json *value);
+bool tmi_json_is_true(const tmi_json *value);
+int64_t tmi_json_integer(const tmi_json *value);
+const char *tmi_json_string(const tmi_json *value); /* strings with an inner zero byte are refused on reading */
+
+size_t tmi_json_size(const tmi_json *list_or_object);
+const tmi_json *tmi_json_at(const tmi_json *list, size_t index);
+const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL if absent */
+
+/* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
+const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
+
+/* ---- writing ---- */
+
+#define TMI_JSON_DEPTH 16
+
+typedef struct tmi_json_out {
+    tmi_text *text;
+    unsigned depth;
+    bool pretty, keyed, filled[TMI_JSON_DEPTH]; /* keyed: a key was written, its value comes next */
+} tmi_json_out;
+
+void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty);
+void tmi_json_open(tmi_json_out *out, char bracket); /* '{' or '[' */
+void tmi_json_close(tmi_json_out *out, char bracket); /* '}' or ']' */
+void tmi_json_key(tmi_json_out *out, const char *key);
+void tmi_json_put_string(tmi_json_out *out, const char *string); /* NULL writes null */
+void tmi_json_put_integer(tmi_json_out *out, int64_t value);
+void tmi_json_put_boolean(tmi_json_out *out, bool value);
+void tmi_json_put_null(tmi_json_out *out);
+void tmi_json_put_number(tmi_json_out *out, const char *text); /* a number already written, such as 1.5e-7 */
+
+#endif

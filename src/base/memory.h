@@ -1,0 +1,23 @@
+/* Allocation that can fail. Every allocation of the library goes through these functions; the tests link a memory.c of
+ * their own whose k-th allocation fails, and run each call once for every k.                                        */
+#ifndef TMI_MEMORY_H
+#define TMI_MEMORY_H
+
+#include <stddef.h>
+
+/* NULL if there is no memory or count * size overflows; a size of zero gives a block of one byte. Zeroed. */
+void *tmi_alloc(size_t count, size_t size);
+
+/* As realloc for count elements; the old block stays valid on failure. New bytes are not zeroed. */
+void *tmi_realloc(void *block, size_t count, size_t size);
+
+/* Free of NULL is fine. */
+void tmi_free(void *block);
+
+/* Overwrites memory that held noise or keys; the compiler may not remove it. */
+void tmi_wipe(void *block, size_t size);
+
+/* A copy of the first `length` bytes of `text` with a final zero. */
+char *tmi_copy_text(const char *text, size_t length);
+
+#endif

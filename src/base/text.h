@@ -1,0 +1,27 @@
+/* A text that grows. A failed allocation is remembered: write as much as you like, look once at the end. */
+#ifndef TMI_TEXT_H
+#define TMI_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef struct tmi_text {
+    char *bytes; /* zero-terminated when not NULL */
+    size_t length, room;
+    bool failed;
+} tmi_text;
+
+void tmi_text_init(tmi_text *text);
+void tmi_text_clear(tmi_text *text);
+
+void tmi_text_add(tmi_text *text, const char *bytes, size_t length);
+void tmi_text_put(tmi_text *text, const char *string);
+void tmi_text_format(tmi_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands the bytes to the caller (tmi_free) and leaves the text empty; SYSTEM if any write failed. */
+tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+#include "num/ball.h"
+
+#include <math.h>
+
+#include "num/ball_arb.h"
+#include "num/number_gmp.h"
+
+_Static_assert(sizeof(arb_struct) == sizeof(tmi_ball), "a ball is an arb_struct");
+
+void tmi_ball_init(tmi_ball *x) { arb_init(tmi_arb(x)); }
+void tmi_ball_clear(tmi_ball *x) { arb_clear(tmi_arb(x)); }
+
+void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }
+void tmi_ball_set_unknown(tmi_ball *z) { arb_zero_pm_inf(tmi_arb(z)); }
+
+void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits)
+{
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_mpq(q, x->value);
+    arb_set_fmpq(tmi_arb(z), q, bits);
+    fmpq_clear(q);
+}
+
+#define BINARY(name)                                                                                                  \
+    void tmi_ball_##name(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits)                                \
+    {                                                                                                                 \
+        arb_##name(tmi_arb(z), tmi_arb_const(x), tmi_arb_const(y), bits);                                             \
+    }
+#define WITH_INT(name, arb_name)                                                                                      \
+    void tmi_ball_##name(tmi_ball *z, const tmi_ball *x, int64_t y, long bits)                                        \
+    {                                                                                                                 \
+        arb_##arb_name(tmi_arb(z), tmi_arb_const(x), y, bits);                                                        \
+    }
+#define UNARY(name)                                                                                                   \
+    void tmi_ball_##name(tmi_ball *z, const tmi_ball *x, long bits)                                                   \
+    {                                                                                                                 \
+        arb_##name(tmi_arb(z), tmi_arb_const(x), bits);                                                               \
+    }
+
+BINARY(add)
+BINARY(sub)
+BINARY(mul)
+BINARY(div)
+BINARY(max)
+BINARY(min)
+BINARY(union)
+WITH_INT(add_int, add_si)
+WITH_INT(mul_int, mul_si)
+WITH_INT(div_int, div_si)
+UNARY(sqrt)
+UNARY(exp)
+UNARY(expm1)
+UNARY(log)
+UNARY(log1p)
+
+void tmi_ball_neg(tmi_ball *z, const tmi_ball *x) { arb_neg(tmi_arb(z), tmi_arb_const(x)); }
+
+bool tmi_ball_is_zero(const tmi_ball *x) { return arb_is_zero(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_positive(const tmi_ball *x) { return arb_is_positive(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_negative(const tmi_ball *x) { return arb_is_negative(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_finite(const tmi_ball *x) { return arb_is_finite(tmi_arb_const(x)) != 0; }
+
+bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y)
+{
+    return arb_lt(tmi_arb_const(x), tmi_arb_const(y)) != 0;
+}
+
+tamis_bound tmi_ball_bound(const tmi_ball *x)
+{
+    tamis_bound unknown = {-INFINITY, INFINITY}, bound;
+    arf_t lower, upper;
+    if (arf_is_nan(arb_midref(tmi_arb_const(x)))) return unknown;
+    arf_init(lower);
+    arf_init(upper);
+    arb_get_interval_arf(lower, upper, tmi_arb_const(x), ARF_PREC_EXACT);
+    bound.lower = arf_get_d(lower, ARF_RND_FLOOR);
+    bound.upper = arf_get_d(upper, ARF_RND_CEIL);
+    arf_clear(lower);
+    arf_clear(upper);
+    return bound;
+}
+
+tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula, const void *context, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_ball value;
+    *bound = (tamis_bound){-INFINITY, INFINITY};
+    tmi_ball_init(&value);
+    for (long bits = TMI_BITS_FIRST; bits <= TMI_BITS_LAST; bits *= 2) {
+        TMI_TRY(formula(&value, context, bits, err));
+        tamis_bound b = tmi_ball_bound(&value);
+        double gap = b.upper - b.lower, size = fmax(fabs(b.lower), fabs(b.upper));
+        if (isinf(b.lower) && b.lower == b.upper) gap = 0; /* exactly infinite */
+        if (gap <= width * size || gap <= 1e-300) {
+            *bound = b;
+            goto done;
+        }
+    }
+    status = tmi_fail(err, TAMIS_UNABLE, "the enclosure is still too wide with %d bits", TMI_BITS_LAST);
+done:
+    tmi_ball_clear(&value);
+    return status;
+}

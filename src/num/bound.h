@@ -1,0 +1,23 @@
+/* Printing enclosures so that the printed decimals still enclose. */
+#ifndef TMI_BOUND_H
+#define TMI_BOUND_H
+
+#include <tamis/num.h>
+
+#include "base/json.h"
+
+#define TMI_BOUND_UNKNOWN ((tamis_bound){-__builtin_inf(), __builtin_inf()})
+
+/* A double in at most 17 significant digits, rounded towards minus or plus infinity, never to the nearest: the decimal
+ * is on the safe side of the double. Infinities become "-inf" and "inf". `text` has room for TMI_DECIMAL bytes.       */
+#define TMI_DECIMAL 40
+void tmi_decimal_down(char *text, double x);
+void tmi_decimal_up(char *text, double x);
+
+/* {"lower": ..., "upper": ...}, infinities as strings. */
+void tmi_json_put_bound(tmi_json_out *out, tamis_bound bound);
+
+/* The doubles around an exact number. */
+tamis_bound tmi_number_bound(const tamis_number *x);
+
+#endif

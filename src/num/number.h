@@ -1,0 +1,33 @@
+/* Exact rationals inside the library. GMP is seen only in num/: other rooms use these few functions. */
+#ifndef TMI_NUMBER_H
+#define TMI_NUMBER_H
+
+#include <stdbool.h>
+#include <tamis/num.h>
+
+#include "base/error.h"
+
+/* p / q with q != 0. */
+tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_error *err);
+tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
+
+/* z = x op y; *z is new, the caller frees it. Division by zero is INVALID. */
+tamis_status tmi_number_add(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
+tamis_status tmi_number_sub(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
+tamis_status tmi_number_mul(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
+tamis_status tmi_number_div(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
+
+int tmi_number_sign(const tamis_number *x);                          /* -1, 0, 1 */
+int tmi_number_compare(const tamis_number *x, const tamis_number *y); /* sign of x - y */
+int tmi_number_compare_int(const tamis_number *x, int64_t y);
+bool tmi_number_is_integer(const tamis_number *x);
+
+/* Largest integer <= x, smallest integer >= x; false if it does not fit 64 bits. */
+bool tmi_number_floor(int64_t *z, const tamis_number *x);
+bool tmi_number_ceil(int64_t *z, const tamis_number *x);
+
+/* Nearest doubles below and above (equal if x is a double). */
+double tmi_number_down(const tamis_number *x);
+double tmi_number_up(const tamis_number *x);
+
+#endif

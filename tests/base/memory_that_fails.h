@@ -1,0 +1,27 @@
+/* Runs a call with its first, second, third … allocation failing until it gets through:
+ *
+ *     EVERY_ALLOCATION_FAILS(tamis_number_read(&x, "1/3", &err), { check outputs; });
+ *
+ * The call must return TAMIS_SYSTEM each time before, and its outputs must be free of rubbish (the second argument
+ * runs after each failure).                                                                                         */
+#ifndef TESTS_MEMORY_THAT_FAILS_H
+#define TESTS_MEMORY_THAT_FAILS_H
+
+#include <stdbool.h>
+
+void fail_allocation(long which); /* 1: the next one; 0: none */
+bool allocation_failed(void);     /* whether the asked failure happened; switches it off */
+
+#define EVERY_ALLOCATION_FAILS(call, after_failure)                                                                   \
+    for (long k_ = 1;; k_++) {                                                                                        \
+        fail_allocation(k_);                                                                                          \
+        tamis_status status_ = (call);                                                                                \
+        if (!allocation_failed()) {                                                                                   \
+            assert_int_equal(status_, TAMIS_OK);                                                                      \
+            break;                                                                                                    \
+        }                                                                                                             \
+        assert_int_equal(status_, TAMIS_SYSTEM);                                                                      \
+        after_failure;                                                                                                \
+    }
+
+#endif
