@@ -1,0 +1,112 @@
+/* The command line: one file a command, one table of commands.
+ *
+ * A cli_command says everything about itself: purpose, operands, options, examples. From these rows come `--help`, the
+ * manual page, the completion of bash and zsh, and the parsing itself, so that none of them can forget an option.
+ * A new command is a file with one row and its function, and a line in commands.c.
+ *
+ * Results go to stdout, everything else to stderr. A function that returns int returns an exit code: 0 done, 1 system,
+ * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; but for 2 these are the tamis_status. What is
+ * wrong on the command line itself, in form or in value, is 2; 3 speaks of the plan and of the data.                 */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <tamis/tamis.h>
+
+#define CLI_USAGE 2
+#define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
+#define CLI_OPTIONS 16 /* options of one command, the common ones included */
+#define CLI_OPERANDS 4
+
+/* ---- the table ---- */
+
+typedef enum cli_files { CLI_NO_FILES, CLI_PLANS, CLI_FOLDERS } cli_files; /* what completion offers */
+
+/* An option, or an operand: then `name` is how it is written in the synopsis. Lists end with an empty one. */
+typedef struct cli_argument {
+    const char *name;    /* "scale" for --scale; "PLAN.yaml" for an operand */
+    const char *value;   /* of an option: "P/Q"; NULL for a flag */
+    const char *choices; /* "laplace gaussian": the only texts allowed; NULL: any */
+    const char *help;
+    cli_files files;
+    bool needed;
+} cli_argument;
+
+typedef struct cli_example {
+    const char *line; /* for a shell; run by the tests beside examples/api/plan.yaml */
+    const char *what; /* "five numbers with scale 10" */
+} cli_example;
+
+typedef struct cli_call cli_call;
+
+typedef struct cli_command {
+    const char *name;
+    const char *purpose; /* one line, without a full stop */
+    const char *about;   /* paragraphs, separated by an empty line */
+    const cli_argument *operands, *options;
+    const cli_example *examples;
+    int (*run)(const cli_call *call);
+} cli_command;
+
+extern const cli_command *const cli_commands[];   /* in the order of the help; ends with NULL */
+extern const cli_argument cli_common_options[];   /* --json, --quiet, --help, --version */
+extern const cli_command *cli_find(const char *name); /* NULL if there is none */
+
+/* ---- one call ---- */
+
+struct cli_call {
+    const cli_command *command;
+    bool json, quiet;
+    const char *values[CLI_OPTIONS]; /* by the option's place in command->options; use cli_value */
+    const char *operands[CLI_OPERANDS];
+    int operand_count;
+};
+
+/* The text given for an option, "" for a flag that was given, NULL for an option that was not. */
+const char *cli_value(const cli_call *call, const char *option);
+
+/* Parses and runs; gives the exit code of the process. */
+int cli_main(int argc, char **argv);
+
+/* ---- saying something on stderr ---- */
+
+/* "tamis: message", and how to get help. Returns CLI_USAGE. */
+int cli_wrong_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The error's message, a line each with "tamis: " before it. Lines that tell a place in the file `path` (NULL if there
+ * is none) stand as they are, so that editors find the place. Returns the exit code that goes with the error. */
+int cli_failed(const tamis_error *err, const char *path);
+
+/* A remark or a warning; nothing with --quiet. */
+void cli_remark(const cli_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The name in the list (ends with NULL) that was probably meant; NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names);
+
+/* Escape sequences for a stream, empty unless it is a terminal and neither NO_COLOR nor TERM=dumb says otherwise. */
+typedef struct cli_paint {
+    const char *bold, *faint, *red, *plain;
+} cli_paint;
+
+cli_paint cli_paint_for(FILE *stream);
+
+/* ---- stdout ---- */
+
+/* Flushes stdout. A reader that went away ends the command quietly, a full disk is told; both give exit code 1. */
+int cli_finish_output(void);
+
+/* Writes a text of the library to stdout, frees it, finishes. */
+int cli_print(char *text);
+
+/* ---- help, manual, completion ---- */
+
+void cli_help(FILE *out, const cli_command *command); /* NULL: of the whole program */
+
+/* One paragraph or several, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first line is
+ * taken to stand at column `at` already. */
+void cli_wrap(FILE *out, const char *text, int at, int indent);
+
+int cli_version(bool json);
+
+#endif

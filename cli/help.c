@@ -1,0 +1,138 @@
+/* The help of the program and of each command, from the table. */
+#include <string.h>
+
+#include "cli.h"
+
+#define INDENT 2
+
+void cli_wrap(FILE *out, const char *text, int at, int indent)
+{
+    int column = at;
+    for (const char *word = text; *word;) {
+        if (*word == '\n') { /* an empty line between paragraphs */
+            word += strspn(word, "\n");
+            fprintf(out, "\n\n%*s", indent, "");
+            column = indent;
+            continue;
+        }
+        int length = (int)strcspn(word, " \n");
+        if (column > indent && column + 1 + length > CLI_WIDTH) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(word, 1, (size_t)length, out);
+        column += length;
+        word += length;
+        word += strspn(word, " ");
+    }
+    fputc('\n', out);
+}
+
+static void heading(FILE *out, const char *text)
+{
+    cli_paint paint = cli_paint_for(out);
+    fprintf(out, "\n%s%s%s\n", paint.bold, text, paint.plain);
+}
+
+/* "  name   text text text" with the text in one column. */
+static void entry(FILE *out, const char *name, int width, const char *text)
+{
+    int at = INDENT + width + 2;
+    fprintf(out, "%*s%-*s", INDENT, "", width, name);
+    if ((int)strlen(name) > width)
+        fprintf(out, "\n%*s", at, "");
+    else
+        fputs("  ", out);
+    cli_wrap(out, text, at, at);
+}
+
+static const char *written(char *room, size_t size, const cli_argument *option)
+{
+    snprintf(room, size, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    return room;
+}
+
+static int width_of(const cli_argument *list, bool options)
+{
+    char room[80];
+    int width = 0;
+    for (; list && list->name; list++) {
+        int length = (int)strlen(options ? written(room, sizeof room, list) : list->name);
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+static void arguments(FILE *out, const cli_argument *list, bool options, int width)
+{
+    char room[80];
+    for (; list && list->name; list++)
+        entry(out, options ? written(room, sizeof room, list) : list->name, width, list->help);
+}
+
+static void examples(FILE *out, const cli_example *list)
+{
+    cli_paint paint = cli_paint_for(out);
+    heading(out, "Examples");
+    for (; list && list->line; list++) {
+        fprintf(out, "%*s%s# ", INDENT, "", paint.faint);
+        cli_wrap(out, list->what, INDENT + 2, INDENT + 2);
+        fprintf(out, "%s%*s%s\n", paint.plain, INDENT, "", list->line);
+    }
+}
+
+static void help_of_command(FILE *out, const cli_command *command)
+{
+    char room[80];
+    cli_paint paint = cli_paint_for(out);
+    fprintf(out, "%stamis %s%s: %s\n", paint.bold, command->name, paint.plain, command->purpose);
+    heading(out, "Usage");
+    fprintf(out, "%*stamis %s", INDENT, "", command->name);
+    for (const cli_argument *o = command->operands; o && o->name; o++)
+        fprintf(out, o->needed ? " %s" : " [%s]", o->name);
+    for (const cli_argument *o = command->options; o && o->name; o++)
+        if (o->needed) fprintf(out, " %s", written(room, sizeof room, o));
+    fputs(" [options]\n\n", out);
+    cli_wrap(out, command->about, 0, 0);
+    if (command->operands && command->operands->name) {
+        heading(out, "Arguments");
+        arguments(out, command->operands, false, width_of(command->operands, false));
+    }
+    heading(out, "Options");
+    int own = width_of(command->options, true), common = width_of(cli_common_options, true);
+    arguments(out, command->options, true, own > common ? own : common);
+    arguments(out, cli_common_options, true, own > common ? own : common);
+    examples(out, command->examples);
+}
+
+static void help_of_program(FILE *out)
+{
+    cli_paint paint = cli_paint_for(out);
+    fprintf(out, "%stamis%s: differential privacy for sample surveys\n", paint.bold, paint.plain);
+    heading(out, "Usage");
+    fprintf(out, "%*stamis COMMAND [options]\n", INDENT, "");
+    heading(out, "Commands");
+    for (size_t i = 0; cli_commands[i]; i++) entry(out, cli_commands[i]->name, 9, cli_commands[i]->purpose);
+    heading(out, "Options of every command");
+    arguments(out, cli_common_options, true, 9);
+    heading(out, "Exit codes");
+    static const char *const codes[][2] = {{"0", "done"},
+                                           {"1", "system or internal error"},
+                                           {"2", "wrong usage"},
+                                           {"3", "invalid plan or data"},
+                                           {"4", "refused: the budget or the setting forbids it"},
+                                           {"5", "could not certify"}};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) entry(out, codes[i][0], 9, codes[i][1]);
+    fputs("\n'tamis COMMAND --help' explains one command, with examples.\n", out);
+}
+
+void cli_help(FILE *out, const cli_command *command)
+{
+    if (command)
+        help_of_command(out, command);
+    else
+        help_of_program(out);
+}

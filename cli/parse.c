@@ -1,0 +1,169 @@
+/* From argv to a cli_call: getopt_long, fed from the table. Options may stand before and after operands; the common
+ * ones also before the command; after `--` everything is an operand.                                                */
+#include <getopt.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* getopt's value of an option is this plus its place: the command's options first, then the common ones. */
+#define FIRST_VALUE 256
+
+typedef enum common { JSON, QUIET, HELP, VERSION } common; /* places in cli_common_options */
+
+typedef struct option_list {
+    struct option options[CLI_OPTIONS + 1];
+    const char *names[CLI_OPTIONS + 1]; /* "scale" */
+    int own;                            /* how many are the command's */
+} option_list;
+
+static void add_options(option_list *list, int *count, const cli_argument *options)
+{
+    for (; options && options->name; options++, ++*count) {
+        list->options[*count] = (struct option){.name = options->name, .val = FIRST_VALUE + *count,
+                                                .has_arg = options->value ? required_argument : no_argument};
+        list->names[*count] = options->name;
+    }
+}
+
+static option_list list_options(const cli_command *command)
+{
+    option_list list = {0};
+    int count = 0;
+    if (command) add_options(&list, &count, command->options);
+    list.own = count;
+    add_options(&list, &count, cli_common_options);
+    return list;
+}
+
+const char *cli_value(const cli_call *call, const char *option)
+{
+    for (size_t i = 0; call->command->options && call->command->options[i].name; i++)
+        if (strcmp(call->command->options[i].name, option) == 0) return call->values[i];
+    return NULL;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *word = choices; *word; word += strspn(word, " ")) {
+        size_t size = strcspn(word, " ");
+        if (size == length && strncmp(word, text, size) == 0) return true;
+        word += size;
+    }
+    return false;
+}
+
+/* What getopt did not understand, told better than it would. */
+static int wrong_option(const cli_command *command, const option_list *list, char **argv, int answer)
+{
+    const char *word = argv[optind - 1];
+    if (answer == ':') return cli_wrong_usage(command, "%s needs a value", word);
+    if (optopt >= FIRST_VALUE)
+        return cli_wrong_usage(command, "--%s takes no value", list->names[optopt - FIRST_VALUE]);
+    if (optopt != 0) return cli_wrong_usage(command, "unknown option -%c", optopt);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *meant = cli_nearest(name, list->names);
+    if (meant) return cli_wrong_usage(command, "unknown option --%s; did you mean --%s?", name, meant);
+    return cli_wrong_usage(command, "unknown option --%s", name);
+}
+
+typedef enum next { GO_ON, STOP } next;
+
+/* Reads the options of argv up to the first operand (no command yet) or all of them. STOP: *code is the answer. */
+static next read_options(int *code, cli_call *call, int argc, char **argv)
+{
+    const cli_command *command = call->command;
+    option_list list = list_options(command);
+    opterr = 0;
+    optind = 0; /* glibc: start afresh */
+    bool help = false, version = false;
+    int answer;
+    while ((answer = getopt_long(argc, argv, command ? ":h" : "+:h", list.options, NULL)) != -1) {
+        int place = answer == 'h' ? list.own + HELP : answer - FIRST_VALUE;
+        if (place < 0) return *code = wrong_option(command, &list, argv, answer), STOP;
+        if (place >= list.own) {
+            switch ((common)(place - list.own)) {
+            case JSON: call->json = true; break;
+            case QUIET: call->quiet = true; break;
+            case HELP: help = true; break;
+            case VERSION: version = true; break;
+            }
+            continue;
+        }
+        const cli_argument *option = &command->options[place];
+        if (call->values[place] && option->value)
+            return *code = cli_wrong_usage(command, "--%s is given twice", option->name), STOP;
+        if (option->choices && !is_choice(option->choices, optarg)) {
+            *code = cli_wrong_usage(command, "--%s cannot be '%s'; it is one of: %s", option->name, optarg,
+                                    option->choices);
+            return STOP;
+        }
+        call->values[place] = option->value ? optarg : "";
+    }
+    if (help) {
+        cli_help(stdout, command);
+        return *code = cli_finish_output(), STOP;
+    }
+    if (version) return *code = cli_version(call->json), STOP;
+    return GO_ON;
+}
+
+static next check_call(int *code, cli_call *call, char **operands, int count)
+{
+    const cli_command *command = call->command;
+    int most = 0;
+    for (const cli_argument *o = command->operands; o && o->name; o++, most++) {
+        if (most >= count) {
+            if (!o->needed) continue;
+            return *code = cli_wrong_usage(command, "%s is missing", o->name), STOP;
+        }
+        if (o->choices && !is_choice(o->choices, operands[most]))
+            return *code = cli_wrong_usage(command, "unknown '%s'; it is one of: %s", operands[most], o->choices), STOP;
+        call->operands[most] = operands[most];
+    }
+    if (count > most)
+        return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
+    call->operand_count = count;
+    for (size_t i = 0; command->options && command->options[i].name; i++)
+        if (command->options[i].needed && !call->values[i])
+            return *code = cli_wrong_usage(command, "--%s %s is missing", command->options[i].name,
+                                           command->options[i].value), STOP;
+    return GO_ON;
+}
+
+/* Commands that people read about elsewhere and that this version does not have. */
+static const char *const later[] = {"verify", "ledger", "explain", "privacy", "draw", "quantile", "total", "mean",
+                                    "randomize", "tally", "study", "audit", NULL};
+
+static int unknown_command(const char *name)
+{
+    for (size_t i = 0; later[i]; i++)
+        if (strcmp(later[i], name) == 0) return cli_wrong_usage(NULL, "the command '%s' is not in this version", name);
+    const char *names[64];
+    size_t count = 0;
+    for (; cli_commands[count] && count + 1 < sizeof names / sizeof *names; count++)
+        names[count] = cli_commands[count]->name;
+    names[count] = NULL;
+    const char *meant = cli_nearest(name, names);
+    if (meant) return cli_wrong_usage(NULL, "unknown command '%s'; did you mean '%s'?", name, meant);
+    return cli_wrong_usage(NULL, "unknown command '%s'", name);
+}
+
+int cli_main(int argc, char **argv)
+{
+    cli_call call = {0};
+    int code = 0;
+    if (argc < 1) return CLI_USAGE;
+    if (read_options(&code, &call, argc, argv) == STOP) return code;
+    if (optind >= argc) {
+        cli_help(stderr, NULL);
+        return CLI_USAGE;
+    }
+    int at = optind;
+    call.command = cli_find(argv[at]);
+    if (!call.command) return unknown_command(argv[at]);
+    if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;
+    if (check_call(&code, &call, argv + at + optind, argc - at - optind) == STOP) return code;
+    return call.command->run(&call);
+}
