@@ -1,5 +1,6 @@
 #include "num/ball.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "num/ball_arb.h"
@@ -67,19 +68,29 @@ bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y)
     return arb_lt(tmi_arb_const(x), tmi_arb_const(y)) != 0;
 }
 
+/* The ends are rounded outwards twice, to 64 bits and to doubles. The first rounding is there for a ball such as
+ * 1 +- exp(-1e300): its exact ends have more digits than any memory holds, and FLINT aborts. */
 tamis_bound tmi_ball_bound(const tmi_ball *x)
 {
     tamis_bound unknown = {-INFINITY, INFINITY}, bound;
     arf_t lower, upper;
-    if (arf_is_nan(arb_midref(tmi_arb_const(x)))) return unknown;
+    if (arf_is_nan(arb_midref(tmi_arb_const(x))) || mag_is_inf(arb_radref(tmi_arb_const(x)))) return unknown;
     arf_init(lower);
     arf_init(upper);
-    arb_get_interval_arf(lower, upper, tmi_arb_const(x), ARF_PREC_EXACT);
+    arb_get_interval_arf(lower, upper, tmi_arb_const(x), 64);
     bound.lower = arf_get_d(lower, ARF_RND_FLOOR);
     bound.upper = arf_get_d(upper, ARF_RND_CEIL);
     arf_clear(lower);
     arf_clear(upper);
     return bound;
+}
+
+/* Beyond the doubles nothing narrower than {largest double, inf} can be said. */
+static bool is_narrow(tamis_bound b, double width)
+{
+    if (isinf(b.lower) || isinf(b.upper)) return b.lower >= DBL_MAX || b.upper <= -DBL_MAX;
+    double gap = b.upper - b.lower;
+    return gap <= width * fmax(fabs(b.lower), fabs(b.upper)) || gap <= 1e-300;
 }
 
 tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula, const void *context, tamis_error *err)
@@ -91,9 +102,7 @@ tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula,
     for (long bits = TMI_BITS_FIRST; bits <= TMI_BITS_LAST; bits *= 2) {
         TMI_TRY(formula(&value, context, bits, err));
         tamis_bound b = tmi_ball_bound(&value);
-        double gap = b.upper - b.lower, size = fmax(fabs(b.lower), fabs(b.upper));
-        if (isinf(b.lower) && b.lower == b.upper) gap = 0; /* exactly infinite */
-        if (gap <= width * size || gap <= 1e-300) {
+        if (is_narrow(b, width)) {
             *bound = b;
             goto done;
         }

@@ -58,8 +58,8 @@ typedef tamis_status tmi_formula(tmi_ball *value, const void *context, long bits
 #define TMI_BITS_FIRST 128
 #define TMI_BITS_LAST 16384
 
-/* Gives    an enclosure with upper - lower <= width * max(|lower|, |upper|), or narrower than 1e-300; {-inf, inf} on
- *          failure.
+/* Gives    an enclosure with upper - lower <= width * max(|lower|, |upper|), or narrower than 1e-300, or
+ *          {largest double, inf} (or its mirror image) for a number beyond the doubles; {-inf, inf} on failure.
  * Errors   UNABLE (still too wide at TMI_BITS_LAST bits), and those of the formula.                                  */
 tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula, const void *context, tamis_error *err);
 
