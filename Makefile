@@ -1,0 +1,52 @@
+# The front door. Meson does the building; `make help` lists what there is.
+PREFIX ?= /usr/local
+PYTHON ?= /usr/bin/python3
+SECONDS ?= 600
+export DUCKDB_DIR
+
+.PHONY: all demo test bench fuzz install setup clean help
+
+all:
+	@scripts/setup demo
+	@scripts/build release
+
+demo: all
+	@grep -q . build/setup/duckdb || { scripts/setup again && scripts/build release; }
+	@grep -q . build/setup/duckdb || { echo 'make demo needs DuckDB: see the messages above' >&2; exit 1; }
+	@build/release/cli/tamis demo
+
+test:
+	@scripts/setup test
+	@$(PYTHON) scripts/test
+
+fuzz:
+	@scripts/setup test
+	@$(PYTHON) scripts/test --fuzz $(SECONDS)
+
+bench: all
+	@scripts/setup bench
+	@$(PYTHON) bench/run
+
+install:
+	@scripts/setup demo
+	@PREFIX=$(abspath $(PREFIX)) scripts/build release
+	@meson install --no-rebuild --quiet -C build/release
+
+setup:
+	@scripts/setup again
+
+# What was fetched (build/duckdb) stays.
+clean:
+	@rm -rf build/release build/test build/clang build/fuzz
+
+help:
+	@echo 'make                    build the library and the command (build/release/cli/tamis)'
+	@echo 'make demo               build, then release statistics of a bundled survey'
+	@echo 'make test               build with sanitizers, run all tests'
+	@echo 'make bench              measure, beside other programs and the limits of this machine'
+	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
+	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
+	@echo 'make setup              fetch what is missing: Debian packages, DuckDB'
+	@echo 'make clean              remove what was built, keep what was fetched'
+	@echo
+	@echo 'DUCKDB_DIR=folder       use the duckdb.h and libduckdb.so there instead of fetching them'

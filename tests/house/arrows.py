@@ -1,0 +1,70 @@
+"""The arrow script passes on this tree, and sees each kind of fault in a tree that has it."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# A file, one line in it, and the words that the complaint must contain (None: no complaint).
+CASES = [
+    ("src/rng/a.c", '#include "num/ball.h"', None),
+    ("src/rng/a.c", "#include <tamis/num.h>", None),
+    ("src/rng/a.c", "#include <stdio.h>", None),
+    ("src/num/a.c", '#include "rng/door.h"', "num may not know rng"),
+    ("src/num/a.c", "#include <tamis/release.h>", "num may not know release"),
+    ("src/num/a.c", "#include <tamis/tamis.h>", "not tamis.h"),
+    ("src/privacy/a.c", '#include "survey/frame.h"', "privacy may not know survey"),
+    ("src/plan/a.c", '#include "engine/engine.h"', "plan may not know engine"),
+    ("src/release/a.c", '#include "study/gain.h"', "release may not know study"),
+    ("src/attic/a.c", "", "attic has no place"),
+    ("include/tamis/num.h", "#include <tamis/privacy.h>", "num may not know privacy"),
+    ("include/tamis/num.h", '#include "num/ball.h"', "no private one"),
+    ("cli/a.c", "#include <tamis/tamis.h>", None),
+    ("cli/a.c", '#include "command.h"', None),
+    ("cli/a.c", '#include "num/ball.h"', "only <tamis/...>"),
+    ("src/num/a.c", "#include <arb.h>", None),
+    ("src/num/a.c", "#include <flint/fmpz.h>", None),
+    ("src/rng/a.c", "#include <arb.h>", "Arb is not for this file"),
+    ("src/rng/a.c", "  #  include <flint/arb.h>", "Arb is not for this file"),
+    ("src/rng/a.c", "#include <gmp.h>", "GMP"),
+    ("src/num/a.c", "#include <jansson.h>", "jansson is not"),
+    ("src/release/a.c", "#include <libfyaml.h>", "libfyaml is not"),
+    ("src/num/a.c", "#include <openssl/evp.h>", "libcrypto is not"),
+    ("src/rng/a.c", "#include <openssl/evp.h>", None),
+    ("src/engine/sql.c", "#include <duckdb.h>", "DuckDB is not"),
+    ("src/engine/duckdb_rows.c", "#include <duckdb.h>", None),
+    ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
+    ("src/release/run.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", "only estimate"),
+    ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
+    ("src/release/run.c", "n = piece->rows;", None),
+    ("src/release/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
+]
+
+
+def arrows(folder):
+    done = subprocess.run([TOP / "scripts" / "arrows", folder], capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def case_is_right(path, line, words):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, path)
+        file.parent.mkdir(parents=True)
+        file.write_text("\n" + line + "\n")
+        code, said = arrows(folder)
+    if words is None:
+        return code == 0 and said == ""
+    return code == 1 and words in said and said.startswith(path + ":")
+
+
+results = [("this tree has no arrow that points up", arrows(TOP)[0] == 0)]
+results += [(f"{path}: {line or 'unknown room'}", case_is_right(path, line, words)) for path, line, words in CASES]
+with tempfile.TemporaryDirectory() as empty:
+    results.append(("an empty folder is a fault", arrows(empty)[0] == 1))
+
+print(f"1..{len(results)}")
+for i, (name, good) in enumerate(results, 1):
+    print(f"{'ok' if good else 'not ok'} {i} - {name.replace('#', '')}")
+print(arrows(TOP)[1], file=sys.stderr)
+sys.exit(not all(good for _, good in results))
