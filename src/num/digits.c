@@ -24,7 +24,7 @@ bool tmi_digits_floor(fmpz_t floor, const arb_t p, uint64_t m)
     fmpz_init(high);
     fmpz_init(last);
     if (!arb_is_finite(p)) goto done;
-    arb_get_interval_arf(lower, upper, p, ARF_PREC_EXACT);
+    arb_get_interval_arf(lower, upper, p, (slong)m + 64); /* outwards; exact ends may be absurdly long */
     /* Clamped before they become integers: a bound far outside [0, 1] would be a very long one. */
     if (arf_sgn(lower) < 0) arf_zero(lower);
     if (arf_cmp_si(upper, 1) > 0) arf_one(upper);

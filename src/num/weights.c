@@ -189,7 +189,7 @@ static bool low_end(uint64_t *low, const tmi_ball *share)
     arf_init(upper);
     fmpz_init(x);
     fmpz_init(y);
-    arb_get_interval_arf(lower, upper, tmi_arb_const(share), ARF_PREC_EXACT);
+    arb_get_interval_arf(lower, upper, tmi_arb_const(share), 128);
     if (arf_sgn(lower) < 0) arf_zero(lower);
     if (arf_cmp_si(upper, 1) > 0) arf_one(upper);
     if (arf_cmp(lower, upper) <= 0) {

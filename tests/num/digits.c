@@ -70,8 +70,20 @@ static void knows_the_ends(void **state)
     assert_true(words[0] == 0 && words[1] == 0);
     assert_int_equal(tmi_digits(words, &(tmi_digit_source){TMI_DIGITS_LOGISTIC, huge, 1024}, 0, 2, NULL), TAMIS_OK);
     assert_true(words[0] == 0 && words[1] == 0);
+    tamis_number *tiny = number("1e-900"); /* 1 - CDF(0) is about exp(-5e899) */
+    tmi_weights w = {.variance = tiny};
+    size_t j;
+    bool certain;
+    assert_int_equal(tmi_weights_digits(words, &w, 0, 0, 2, NULL), TAMIS_OK);
+    assert_true(words[0] == UINT64_MAX && words[1] == UINT64_MAX);
+    assert_int_equal(tmi_weights_table(words, &w, 2, NULL), TAMIS_OK);
+    assert_true(words[0] == UINT64_MAX && words[1] == UINT64_MAX);
+    words[1]--;
+    assert_int_equal(tmi_weights_find(&j, &certain, &w, words, 2, NULL), TAMIS_OK);
+    assert_true(certain && j == 0);
     tamis_number_free(zero);
     tamis_number_free(huge);
+    tamis_number_free(tiny);
 }
 
 /* ---- weights from a function: thirds, which no ball holds exactly ---- */
