@@ -51,7 +51,8 @@ typedef struct cli_command {
 
 extern const cli_command *const cli_commands[];   /* in the order of the help; ends with NULL */
 extern const cli_argument cli_common_options[];   /* --json, --quiet, --help, --version */
-extern const cli_command *cli_find(const char *name); /* NULL if there is none */
+extern const char *const cli_exit_codes[][2];      /* {"0", "done"}, ...; ends with NULL */
+const cli_command *cli_find(const char *name);    /* NULL if there is none */
 
 /* ---- one call ---- */
 
@@ -102,10 +103,15 @@ int cli_print(char *text);
 /* ---- help, manual, completion ---- */
 
 void cli_help(FILE *out, const cli_command *command); /* NULL: of the whole program */
+void cli_manual(FILE *out);                           /* tamis.1, for man */
+void cli_completion_bash(FILE *out);
+void cli_completion_zsh(FILE *out);
 
-/* One paragraph or several, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first line is
- * taken to stand at column `at` already. */
-void cli_wrap(FILE *out, const char *text, int at, int indent);
+/* "--scale P/Q" */
+const char *cli_written(char *room, size_t size, const cli_argument *option);
+
+/* How a command is called: "PLAN.yaml --scale P/Q [options]". */
+void cli_synopsis(FILE *out, const cli_command *command);
 
 int cli_version(bool json);
 

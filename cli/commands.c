@@ -3,9 +3,8 @@
 
 #include "cli.h"
 
-extern const cli_command cli_command_help;
 
-const cli_command *const cli_commands[] = {&cli_command_help, NULL};
+const cli_command *const cli_commands[] = {NULL};
 
 const cli_argument cli_common_options[] = {
     {.name = "json", .help = "print one JSON object on stdout instead of a table for people"},
@@ -13,6 +12,16 @@ const cli_argument cli_common_options[] = {
     {.name = "help", .help = "what the command does, its options, examples"},
     {.name = "version", .help = "the version of tamis and of the parts it is linked with"},
     {0},
+};
+
+const char *const cli_exit_codes[][2] = {
+    {"0", "done"},
+    {"1", "system or internal error"},
+    {"2", "wrong usage: what stands on the command line"},
+    {"3", "invalid plan or data"},
+    {"4", "refused: the budget or the setting forbids it"},
+    {"5", "could not certify"},
+    {NULL, NULL},
 };
 
 const cli_command *cli_find(const char *name)

@@ -5,9 +5,11 @@
 
 #define INDENT 2
 
-void cli_wrap(FILE *out, const char *text, int at, int indent)
+/* One paragraph or several, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first one stands at
+ * column `indent` already. */
+static void wrap(FILE *out, const char *text, int indent)
 {
-    int column = at;
+    int column = indent;
     for (const char *word = text; *word;) {
         if (*word == '\n') { /* an empty line between paragraphs */
             word += strspn(word, "\n");
@@ -46,10 +48,10 @@ static void entry(FILE *out, const char *name, int width, const char *text)
         fprintf(out, "\n%*s", at, "");
     else
         fputs("  ", out);
-    cli_wrap(out, text, at, at);
+    wrap(out, text, at);
 }
 
-static const char *written(char *room, size_t size, const cli_argument *option)
+const char *cli_written(char *room, size_t size, const cli_argument *option)
 {
     snprintf(room, size, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
     return room;
@@ -60,7 +62,7 @@ static int width_of(const cli_argument *list, bool options)
     char room[80];
     int width = 0;
     for (; list && list->name; list++) {
-        int length = (int)strlen(options ? written(room, sizeof room, list) : list->name);
+        int length = (int)strlen(options ? cli_written(room, sizeof room, list) : list->name);
         if (length > width) width = length;
     }
     return width;
@@ -70,7 +72,7 @@ static void arguments(FILE *out, const cli_argument *list, bool options, int wid
 {
     char room[80];
     for (; list && list->name; list++)
-        entry(out, options ? written(room, sizeof room, list) : list->name, width, list->help);
+        entry(out, options ? cli_written(room, sizeof room, list) : list->name, width, list->help);
 }
 
 static void examples(FILE *out, const cli_example *list)
@@ -79,24 +81,30 @@ static void examples(FILE *out, const cli_example *list)
     heading(out, "Examples");
     for (; list && list->line; list++) {
         fprintf(out, "%*s%s# ", INDENT, "", paint.faint);
-        cli_wrap(out, list->what, INDENT + 2, INDENT + 2);
+        wrap(out, list->what, INDENT + 2);
         fprintf(out, "%s%*s%s\n", paint.plain, INDENT, "", list->line);
     }
 }
 
-static void help_of_command(FILE *out, const cli_command *command)
+void cli_synopsis(FILE *out, const cli_command *command)
 {
     char room[80];
+    for (const cli_argument *o = command->operands; o && o->name; o++)
+        fprintf(out, o->needed ? " %s" : " [%s]", o->name);
+    for (const cli_argument *o = command->options; o && o->name; o++)
+        if (o->needed) fprintf(out, " %s", cli_written(room, sizeof room, o));
+    fputs(" [options]", out);
+}
+
+static void help_of_command(FILE *out, const cli_command *command)
+{
     cli_paint paint = cli_paint_for(out);
     fprintf(out, "%stamis %s%s: %s\n", paint.bold, command->name, paint.plain, command->purpose);
     heading(out, "Usage");
     fprintf(out, "%*stamis %s", INDENT, "", command->name);
-    for (const cli_argument *o = command->operands; o && o->name; o++)
-        fprintf(out, o->needed ? " %s" : " [%s]", o->name);
-    for (const cli_argument *o = command->options; o && o->name; o++)
-        if (o->needed) fprintf(out, " %s", written(room, sizeof room, o));
-    fputs(" [options]\n\n", out);
-    cli_wrap(out, command->about, 0, 0);
+    cli_synopsis(out, command);
+    fputs("\n\n", out);
+    wrap(out, command->about, 0);
     if (command->operands && command->operands->name) {
         heading(out, "Arguments");
         arguments(out, command->operands, false, width_of(command->operands, false));
@@ -119,13 +127,7 @@ static void help_of_program(FILE *out)
     heading(out, "Options of every command");
     arguments(out, cli_common_options, true, 9);
     heading(out, "Exit codes");
-    static const char *const codes[][2] = {{"0", "done"},
-                                           {"1", "system or internal error"},
-                                           {"2", "wrong usage"},
-                                           {"3", "invalid plan or data"},
-                                           {"4", "refused: the budget or the setting forbids it"},
-                                           {"5", "could not certify"}};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) entry(out, codes[i][0], 9, codes[i][1]);
+    for (size_t i = 0; cli_exit_codes[i][0]; i++) entry(out, cli_exit_codes[i][0], 9, cli_exit_codes[i][1]);
     fputs("\n'tamis COMMAND --help' explains one command, with examples.\n", out);
 }
 

@@ -140,14 +140,32 @@ static int unknown_command(const char *name)
 {
     for (size_t i = 0; later[i]; i++)
         if (strcmp(later[i], name) == 0) return cli_wrong_usage(NULL, "the command '%s' is not in this version", name);
-    const char *names[64];
-    size_t count = 0;
-    for (; cli_commands[count] && count + 1 < sizeof names / sizeof *names; count++)
-        names[count] = cli_commands[count]->name;
-    names[count] = NULL;
+    const char *names[32] = {"help"};
+    size_t count = 1;
+    for (size_t i = 0; cli_commands[i] && count + 1 < sizeof names / sizeof *names; i++)
+        names[count++] = cli_commands[i]->name;
     const char *meant = cli_nearest(name, names);
     if (meant) return cli_wrong_usage(NULL, "unknown command '%s'; did you mean '%s'?", name, meant);
     return cli_wrong_usage(NULL, "unknown command '%s'", name);
+}
+
+/* "tamis help COMMAND" for those who try that first; and the pages that the build installs. */
+static int help_about(char **topics, int count)
+{
+    static const struct {
+        const char *name;
+        void (*write)(FILE *out);
+    } pages[] = {{"man", cli_manual}, {"bash", cli_completion_bash}, {"zsh", cli_completion_zsh}};
+    if (count > 1) return cli_wrong_usage(NULL, "'%s' is one argument too many", topics[1]);
+    for (size_t i = 0; count == 1 && i < sizeof pages / sizeof *pages; i++)
+        if (strcmp(pages[i].name, topics[0]) == 0) {
+            pages[i].write(stdout);
+            return cli_finish_output();
+        }
+    const cli_command *command = count == 1 ? cli_find(topics[0]) : NULL;
+    if (count == 1 && !command) return unknown_command(topics[0]);
+    cli_help(stdout, command);
+    return cli_finish_output();
 }
 
 int cli_main(int argc, char **argv)
@@ -161,6 +179,7 @@ int cli_main(int argc, char **argv)
         return CLI_USAGE;
     }
     int at = optind;
+    if (strcmp(argv[at], "help") == 0) return help_about(argv + at + 1, argc - at - 1);
     call.command = cli_find(argv[at]);
     if (!call.command) return unknown_command(argv[at]);
     if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;

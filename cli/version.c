@@ -3,6 +3,8 @@
 
 int cli_version(bool json)
 {
-    printf(json ? "{\"tamis\": \"%s\"}\n" : "tamis %s\n", tamis_version());
-    return cli_finish_output();
+    char *text = NULL;
+    tamis_error err = {0};
+    tamis_status status = json ? tamis_parts_json(&text, &err) : tamis_parts_text(&text, &err);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
 }

@@ -1,0 +1,84 @@
+/* tamis.1 from the table, in the man macros that every roff knows. */
+#include <string.h>
+
+#include "cli.h"
+
+/* Text in which roff finds no command: an apostrophe or a full stop may start one, a minus is not a hyphen. */
+static void plain(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        switch (*c) {
+        case '\\': fputs("\\e", out); break;
+        case '-': fputs("\\-", out); break;
+        case '\'': fputs("\\(aq", out); break;
+        case '`': fputs("\\(ga", out); break;
+        case '^': fputs("\\(ha", out); break;
+        case '~': fputs("\\(ti", out); break;
+        case '.': fputs(c == text || c[-1] == '\n' ? "\\&." : ".", out); break;
+        case '\n': /* between paragraphs; an empty line inside running text is bad style to roff */
+            if (c[1] == '\n') fputs("\n.PP\n", out), c++;
+            else fputc('\n', out);
+            break;
+        default: fputc(*c, out);
+        }
+    }
+}
+
+static void arguments(FILE *out, const cli_argument *list, bool options)
+{
+    char room[80];
+    for (; list && list->name; list++) {
+        fputs(".TP\n.B ", out);
+        plain(out, options ? cli_written(room, sizeof room, list) : list->name);
+        fputc('\n', out);
+        plain(out, list->help);
+        fputc('\n', out);
+    }
+}
+
+static void command(FILE *out, const cli_command *c)
+{
+    fprintf(out, ".SS tamis %s", c->name);
+    char synopsis[256] = "";
+    FILE *text = fmemopen(synopsis, sizeof synopsis, "w");
+    if (text) {
+        cli_synopsis(text, c);
+        fclose(text);
+    }
+    plain(out, synopsis);
+    fputs("\n.PP\n", out);
+    plain(out, c->about);
+    fputc('\n', out);
+    arguments(out, c->operands, false);
+    arguments(out, c->options, true);
+    for (const cli_example *e = c->examples; e && e->line; e++) {
+        fputs(".PP\n", out);
+        plain(out, e->what);
+        fputs(":\n.PP\n.in +4n\n.EX\n", out);
+        plain(out, e->line);
+        fputs("\n.EE\n.in\n", out);
+    }
+}
+
+void cli_manual(FILE *out)
+{
+    fprintf(out, ".TH TAMIS 1 \"\" \"tamis %s\" \"User Commands\"\n", tamis_version());
+    fputs(".SH NAME\ntamis \\- differential privacy for sample surveys\n"
+          ".SH SYNOPSIS\n.B tamis\n.I COMMAND\n[options]\n"
+          ".SH DESCRIPTION\n"
+          "Releases the statistics of a sample survey with noise that is exact, a guarantee that is certified and\n"
+          "intervals that are honest. What to release, from which file, by which design and with which budget is\n"
+          "written in a plan, a YAML file.\n.PP\n"
+          "Results go to the standard output, messages and progress to the standard error.\n"
+          ".SH COMMANDS\n", out);
+    for (size_t i = 0; cli_commands[i]; i++) command(out, cli_commands[i]);
+    fputs(".SH OPTIONS\nThese are understood by every command.\n", out);
+    arguments(out, cli_common_options, true);
+    fputs(".SH EXIT STATUS\n", out);
+    for (size_t i = 0; cli_exit_codes[i][0]; i++) {
+        fprintf(out, ".TP\n.B %s\n", cli_exit_codes[i][0]);
+        plain(out, cli_exit_codes[i][1]);
+        fputc('\n', out);
+    }
+    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n", out);
+}
