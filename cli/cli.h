@@ -10,6 +10,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <tamis/tamis.h>
@@ -99,6 +100,20 @@ int cli_finish_output(void);
 
 /* Writes a text of the library to stdout, frees it, finishes. */
 int cli_print(char *text);
+
+/* ---- long work ---- */
+
+/* The context of cli_progress_step, which is a tamis_progress: a bar with rows, speed and time left on stderr, if that
+ * is a terminal and there is no --quiet; and Ctrl-C (or SIGTERM) becomes the wish to stop. */
+typedef struct cli_progress {
+    bool shown, blocks; /* blocks: the terminal reads UTF-8 */
+    double start, last; /* seconds; last: when it was drawn, 0 if never */
+    struct sigaction old_interrupt, old_terminate;
+} cli_progress;
+
+void cli_progress_begin(cli_progress *progress, const cli_call *call);
+int cli_progress_step(void *progress, double share, int64_t rows);
+void cli_progress_end(cli_progress *progress); /* the bar disappears */
 
 /* ---- help, manual, completion ---- */
 

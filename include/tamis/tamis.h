@@ -4,6 +4,5 @@
 
 #include <tamis/base.h>
 #include <tamis/num.h>
-#include <tamis/parts.h>
 
 #endif

@@ -1,6 +1,4 @@
 /* The parts of all rooms in one list. It stands in the topmost room because it looks into every other one. */
-#include <tamis/parts.h>
-
 #include "base/json.h"
 #include "base/parts.h"
 #include "num/parts.h"

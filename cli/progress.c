@@ -1,0 +1,119 @@
+/* The progress bar, and Ctrl-C. Both hang on the callback that the library calls now and then during long work: it
+ * draws, and it asks to stop once the user did. A second Ctrl-C ends the process the ordinary way.                   */
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define FIRST_DRAWN 0.3 /* seconds: shorter work shows nothing */
+#define DRAW_EVERY 0.1
+#define BAR_CELLS 24
+#define LONGEST_LINE 256
+
+static volatile sig_atomic_t stop_asked;
+
+static void ask_to_stop(int signal)
+{
+    (void)signal;
+    stop_asked = 1;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cli_progress_begin(cli_progress *p, const cli_call *call)
+{
+    struct sigaction act = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
+    setlocale(LC_CTYPE, "");
+    *p = (cli_progress){.shown = !call->quiet && isatty(STDERR_FILENO), .start = seconds(),
+                        .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
+    stop_asked = 0;
+    sigemptyset(&act.sa_mask);
+    sigaction(SIGINT, &act, &p->old_interrupt);
+    sigaction(SIGTERM, &act, &p->old_terminate);
+}
+
+/* "4.5 M": three digits are enough to see that it moves. */
+static void put_amount(char *room, size_t size, double amount)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    size_t unit = 0;
+    for (; amount >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++) amount /= 1000;
+    snprintf(room, size, unit > 0 && amount < 99.95 ? "%.1f%s" : "%.0f%s", amount, units[unit]);
+}
+
+static void put_time_left(char *room, size_t size, double left)
+{
+    if (left < 99.5)
+        snprintf(room, size, "%.0f s left", ceil(left));
+    else if (left < 99.5 * 60)
+        snprintf(room, size, "%.0f min left", ceil(left / 60));
+    else
+        snprintf(room, size, "%.1f h left", left / 3600);
+}
+
+/* Columns of the terminal that are safe to use: the last one stays free, or some terminals begin a new line. */
+static size_t columns(void)
+{
+    struct winsize window;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col < 2) return CLI_WIDTH - 1;
+    return (size_t)window.ws_col - 1;
+}
+
+static void draw(const cli_progress *p, double share, int64_t rows, double elapsed)
+{
+    char amount[16], speed[16], left[32] = "", text[LONGEST_LINE];
+    cli_paint paint = cli_paint_for(stderr);
+    put_amount(amount, sizeof amount, (double)rows);
+    put_amount(speed, sizeof speed, (double)rows / elapsed);
+    if (share > 0) put_time_left(left, sizeof left, elapsed * (1 - share) / share);
+    int percent = share >= 0 ? (int)(100 * share) : 0;
+    if (rows > 0)
+        snprintf(text, sizeof text, "%3d %%  %s rows, %s rows/s  %s", percent, amount, speed, left);
+    else
+        snprintf(text, sizeof text, "%3d %%  %s", percent, left);
+    const char *tail = share >= 0 ? text : text + strcspn(text, "%") + 3; /* unknown share: no percent */
+
+    fputs("\r\033[K", stderr);
+    size_t room = columns();
+    if (share >= 0 && room >= BAR_CELLS + 2 + strlen(tail)) {
+        int full = (int)(share * BAR_CELLS);
+        fputs(paint.bold, stderr);
+        for (int i = 0; i < BAR_CELLS; i++) {
+            if (i == full) fprintf(stderr, "%s%s", paint.plain, paint.faint);
+            fputs(p->blocks ? "\u2501" : i < full ? "=" : "-", stderr);
+        }
+        fprintf(stderr, "%s  ", paint.plain);
+        room -= BAR_CELLS + 2;
+    }
+    fprintf(stderr, "%.*s", (int)(room < LONGEST_LINE ? room : LONGEST_LINE), tail);
+    fflush(stderr);
+}
+
+int cli_progress_step(void *context, double share, int64_t rows)
+{
+    cli_progress *p = context;
+    double elapsed = seconds() - p->start;
+    if (p->shown && elapsed >= FIRST_DRAWN && elapsed - p->last >= DRAW_EVERY) {
+        draw(p, share > 1 ? 1 : share, rows, elapsed);
+        p->last = elapsed;
+    }
+    return stop_asked;
+}
+
+void cli_progress_end(cli_progress *p)
+{
+    if (p->last > 0) fputs("\r\033[K", stderr);
+    sigaction(SIGINT, &p->old_interrupt, NULL);
+    sigaction(SIGTERM, &p->old_terminate, NULL);
+}
