@@ -12,8 +12,7 @@
 #include <tamis/base.h>
 
 #include "base/error.h"
-
-typedef __int128 tmi_int128;
+#include "base/integer.h"
 
 /* Rows in one pass: 2^40 values below 2^52 on a grid sum to less than 2^92 < 2^127. */
 #define TMI_MAX_ROWS (INT64_C(1) << 40)

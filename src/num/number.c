@@ -158,6 +158,17 @@ tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_erro
     return TAMIS_OK;
 }
 
+tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err)
+{
+    *z = tmi_number_new();
+    if (!*z) return tmi_fail_memory(err);
+    mpz_ptr value = mpq_numref((*z)->value);
+    mpz_set_si(value, (long)(x >> 64));
+    mpz_mul_2exp(value, value, 64);
+    mpz_add_ui(value, value, (unsigned long)x);
+    return TAMIS_OK;
+}
+
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err)
 {
     *z = tmi_number_new();

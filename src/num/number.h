@@ -6,9 +6,11 @@
 #include <tamis/num.h>
 
 #include "base/error.h"
+#include "base/integer.h"
 
 /* p / q with q != 0. */
 tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_error *err);
+tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err);
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
 
 /* z = x op y; *z is new, the caller frees it. Division by zero is INVALID. */

@@ -56,6 +56,25 @@ static void refuses_what_is_no_number(void **state)
     assert_int_equal(tamis_number_read(NULL, "1", NULL), TAMIS_INVALID);
 }
 
+static void holds_128_bits(void **state)
+{
+    static const struct { tmi_int128 x; const char *text; } cases[] = {
+        {0, "0"}, {-1, "-1"}, {INT64_MAX, "9223372036854775807"}, {(tmi_int128)1 << 64, "18446744073709551616"},
+        {-((tmi_int128)1 << 64) - 1, "-18446744073709551617"},
+        {(tmi_int128)(~(unsigned __int128)0 >> 1), "170141183460469231731687303715884105727"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *x;
+        char *text;
+        assert_int_equal(tmi_number_int128(&x, cases[i].x, NULL), TAMIS_OK);
+        assert_int_equal(tamis_number_write(&text, x, NULL), TAMIS_OK);
+        assert_string_equal(text, cases[i].text);
+        tamis_free(text);
+        tamis_number_free(x);
+    }
+}
+
 static void survives_missing_memory(void **state)
 {
     tamis_number *x;
@@ -93,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_exact_numbers),
         cmocka_unit_test(refuses_what_is_no_number),
+        cmocka_unit_test(holds_128_bits),
         cmocka_unit_test(survives_missing_memory),
         cmocka_unit_test(prints_outwards),
     };
