@@ -4,5 +4,6 @@
 
 #include <tamis/base.h>
 #include <tamis/num.h>
+#include <tamis/plan.h>
 
 #endif

@@ -1,0 +1,164 @@
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "plan/sections.h"
+
+static void read_version(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    (void)target;
+    if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "1") != 0) {
+        tmi_complain(reader, value, "expected the version of the plan format that this program reads: 1");
+    }
+}
+
+static void read_survey(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((tamis_plan *)target)->survey, "california-schools-2000");
+}
+
+/* A statistic needs the columns, wherever the two stand in the file: statistics are read last. */
+static void read_later(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    (void)reader, (void)value, (void)target;
+}
+
+static const tmi_key keys[] = {
+    {.name = "tamis", .read = read_version, .required = "tamis: 1"},
+    {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
+    {.name = "source", .read = tmi_read_source, .required = "source: {file: schools.csv}"},
+    {.name = "design", .read = tmi_read_design, .required = "design: {srs: {population: 6194, sample: 200}}"},
+    {.name = "privacy", .read = tmi_read_privacy, .required = "privacy: {unit: school, epsilon: 1}"},
+    {.name = "columns", .read = tmi_read_columns},
+    {.name = "statistics", .read = read_later, .required = "statistics: [{count: units}]"},
+    {.name = "ledger"},
+    {.name = "budget"},
+    {.name = "calibrate"},
+};
+
+static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan)
+{
+    tmi_complain_duplicates(reader, root);
+    tmi_read_map(reader, root, keys, sizeof keys / sizeof *keys, "tamis: 1", plan);
+    const tmi_yaml *statistics = root->kind == TMI_YAML_MAP ? tmi_yaml_get(root, "statistics") : NULL;
+    if (statistics) tmi_read_statistics(reader, statistics, plan);
+    if (!plan->privacy.unit) {
+        plan->privacy.unit = tmi_copy_text("unit", 4);
+        if (!plan->privacy.unit) reader->no_memory = true;
+    }
+}
+
+tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
+{
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
+    *plan = NULL;
+    if (!name) return tmi_fail(err, TAMIS_INVALID, "name: expected a text, got NULL");
+    if (!bytes) return tmi_fail(err, TAMIS_INVALID, "bytes: expected the text of a plan, got NULL");
+
+    tmi_reader reader = {.name = name};
+    tmi_yaml *root = NULL;
+    tamis_plan *p = tmi_alloc(1, sizeof *p);
+    if (!p) return tmi_fail_memory(err);
+    tamis_status status = tmi_yaml_read(&root, name, bytes, length, err);
+    if (status != TAMIS_OK) goto done;
+    p->name = tmi_copy_text(name, strlen(name));
+    if (p->name) read_root(&reader, root, p);
+    else reader.no_memory = true;
+    status = tmi_reader_end(&reader, err);
+
+done:
+    tmi_yaml_free(root);
+    if (status == TAMIS_OK) *plan = p;
+    else tamis_plan_free(p);
+    return status;
+}
+
+tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err)
+{
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
+    *plan = NULL;
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: expected the name of a file, got NULL");
+
+    tamis_status status;
+    char *bytes = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        status = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM;
+        return tmi_fail(err, status, "%s: the plan cannot be opened: %s", path, strerror(errno));
+    }
+    bytes = tmi_alloc(TMI_YAML_BYTES + 2, 1); /* one byte more than a plan may have tells that it is too long */
+    if (!bytes) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    size_t length = fread(bytes, 1, TMI_YAML_BYTES + 1, file);
+    if (ferror(file)) {
+        status = tmi_fail(err, errno == EISDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the plan cannot be read: %s", path,
+                          strerror(errno));
+        goto done;
+    }
+    status = tamis_plan_read_text(plan, path, bytes, length, err);
+
+done:
+    fclose(file);
+    tmi_free(bytes);
+    return status;
+}
+
+static void clear_column(tmi_plan_column *column)
+{
+    tmi_free(column->name);
+    tamis_number_free(column->from);
+    tamis_number_free(column->to);
+    tamis_number_free(column->step);
+    tamis_number_free(column->typical);
+    tmi_free(column->missing_codes);
+    for (size_t i = 0; i < column->value_count; i++) tmi_free(column->values[i]);
+    tmi_free(column->values);
+}
+
+void tamis_plan_free(tamis_plan *plan)
+{
+    if (!plan) return;
+    tmi_free(plan->name);
+    tmi_free(plan->survey);
+    for (size_t i = 0; i < plan->file_count; i++) tmi_free(plan->files[i]);
+    tmi_free(plan->files);
+    tmi_free(plan->privacy.unit);
+    tamis_number_free(plan->privacy.epsilon);
+    for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i]);
+    tmi_free(plan->columns);
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        tamis_number_free(plan->statistics[i].share);
+        tamis_number_free(plan->statistics[i].confidence);
+    }
+    tmi_free(plan->statistics);
+    tmi_free(plan);
+}
+
+const char *tamis_plan_survey(const tamis_plan *plan)
+{
+    return plan ? plan->survey : NULL;
+}
+
+tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err)
+{
+    if (!folder) return tmi_fail(err, TAMIS_INVALID, "folder: expected a place for the result, got NULL");
+    *folder = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    const char *slash = strrchr(plan->name, '/');
+    const char *name = slash ? slash + 1 : plan->name;
+    size_t length = strlen(name);
+    if (length > 5 && strcasecmp(name + length - 5, ".yaml") == 0) length -= 5;
+    else if (length > 4 && strcasecmp(name + length - 4, ".yml") == 0) length -= 4;
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_add(&text, name, length);
+    tmi_text_put(&text, "-release");
+    return tmi_text_take(folder, &text, err);
+}

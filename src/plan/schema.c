@@ -1,0 +1,281 @@
+#include "plan/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "num/number.h"
+
+/* ---- complaints ---- */
+
+/* A piece of the plan inside a message: control characters would spoil the terminal, long texts the message. */
+static void put_name(tmi_text *text, const char *name)
+{
+    size_t shown = 0;
+    for (const char *c = name; *c && shown < 60; c++, shown++) {
+        char plain = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+        tmi_text_add(text, &plain, 1);
+    }
+    while (name[shown] && ((unsigned char)name[shown] & 0xc0) == 0x80) tmi_text_add(text, name + shown++, 1);
+    if (name[shown]) tmi_text_put(text, "...");
+}
+
+/* statistics[2].by: where a value stands, in the user's own words; list entries counted from 1. */
+static void put_path(tmi_text *text, const tmi_yaml *value)
+{
+    if (!value->parent) return;
+    put_path(text, value->parent);
+    if (value->key) {
+        if (value->parent->parent) tmi_text_put(text, ".");
+        put_name(text, value->key);
+    } else {
+        tmi_text_format(text, "[%zu]", value->index + 1);
+    }
+}
+
+static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int column, const char *format,
+                     va_list arguments)
+{
+    if (reader->count == TMI_MAX_COMPLAINTS) return;
+    if (reader->count == reader->room) {
+        size_t room = reader->room ? 2 * reader->room : 8;
+        tmi_complaint *complaints = tmi_realloc(reader->complaints, room, sizeof *complaints);
+        if (!complaints) {
+            reader->no_memory = true;
+            return;
+        }
+        reader->complaints = complaints;
+        reader->room = room;
+    }
+    char what[1024];
+    vsnprintf(what, sizeof what, format, arguments);
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_format(&text, "%s:%d:%d: ", reader->name, line, column);
+    if (value->parent) {
+        put_path(&text, value);
+        tmi_text_put(&text, ": ");
+    }
+    tmi_text_put(&text, what);
+    char *message;
+    if (tmi_text_take(&message, &text, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return;
+    }
+    reader->complaints[reader->count] = (tmi_complaint){line, column, reader->count, message};
+    reader->count++;
+}
+
+void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(reader, value, value->line, value->column, format, arguments);
+    va_end(arguments);
+}
+
+void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(reader, value, value->key_line, value->key_column, format, arguments);
+    va_end(arguments);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const tmi_complaint *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (reader->no_memory) {
+        status = tmi_fail_memory(err);
+    } else if (reader->count > 0) {
+        qsort(reader->complaints, reader->count, sizeof *reader->complaints, by_place);
+        tmi_error_reset(err);
+        for (size_t i = 0; i < reader->count; i++) {
+            status = tmi_fail_more(err, TAMIS_INVALID, "%s", reader->complaints[i].text);
+        }
+    }
+    for (size_t i = 0; i < reader->count; i++) tmi_free(reader->complaints[i].text);
+    tmi_free(reader->complaints);
+    reader->complaints = NULL;
+    reader->count = reader->room = 0;
+    return status;
+}
+
+/* ---- nearest words ---- */
+
+#define LONGEST_WORD 40
+
+/* Damerau-Levenshtein distance (optimal string alignment) of two short words. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t m = strlen(a), n = strlen(b);
+    if (m > LONGEST_WORD || n > LONGEST_WORD) return SIZE_MAX;
+    size_t rows[3][LONGEST_WORD + 1];
+    for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return rows[m % 3][n];
+}
+
+int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count)
+{
+    size_t nearest = strlen(word) < 4 ? 2 : 3; /* one wrong letter of a short word, two of a longer one */
+    int found = -1;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(word, word_at(words, i));
+        if (d < nearest) nearest = d, found = (int)i;
+    }
+    return found;
+}
+
+static const char *key_name(const void *keys, size_t index)
+{
+    return ((const tmi_key *)keys)[index].name;
+}
+
+/* ---- maps ---- */
+
+const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key)
+{
+    for (const tmi_yaml *value = map->first; value; value = value->next) {
+        if (value->key && strcmp(value->key, key) == 0) return value;
+    }
+    return NULL;
+}
+
+const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_key *keys, size_t key_count)
+{
+    for (size_t i = 0; i < key_count; i++) {
+        if (strcmp(keys[i].name, value->key) != 0) continue;
+        if (keys[i].read) return &keys[i];
+        if (keys[i].not_offered) tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
+        else tmi_complain_key(reader, value, TMI_NOT_YET);
+        return NULL;
+    }
+    int nearest = tmi_nearest_word(value->key, key_name, keys, key_count);
+    if (nearest >= 0) {
+        tmi_complain_key(reader, value, "unknown key; did you mean %s?", keys[nearest].name);
+        return NULL;
+    }
+    tmi_text known;
+    tmi_text_init(&known);
+    for (size_t i = 0; i < key_count; i++) {
+        if (keys[i].read) tmi_text_format(&known, "%s%s", known.length ? ", " : "", keys[i].name);
+    }
+    if (known.failed) reader->no_memory = true;
+    else tmi_complain_key(reader, value, "unknown key; expected one of %s", known.bytes);
+    tmi_text_clear(&known);
+    return NULL;
+}
+
+void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, size_t key_count, const char *example,
+                  void *target)
+{
+    if (map->kind != TMI_YAML_MAP) {
+        tmi_complain(reader, map, "expected a map, e.g. %s", example);
+        return;
+    }
+    for (const tmi_yaml *value = map->first; value; value = value->next) {
+        if (tmi_yaml_get(map, value->key) != value) continue; /* a duplicate; complained about already */
+        const tmi_key *key = tmi_find_key(reader, value, keys, key_count);
+        if (key) key->read(reader, value, target);
+    }
+    for (size_t i = 0; i < key_count; i++) {
+        if (!keys[i].required || tmi_yaml_get(map, keys[i].name)) continue;
+        tmi_complain_key(reader, map, "expected the key %s, e.g. %s", keys[i].name, keys[i].required);
+    }
+}
+
+void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
+{
+    for (const tmi_yaml *value = root->first; value; value = value->next) {
+        const tmi_yaml *first = value->key ? tmi_yaml_get(root, value->key) : value;
+        if (first != value) tmi_complain_key(reader, value, "stands twice; it was already given in line %d", first->key_line);
+        tmi_complain_duplicates(reader, value);
+    }
+}
+
+/* ---- values ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)
+{
+    if (value->kind == TMI_YAML_TEXT) {
+        const char *from = value->text, *to = from + strlen(from);
+        while (is_blank(*from)) from++;
+        while (to > from && is_blank(to[-1])) to--;
+        if (to > from) {
+            *text = tmi_copy_text(from, (size_t)(to - from));
+            if (!*text) reader->no_memory = true;
+            return *text != NULL;
+        }
+    }
+    tmi_complain(reader, value, "expected a text, e.g. %s", example);
+    return false;
+}
+
+bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example)
+{
+    tamis_error why = {0};
+    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(number, value->text, &why) : TAMIS_INVALID;
+    if (status == TAMIS_OK) return true;
+    if (status == TAMIS_SYSTEM) reader->no_memory = true;
+    else tmi_complain(reader, value, "expected a number, e.g. %s", example);
+    return false;
+}
+
+bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
+                    const char *example)
+{
+    tamis_number *number = NULL;
+    tamis_error why = {0};
+    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(&number, value->text, &why) : TAMIS_INVALID;
+    bool right = status == TAMIS_OK && tmi_number_is_integer(number) && tmi_number_floor(whole, number) &&
+                 *whole >= least && *whole <= most;
+    tamis_number_free(number);
+    if (right) return true;
+    if (status == TAMIS_SYSTEM) {
+        reader->no_memory = true;
+    } else {
+        tmi_complain(reader, value, "expected a whole number from %lld to %lld, e.g. %s", (long long)least,
+                     (long long)most, example);
+    }
+    return false;
+}
+
+bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes)
+{
+    static const char *const words[] = {"yes", "true", "no", "false"};
+    for (size_t i = 0; value->kind == TMI_YAML_TEXT && i < 4; i++) {
+        if (strcasecmp(value->text, words[i]) != 0) continue;
+        *yes = i < 2;
+        return true;
+    }
+    tmi_complain(reader, value, "expected yes or no (true and false are accepted too)");
+    return false;
+}

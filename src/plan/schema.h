@@ -1,0 +1,84 @@
+/* Reading a tree by a table of keys, complaining about everything at once.
+ *
+ * A map of the format is a table of tmi_key rows: its name, the function that reads its value, whether it must be
+ * there. A row without a function is a key that belongs to the format but is not available in this version; that is
+ * told apart from a key nobody knows, which gets the nearest name as a suggestion. Adding a key is adding a row.
+ *
+ * Complaints are collected with their places, sorted, and become one message of several lines:
+ *
+ *     plan.yaml:7:17: design.srs.population: expected a whole number from 1 to 1099511627776, e.g. 6194              */
+#ifndef TMI_SCHEMA_H
+#define TMI_SCHEMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tamis/num.h>
+
+#include "plan/yaml.h"
+
+typedef struct tmi_complaint {
+    int line, column;
+    size_t order;
+    char *text;
+} tmi_complaint;
+
+typedef struct tmi_reader {
+    const char *name; /* of the file, as the user wrote it */
+    tmi_complaint *complaints;
+    size_t count, room;
+    bool no_memory;
+} tmi_reader;
+
+/* Complaints kept: a message holds 4096 bytes anyway. */
+#define TMI_MAX_COMPLAINTS 200
+
+/* Adds a complaint about a value, or about the key it stands under. */
+void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* OK if there were none; otherwise all of them, in the order of the file. Frees them. */
+tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);
+
+typedef void tmi_read_value(tmi_reader *reader, const tmi_yaml *value, void *target);
+
+typedef struct tmi_key {
+    const char *name;
+    tmi_read_value *read;  /* NULL: not available in this version, or not offered at all */
+    const char *required;  /* an example, if the key must be there */
+    const char *not_offered; /* why there is no such key and what to do instead */
+} tmi_key;
+
+/* Calls the reader of each key of a map. `example` shows what the map looks like if the value is no map. */
+void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, size_t key_count, const char *example,
+                  void *target);
+
+/* The row of a key, or NULL with a complaint (unknown, not available, not offered). */
+const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_key *keys, size_t key_count);
+
+/* The value under a key, or NULL. */
+const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key);
+
+/* Complains about every key that stands twice in a map, in the whole tree. */
+void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root);
+
+/* ---- values; each returns false after a complaint ---- */
+
+/* Text that is not empty after trimming; *text is a copy, freed with tmi_free. */
+bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
+bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
+                    const char *example);
+bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
+bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
+
+/* ---- words ---- */
+
+/* Index of the nearest of `count` words to a mistyped one, -1 if none is near. */
+typedef const char *tmi_word_at(const void *words, size_t index);
+int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count);
+
+/* "part of the format but not available in this version" in one wording. */
+#define TMI_NOT_YET "is part of the plan format but not available in this version"
+
+#endif

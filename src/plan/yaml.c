@@ -1,0 +1,287 @@
+/* libfyaml hands out events (a scalar, a map begins, ...); a stack of depth TMI_YAML_DEPTH turns them into the tree.
+ * Of libfyaml's complaints the first becomes our message.                                                             */
+#include "plan/yaml.h"
+
+#include <libfyaml.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct tree {
+    const char *name;
+    tmi_yaml *root, *open; /* open: the list or map whose values are being read; NULL at the top */
+    char *key;             /* read, its value comes next */
+    int key_line, key_column;
+    size_t depth, nodes;
+    int documents;
+    tamis_error *err;
+} tree;
+
+void tmi_yaml_free(tmi_yaml *node)
+{
+    if (!node) return;
+    for (tmi_yaml *child = node->first; child;) {
+        tmi_yaml *next = child->next;
+        tmi_yaml_free(child); /* at most TMI_YAML_DEPTH deep */
+        child = next;
+    }
+    tmi_free(node->key);
+    tmi_free(node->text);
+    tmi_free(node);
+}
+
+/* ---- bytes: UTF-8 and nothing else ---- */
+
+/* Length of the UTF-8 sequence at `s`, 0 if there is none: overlong forms, surrogates and zero bytes are no text. */
+static size_t utf8_length(const unsigned char *s, size_t room)
+{
+    if (s[0] == 0) return 0;
+    if (s[0] < 0x80) return 1;
+    size_t length = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : 0;
+    if (length == 0 || length > room) return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    }
+    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
+    if (s[0] == 0xed && s[1] > 0x9f) return 0;
+    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xf4 && s[1] > 0x8f) return 0;
+    return length;
+}
+
+static tamis_status check_bytes(const char *name, const char *bytes, size_t length, tamis_error *err)
+{
+    if (length > TMI_YAML_BYTES) {
+        return tmi_fail(err, TAMIS_INVALID, "%s:1:1: the file is larger than a plan may be (%zu bytes)", name,
+                        TMI_YAML_BYTES);
+    }
+    int line = 1, column = 1;
+    for (size_t i = 0; i < length;) {
+        size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
+        if (step == 0) {
+            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line,
+                            column);
+        }
+        column++;
+        if (bytes[i] == '\n') {
+            line++;
+            column = 1;
+        }
+        i += step;
+    }
+    return TAMIS_OK;
+}
+
+/* ---- events ---- */
+
+static struct fy_token *token_of(struct fy_event *event)
+{
+    switch (event->type) {
+    case FYET_SCALAR: return event->scalar.value;
+    case FYET_MAPPING_START: return event->mapping_start.mapping_start;
+    case FYET_SEQUENCE_START: return event->sequence_start.sequence_start;
+    case FYET_ALIAS: return event->alias.anchor;
+    case FYET_DOCUMENT_START: return event->document_start.document_start;
+    default: return NULL;
+    }
+}
+
+/* The place of an event. The mark of a quoted text, an anchor or an alias is behind its quote, & or *, so one is taken
+ * off; an empty value has no mark of its own and takes the place of its key. */
+static void place(const tree *t, struct fy_token *token, int *line, int *column)
+{
+    const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
+    if (mark) {
+        enum fy_token_type type = fy_token_get_type(token);
+        enum fy_scalar_style style = type == FYTT_SCALAR ? fy_token_scalar_style(token) : FYSS_PLAIN;
+        bool inside = type == FYTT_ANCHOR || type == FYTT_ALIAS || style == FYSS_SINGLE_QUOTED ||
+                      style == FYSS_DOUBLE_QUOTED;
+        *line = mark->line + 1;
+        *column = mark->column + (inside ? 0 : 1);
+    } else {
+        *line = t->key ? t->key_line : t->open ? t->open->line : 1;
+        *column = t->key ? t->key_column : t->open ? t->open->column : 1;
+    }
+}
+
+static tamis_status refuse(const tree *t, struct fy_token *token, const char *what)
+{
+    int line, column;
+    place(t, token, &line, &column);
+    return tmi_fail(t->err, TAMIS_INVALID, "%s:%d:%d: %s", t->name, line, column, what);
+}
+
+/* Anchors and tags are refused wherever they stand. */
+static tamis_status refuse_extras(const tree *t, struct fy_event *event)
+{
+    struct fy_token *anchor = NULL, *tag = NULL;
+    switch (event->type) {
+    case FYET_SCALAR: anchor = event->scalar.anchor, tag = event->scalar.tag; break;
+    case FYET_MAPPING_START: anchor = event->mapping_start.anchor, tag = event->mapping_start.tag; break;
+    case FYET_SEQUENCE_START: anchor = event->sequence_start.anchor, tag = event->sequence_start.tag; break;
+    default: break;
+    }
+    if (anchor) return refuse(t, anchor, "anchors (&name) are not used in plans: write the value out");
+    if (tag) return refuse(t, tag, "tags (!name) are not used in plans: write the plain value");
+    return TAMIS_OK;
+}
+
+static tamis_status copy_scalar(char **copy, const tree *t, struct fy_token *token)
+{
+    size_t length = 0;
+    const char *text = token ? fy_token_get_text(token, &length) : NULL;
+    if (text && memchr(text, 0, length)) return refuse(t, token, "a text may not contain a zero byte");
+    *copy = tmi_copy_text(text ? text : "", text ? length : 0);
+    return *copy ? TAMIS_OK : tmi_fail_memory(t->err);
+}
+
+static bool wants_key(const tree *t)
+{
+    return t->open && t->open->kind == TMI_YAML_MAP && !t->key;
+}
+
+static tamis_status take_key(tree *t, struct fy_event *event)
+{
+    if (event->type != FYET_SCALAR) return refuse(t, token_of(event), "expected a key, e.g. design:");
+    tamis_status status = copy_scalar(&t->key, t, event->scalar.value);
+    if (status != TAMIS_OK) return status;
+    char *key = t->key;
+    t->key = NULL; /* the place of a key without text is that of its map */
+    place(t, event->scalar.value, &t->key_line, &t->key_column);
+    t->key = key;
+    return TAMIS_OK;
+}
+
+static tamis_status take_value(tree *t, struct fy_event *event)
+{
+    struct fy_token *token = token_of(event);
+    if (++t->nodes > TMI_YAML_NODES) return refuse(t, token, "the plan has more values than a plan may have (100000)");
+    if (t->open && t->open->count == TMI_YAML_KEYS && t->open->kind == TMI_YAML_MAP) {
+        return refuse(t, token, "this map has more keys than a map of a plan may have (10000)");
+    }
+    tmi_yaml *node = tmi_alloc(1, sizeof *node);
+    if (!node) return tmi_fail_memory(t->err);
+    place(t, token, &node->line, &node->column);
+    node->key = t->key;
+    node->key_line = t->key ? t->key_line : node->line;
+    node->key_column = t->key ? t->key_column : node->column;
+    t->key = NULL;
+    node->parent = t->open;
+    if (t->open) {
+        node->index = t->open->count++;
+        if (t->open->last) t->open->last->next = node;
+        else t->open->first = node;
+        t->open->last = node;
+    } else {
+        t->root = node;
+    }
+    if (event->type == FYET_SCALAR) {
+        node->kind = TMI_YAML_TEXT;
+        node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
+        return copy_scalar(&node->text, t, token);
+    }
+    if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than a plan may be (16 levels)");
+    node->kind = event->type == FYET_MAPPING_START ? TMI_YAML_MAP : TMI_YAML_LIST;
+    t->open = node;
+    return TAMIS_OK;
+}
+
+static tamis_status take_event(tree *t, struct fy_event *event)
+{
+    tamis_status status = refuse_extras(t, event);
+    if (status != TAMIS_OK) return status;
+    switch (event->type) {
+    case FYET_SCALAR:
+    case FYET_MAPPING_START:
+    case FYET_SEQUENCE_START: return wants_key(t) ? take_key(t, event) : take_value(t, event);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        t->open = t->open->parent;
+        t->depth--;
+        return TAMIS_OK;
+    case FYET_ALIAS: return refuse(t, token_of(event), "aliases (*name) are not used in plans: write the value out");
+    case FYET_DOCUMENT_START:
+        if (++t->documents > 1) return refuse(t, token_of(event), "a plan is one YAML document; a second one begins here");
+        return TAMIS_OK;
+    default: return TAMIS_OK;
+    }
+}
+
+/* libfyaml's complaints as it would print them, "<input>:LINE:COLUMN: error: WHAT" and an excerpt of the file. */
+typedef struct complaints {
+    char text[512];
+    size_t length;
+} complaints;
+
+static void take_complaint(struct fy_diag *diag, void *user, const char *bytes, size_t length)
+{
+    (void)diag;
+    complaints *c = user;
+    size_t room = sizeof c->text - 1 - c->length;
+    if (length > room) length = room;
+    memcpy(c->text + c->length, bytes, length);
+    c->length += length;
+}
+
+/* Our message from its first line. */
+static tamis_status syntax_error(const tree *t, const complaints *c)
+{
+    static const char mark[] = ": error: ";
+    int line = 1, column = 1;
+    const char *what = strstr(c->text, mark);
+    const char *at = what;
+    for (int colons = 0; at && at > c->text && colons < 2; colons += *at == ':') at--;
+    if (!at || sscanf(at, ":%d:%d", &line, &column) != 2) line = column = 1;
+    what = what ? what + sizeof mark - 1 : "";
+    return tmi_fail(t->err, TAMIS_INVALID, "%s:%d:%d: not valid YAML: %.*s", t->name, line, column,
+                    (int)strcspn(what, "\n"), what);
+}
+
+tamis_status tmi_yaml_read(tmi_yaml **root, const char *name, const char *bytes, size_t length, tamis_error *err)
+{
+    *root = NULL;
+    tamis_status status = check_bytes(name, bytes, length, err);
+    if (status != TAMIS_OK) return status;
+    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) bytes += 3, length -= 3;
+
+    tree t = {.name = name, .err = err};
+    struct fy_parser *parser = NULL;
+    struct fy_diag_cfg quiet;
+    complaints collected = {0};
+    fy_diag_cfg_default(&quiet);
+    quiet.fp = NULL;
+    quiet.output_fn = take_complaint;
+    quiet.user = &collected;
+    quiet.colorize = false;
+    struct fy_diag *diag = fy_diag_create(&quiet);
+    if (diag) {
+        struct fy_parse_cfg config = {.flags = FYPCF_JSON_NONE, .diag = diag};
+        parser = fy_parser_create(&config);
+    }
+    if (!parser || fy_parser_set_string(parser, bytes, length) != 0) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    struct fy_event *event;
+    while ((event = fy_parser_parse(parser)) != NULL) {
+        status = take_event(&t, event);
+        fy_parser_event_free(parser, event);
+        if (status != TAMIS_OK) goto done;
+    }
+    if (fy_parser_get_stream_error(parser)) status = syntax_error(&t, &collected);
+    if (status == TAMIS_OK && !t.root) {
+        t.root = tmi_alloc(1, sizeof *t.root);
+        if (t.root) t.root->text = tmi_copy_text("", 0);
+        if (!t.root || !t.root->text) status = tmi_fail_memory(err);
+        else t.root->line = t.root->column = 1;
+    }
+
+done:
+    if (parser) fy_parser_destroy(parser);
+    if (diag) fy_diag_unref(diag);
+    tmi_free(t.key);
+    if (status == TAMIS_OK) *root = t.root;
+    else tmi_yaml_free(t.root);
+    return status;
+}

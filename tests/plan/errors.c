@@ -1,0 +1,184 @@
+/* Every class of plan error, with its exact text and place. A case replaces one line of a good plan. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const good[] = {
+    "tamis: 1",                                           /* 1 */
+    "survey: schools",                                    /* 2 */
+    "source: {file: schools.csv}",                        /* 3 */
+    "design: {srs: {population: 6194, sample: 200}}",     /* 4 */
+    "privacy: {unit: school, epsilon: 1}",                /* 5 */
+    "columns:",                                           /* 6 */
+    "  enroll: {from: 0, to: 4000, step: 1}",             /* 7 */
+    "  stype: {values: [E, M, H]}",                       /* 8 */
+    "statistics:",                                        /* 9 */
+    "  - total: enroll",                                  /* 10 */
+    "    by: stype",                                      /* 11 */
+};
+#define LINES (sizeof good / sizeof *good)
+
+static const struct {
+    size_t line;
+    const char *text, *message;
+} cases[] = {
+#include "errors.inc"
+};
+
+static void write_plan(char *text, size_t room, size_t line, const char *instead)
+{
+    size_t length = 0;
+    for (size_t i = 1; i <= LINES; i++) {
+        length += (size_t)snprintf(text + length, room - length, "%s\n", i == line ? instead : good[i - 1]);
+    }
+}
+
+static void every_error_has_its_text(void **state)
+{
+    (void)state;
+    char text[4096];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_plan(text, sizeof text, cases[i].line, cases[i].text);
+        tamis_plan *plan;
+        tamis_error err = {0};
+        tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
+        if (getenv("SHOW_ERRORS")) printf("# %zu %s\n%s\n\n", cases[i].line, cases[i].text, err.message);
+        else assert_string_equal(err.message, cases[i].message);
+        assert_int_equal(status, TAMIS_INVALID);
+        assert_null(plan);
+    }
+}
+
+static void all_errors_come_at_once_in_order(void **state)
+{
+    (void)state;
+    static const char text[] = "tamis: 2\n"
+                               "statistics:\n"
+                               "  - mean: enrol\n"
+                               "columns:\n"
+                               "  enroll: {from: 5, to: 5, step: 0}\n"
+                               "design: {srs: {sample: 0}}\n"
+                               "privacy: {epsilon: -1}\n";
+    tamis_plan *plan;
+    tamis_error err = {0};
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err), TAMIS_INVALID);
+    assert_string_equal(err.message,
+        "p.yaml:1:1: expected the key survey, e.g. survey: california-schools-2000\n"
+        "p.yaml:1:1: expected the key source, e.g. source: {file: schools.csv}\n"
+        "p.yaml:1:8: tamis: expected the version of the plan format that this program reads: 1\n"
+        "p.yaml:3:11: statistics[1].mean: expected a column declared under `columns`; did you mean enroll?\n"
+        "p.yaml:5:25: columns.enroll.to: expected a `to` larger than `from`, e.g. {from: 0, to: 4000}\n"
+        "p.yaml:6:10: design.srs: expected the key population, e.g. population: 6194\n"
+        "p.yaml:6:24: design.srs.sample: expected a whole number from 1 to 1099511627776, e.g. 200\n"
+        "p.yaml:7:20: privacy.epsilon: expected an epsilon larger than 0, e.g. 1");
+}
+
+/* Texts that are no plan at all. */
+static void rubbish_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *message;
+    } rubbish[] = {
+        {"", 0, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
+        {"hello", 5, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
+        {"- a\n", 4, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
+        {"a: \xff\n", 5, "p.yaml:1:4: expected text in UTF-8; this byte is none"},
+        {"a\0b", 3, "p.yaml:1:2: expected text in UTF-8; this byte is none"},
+        {"a: &x 1\nb: *x\n", 14, "p.yaml:1:4: anchors (&name) are not used in plans: write the value out"},
+        {"a: *x\n", 6, "p.yaml:1:4: aliases (*name) are not used in plans: write the value out"},
+        {"a: !!int 1\n", 11, "p.yaml:1:4: tags (!name) are not used in plans: write the plain value"},
+        {"---\na: 1\n---\nb: 1\n", 18, "p.yaml:3:1: a plan is one YAML document; a second one begins here"},
+        {"{a: 1}: 2\n", 10, "p.yaml:1:1: expected a key, e.g. design:"},
+        {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]\n", 36, "p.yaml:1:17: nested more deeply than a plan may be (16 levels)"},
+    };
+    for (size_t i = 0; i < sizeof rubbish / sizeof *rubbish; i++) {
+        tamis_plan *plan;
+        tamis_error err = {0};
+        tamis_status status = tamis_plan_read_text(&plan, "p.yaml", rubbish[i].bytes, rubbish[i].length, &err);
+        if (getenv("SHOW_ERRORS")) printf("# %zu\n%s\n\n", i, err.message);
+        else assert_string_equal(err.message, rubbish[i].message);
+        assert_int_equal(status, TAMIS_INVALID);
+    }
+}
+
+static void broken_yaml_tells_its_place(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {"a: [1\nb: 2\n", "a: 'x\n", "a: b: c\n", "\ta: 1\n", "a: \"\\q\"\n", "%YAML x\n"};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        tamis_plan *plan;
+        tamis_error err = {0};
+        assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", broken[i], strlen(broken[i]), &err), TAMIS_INVALID);
+        if (getenv("SHOW_ERRORS")) printf("# %s%s\n\n", broken[i], err.message);
+        int line = 0, column = 0;
+        assert_int_equal(sscanf(err.message, "p.yaml:%d:%d: not valid YAML: ", &line, &column), 2);
+        assert_true(line >= 1 && line <= 3 && column >= 1);
+    }
+}
+
+static void too_much_is_refused_quickly(void **state)
+{
+    (void)state;
+    static char text[(1 << 20) + 2];
+    const size_t room = sizeof text;
+    tamis_plan *plan;
+    tamis_error err = {0};
+
+    memset(text, '#', room);
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, room, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "p.yaml:1:1: the file is larger than a plan may be (1048576 bytes)");
+
+    for (size_t i = 0; i + 2 < room; i += 2) memcpy(text + i, i ? ",a" : "[a", 2);
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, 1 << 20, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "the plan has more values than a plan may have (100000)"));
+
+    size_t length = 0;
+    for (int i = 0; i < 20000; i++) length += (size_t)snprintf(text + length, room - length, "k%d: 1\n", i);
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, length, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "this map has more keys than a map of a plan may have (10000)"));
+
+    length = 0;
+    for (int i = 0; i < 9000; i++) length += (size_t)snprintf(text + length, room - length, "k%d: 1\n", i);
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, length, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "(further messages did not fit)"));
+}
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    tamis_plan *plan;
+    tamis_error err = {0};
+    char *folder;
+    assert_int_equal(tamis_plan_read(NULL, "x", &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "plan"));
+    assert_int_equal(tamis_plan_read(&plan, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "path"));
+    assert_int_equal(tamis_plan_read_text(&plan, NULL, "", 0, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "name"));
+    assert_int_equal(tamis_plan_read_text(&plan, "p", NULL, 0, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "bytes"));
+    assert_int_equal(tamis_plan_release_folder(NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_plan_release_folder(&folder, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "plan"));
+    assert_null(tamis_plan_survey(NULL));
+    tamis_plan_free(NULL);
+    assert_int_equal(tamis_plan_read(&plan, "no/such/plan.yaml", &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "no/such/plan.yaml: the plan cannot be opened: No such file or directory");
+    assert_int_equal(tamis_plan_read(&plan, ".", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_plan_read(&plan, ".", NULL), TAMIS_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(every_error_has_its_text),   cmocka_unit_test(all_errors_come_at_once_in_order),
+        cmocka_unit_test(rubbish_is_refused),         cmocka_unit_test(broken_yaml_tells_its_place),
+        cmocka_unit_test(too_much_is_refused_quickly), cmocka_unit_test(bad_arguments_are_named),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
