@@ -36,7 +36,7 @@ typedef struct tamis_error {
  * the rows read so far. A result other than 0 asks to stop: the work ends with TAMIS_SYSTEM, nothing is published. */
 typedef int tamis_progress(void *context, double share, int64_t rows);
 
-/* "0.1.0": the version of the library that is running. */
+/* "1.2.3": the version of the library that is running. */
 TAMIS_API const char *tamis_version(void);
 
 /* The same with the libraries that tamis is linked with, one a line, "GMP 6.2.1"; one that was not found on this machine
@@ -46,7 +46,7 @@ TAMIS_API const char *tamis_version(void);
  * Errors   INVALID (text is NULL), SYSTEM (memory).                                                                 */
 TAMIS_API tamis_status tamis_parts_text(char **text, tamis_error *err);
 
-/* The same as one JSON object: {"tamis": "0.1.0", "GMP": "6.2.1", ...}; null for a part that was not found. */
+/* The same as one JSON object: {"tamis": "1.2.3", "GMP": "6.2.1", ...}; null for a part that was not found. */
 TAMIS_API tamis_status tamis_parts_json(char **json, tamis_error *err);
 
 /* Frees a text that a tamis function gave; NULL is fine. */

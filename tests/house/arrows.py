@@ -5,6 +5,8 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+from tap import case, done  # noqa: E402
 
 # A file, one line in it, and the words that the complaint must contain (None: no complaint).
 CASES = [
@@ -58,13 +60,10 @@ def case_is_right(path, line, words):
     return code == 1 and words in said and said.startswith(path + ":")
 
 
-results = [("this tree has no arrow that points up", arrows(TOP)[0] == 0)]
-results += [(f"{path}: {line or 'unknown room'}", case_is_right(path, line, words)) for path, line, words in CASES]
+code, said = arrows(TOP)
+case("this tree has no arrow that points up", code == 0, said)
+for path, line, words in CASES:
+    case(f"{path}: {line or 'unknown room'}", case_is_right(path, line, words))
 with tempfile.TemporaryDirectory() as empty:
-    results.append(("an empty folder is a fault", arrows(empty)[0] == 1))
-
-print(f"1..{len(results)}")
-for i, (name, good) in enumerate(results, 1):
-    print(f"{'ok' if good else 'not ok'} {i} - {name.replace('#', '')}")
-print(arrows(TOP)[1], file=sys.stderr)
-sys.exit(not all(good for _, good in results))
+    case("an empty folder is a fault", arrows(empty)[0] == 1)
+sys.exit(done())

@@ -1,0 +1,85 @@
+"""`make install PREFIX=`: everything is where it belongs, works there, and another program can be built on it."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+from tap import case, done, skip  # noqa: E402
+
+HAS_DUCKDB = bool((TOP / "build" / "setup" / "duckdb").read_text().strip())
+
+CONSUMER = r"""
+#include <stdio.h>
+#include <tamis/tamis.h>
+
+int main(void)
+{
+    puts(tamis_version());
+    return 0;
+}
+"""
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def words(prefix, *arguments):
+    env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+    found = run(["pkg-config", *arguments, "tamis"], env=env)
+    return found.stdout.split() if found.returncode == 0 else ["-pkg-config-failed"]
+
+
+def consumer(name, folder, prefix, libraries, version):
+    program = folder / name
+    built = run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", *words(prefix, "--cflags"), folder / "consumer.c", *libraries,
+                 "-o", program])
+    case(f"a program of others is built: {name}", built.returncode == 0, built.stderr)
+    ran = run([program], env={"LD_LIBRARY_PATH": str(prefix / "lib")}) if built.returncode == 0 else None
+    case(f"and runs: {name}", ran and ran.stdout.strip() == version, ran and ran.stderr)
+
+
+def main(folder):
+    prefix = folder / "prefix"
+    installed = run(["make", "-C", TOP, "--no-print-directory", "install", f"PREFIX={prefix}"],
+                    env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")})
+    case("make install", installed.returncode == 0, installed.stdout + installed.stderr)
+
+    files = {p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if not p.is_dir()}
+    headers = {p.relative_to(TOP).as_posix() for p in (TOP / "include").rglob("*.h")}
+    expected = {"bin/tamis", "lib/libtamis.a", "lib/libtamis.so", "lib/pkgconfig/tamis.pc", "share/man/man1/tamis.1",
+                "share/bash-completion/completions/tamis.bash", "share/zsh/site-functions/_tamis"} | headers
+    expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "examples").rglob("*") if p.is_file()}
+    expected |= {"lib/tamis/libduckdb.so"} if HAS_DUCKDB else set()
+    for name in sorted(expected):
+        case(f"installed: {name}", name in files)
+    extra = {f for f in files - expected if not f.startswith("lib/libtamis.so.")}
+    case("installed: nothing else", not extra, " ".join(sorted(extra)))
+
+    inside = [f for f in sorted(files) if f != "lib/tamis/libduckdb.so" and str(TOP).encode() in (prefix / f).read_bytes()]
+    case("no installed file names the folder it was built in", not inside, " ".join(inside))
+
+    version = words(prefix, "--modversion")[0]
+    (folder / "consumer.c").write_text(CONSUMER)
+    consumer("shared", folder, prefix, words(prefix, "--libs"), version)
+    consumer("static", folder, prefix,
+             ["-l:libtamis.a" if w == "-ltamis" else w for w in words(prefix, "--static", "--libs")], version)
+
+    # Nothing of the caller's environment, another folder, the whole of it moved elsewhere.
+    moved = prefix.rename(folder / "moved")
+    command = moved / "bin" / "tamis"
+    told = run([command, "--version"], env={}, cwd=folder)
+    case("the installed command tells the version", told.returncode == 0 and version in told.stdout, told.stderr)
+    if HAS_DUCKDB:
+        shown = run([command, "demo"], env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, cwd=folder)
+        case("the installed demo runs, also after a move", shown.returncode == 0 and "epsilon" in shown.stdout, shown.stderr)
+    else:
+        skip("the installed demo runs, also after a move", "DuckDB is not there")
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    main(pathlib.Path(temporary))
+sys.exit(done())

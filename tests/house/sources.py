@@ -1,0 +1,70 @@
+"""What must not be in the tree: a second copy of the version, printing or exiting in the library, names that others
+could clash with, paths of one machine, files that are too long to be one subject."""
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+from tap import case, done  # noqa: E402
+
+RELEASE = TOP / "build" / "release"
+
+
+def output(*command):
+    return subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=True).stdout
+
+
+def tracked(*patterns):
+    return output("git", "ls-files", *patterns).split("\n")[:-1] if (TOP / ".git").exists() else \
+        [p.relative_to(TOP).as_posix() for folder in ("src", "include", "cli", "tests", "docs", "scripts", "bench")
+         for p in (TOP / folder).rglob("*") if p.is_file()]
+
+
+def lines_with(pattern, files):
+    expression = re.compile(pattern)
+    for name in files:
+        try:
+            text = (TOP / name).read_text()
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if expression.search(line):
+                yield f"{name}:{number}: {line.strip()[:120]}"
+
+
+def none(name, found):
+    found = list(found)
+    case(name, not found, "\n".join(found[:20]))
+
+
+# The libraries, as they were linked.
+shared = [line.split()[-1] for line in output("nm", "-D", "--defined-only", str(RELEASE / "libtamis.so")).splitlines()]
+case("the shared library exports something", "tamis_version" in shared)
+none("the shared library exports only tamis_", (s for s in shared if not s.startswith("tamis_")))
+static = [m.group(1) for m in re.finditer(r"^[0-9a-f]+ [A-Z] (\S+)$",
+          output("nm", "-g", "--defined-only", str(RELEASE / "libtamis.a")), re.M)]
+case("the static library exports something", "tamis_version" in static)
+none("the static library exports only tamis_ and tmi_", (s for s in static if not s.startswith(("tamis_", "tmi_"))))
+declared = set(re.findall(r"\b(tamis_\w+)\s*\(", "\n".join((TOP / f).read_text() for f in tracked("include/tamis/*.h"))))
+none("every exported function stands in a public header", (s for s in shared if s not in declared))
+
+# What the library may not do: print, end the process, draw numbers by another door, start programs.
+forbidden = {"printf", "__printf_chk", "vprintf", "__vprintf_chk", "puts", "putchar", "perror", "stdout", "stderr", "stdin",
+             "exit", "_exit", "_Exit", "quick_exit", "abort", "__assert_fail", "raise", "rand", "srand", "random", "srandom",
+             "drand48", "srand48", "rand_r", "system", "popen",
+             "setlocale"}
+wanted = [line.split()[-1] for line in output("nm", "-u", str(RELEASE / "libtamis.a")).splitlines() if line.startswith(" ")]
+none("the library does not print, exit, abort, or draw from elsewhere", sorted(forbidden.intersection(wanted)))
+
+# The text of the tree.
+version = re.search(r"version: '([^']+)'", (TOP / "meson.build").read_text()).group(1)
+code = [f for f in tracked() if re.search(r"(\.[ch]|\.py|\.build|\.md|\.yaml|Makefile)$|^scripts/|^\.ci/|^bench/", f)]
+none("the version stands in meson.build alone",
+     lines_with(re.escape(version).join([r"(?<![\d.])", r"(?![\d.])"]), (f for f in code if f not in ("meson.build", "CHANGELOG.md"))))
+none("no path of one machine", lines_with(r"/(home|root|Users|work)/", (f for f in code if not f.startswith("tests/"))))
+none("nothing is left to do later", lines_with(r"\b(TODO" + r"|FIXME|XXX)\b", code))
+none("no file of more than 600 lines", (f"{f}: {n}" for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f)
+     if (n := len((TOP / f).read_text().splitlines())) > 600))
+sys.exit(done())
