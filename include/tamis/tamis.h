@@ -5,5 +5,6 @@
 #include <tamis/base.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/rng.h>
 
 #endif

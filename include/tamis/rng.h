@@ -1,0 +1,98 @@
+/* Exact randomness: every draw has exactly the stated law, for any rational parameter.
+ *
+ * Random bits come from the operating system through one generator (AES-256 in counter mode, keyed by getrandom(2),
+ * reseeded, wiped, safe to fork). There is no seed: a draw can not be repeated, which is the point. The samplers use
+ * integers only; probabilities such as exp(-1/3) are known by certified binary digits, and more of these are computed
+ * when the first ones do not decide. How each sampler works, and why it is exact, stands at the top of its file in
+ * src/rng/.
+ *
+ * The time a draw takes may depend on what is drawn. Draw noise before data are read, as tamis release does: then time
+ * tells nothing about data.
+ *
+ * On failure every output is zero. These zeros are not noise: a program that goes on with them publishes the truth, so
+ * look at the status.                                                                                                */
+#ifndef TAMIS_RNG_H
+#define TAMIS_RNG_H
+
+#include <tamis/num.h>
+
+/* ---- the generator ---- */
+
+/* A source of random bits. One thread at a time may use it; make one for each thread. After fork, the child may go on
+ * using its copy: it gets bits of its own. (A signal handler that interrupts a draw must not fork and let the child
+ * return into that draw.)                                                                                           */
+typedef struct tamis_rng tamis_rng;
+
+/* Gives    a generator that the caller frees; NULL on failure.
+ * Cost     64 KiB of memory, microseconds.
+ * Errors   INVALID (NULL), SYSTEM (memory, no random bits from the operating system, Linux older than 4.14). A generator
+ *          that failed once fails for ever: there are no second-best bits.                                           */
+TAMIS_API tamis_status tamis_rng_new(tamis_rng **rng, tamis_error *err);
+
+/* Wipes and frees; NULL is fine. */
+TAMIS_API void tamis_rng_free(tamis_rng *rng);
+
+/* ---- integer noise ---- */
+
+/* A law of integer noise, prepared: tables are computed once and serve any number of draws, in any number of threads
+ * (each with a generator of its own).                                                                               */
+typedef struct tamis_noise tamis_noise;
+
+/* Larger noise would leave 64-bit integers; smaller scales give 0 but for exp(-10^6). */
+#define TAMIS_SCALE_MIN "1/1000000"
+#define TAMIS_LAPLACE_SCALE_MAX "36028797018963968" /* 2^55 */
+#define TAMIS_GAUSSIAN_SCALE_MAX "10000000000000000" /* 10^16 */
+
+/* The discrete Laplace law, P(k) proportional to exp(-|k| / scale), k an integer.
+ *
+ * Needs    TAMIS_SCALE_MIN <= scale <= TAMIS_LAPLACE_SCALE_MAX.
+ * Gives    a law that the caller frees with tamis_noise_free; NULL on failure.
+ * Cost     well below a millisecond.
+ * Errors   INVALID, SYSTEM (memory).                                                                                */
+TAMIS_API tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
+
+/* The discrete Gaussian law, P(k) proportional to exp(-k^2 / (2 scale^2)), k an integer.
+ *
+ * Needs    TAMIS_SCALE_MIN <= scale <= TAMIS_GAUSSIAN_SCALE_MAX.
+ * Gives    a law that the caller frees with tamis_noise_free; NULL on failure.
+ * Cost     about a millisecond.
+ * Errors   INVALID, SYSTEM (memory).                                                                                */
+TAMIS_API tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
+
+TAMIS_API void tamis_noise_free(tamis_noise *noise);
+
+/* Beyond this, noise is cut: a draw of +-2^62 means "at least that far". Cutting is post-processing, it costs no privacy;
+ * at the largest scale it happens with probability exp(-128). */
+#define TAMIS_NOISE_MAX (INT64_C(1) << 62)
+
+/* Draws `count` independent values. Draw as often as you like; a stream may be drawn in pieces of any size (pieces of
+ * a few hundred or more are fastest).
+ *
+ * Needs    room for `count` values in out; count = 0 is fine.
+ * Gives    values between -TAMIS_NOISE_MAX and TAMIS_NOISE_MAX; all zero on failure.
+ * Cost     a few nanoseconds each.
+ * Errors   INVALID, SYSTEM (no random bits, memory).                                                                */
+TAMIS_API tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng,
+                                        tamis_error *err);
+
+/* ---- coins and choices ---- */
+
+/* A uniform integer below n.
+ *
+ * Needs    n >= 1.
+ * Errors   INVALID, SYSTEM (no random bits); *value is then 0.                                                      */
+TAMIS_API tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err);
+
+/* 1 with probability p, else 0.
+ *
+ * Needs    0 <= p <= 1.
+ * Errors   INVALID, SYSTEM; *yes is then 0.                                                                         */
+TAMIS_API tamis_status tamis_bernoulli(int *yes, const tamis_number *p, tamis_rng *rng, tamis_error *err);
+
+/* 1 with probability exp(-x), else 0.
+ *
+ * Needs    x >= 0.
+ * Errors   INVALID, SYSTEM; *yes is then 0.                                                                         */
+TAMIS_API tamis_status tamis_bernoulli_exp(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
+
+#endif

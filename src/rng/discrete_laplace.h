@@ -1,0 +1,14 @@
+/* The two forms of the discrete Laplace sampler; tests compare them. */
+#ifndef TMI_DISCRETE_LAPLACE_H
+#define TMI_DISCRETE_LAPLACE_H
+
+#include "rng/noise.h"
+
+/* Values drawn side by side. */
+#define TMI_LANES 256
+
+/* Draws with the vector instructions of AVX2 or without them; both give the same values for the same bits. False if this
+ * processor lacks them. */
+bool tmi_laplace_use_vectors(tamis_noise *laplace, bool vectors);
+
+#endif

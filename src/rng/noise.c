@@ -1,0 +1,40 @@
+#include "rng/noise.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+tamis_status tmi_noise_check_scale(const tamis_number *scale, const char *largest, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *low = NULL, *high = NULL;
+    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
+    TMI_TRY(tamis_number_read(&low, TAMIS_SCALE_MIN, err));
+    TMI_TRY(tamis_number_read(&high, largest, err));
+    if (tmi_number_compare(scale, low) < 0 || tmi_number_compare(scale, high) > 0)
+        status = tmi_fail(err, TAMIS_INVALID, "scale: from %s to %s is offered", TAMIS_SCALE_MIN, largest);
+done:
+    tamis_number_free(low);
+    tamis_number_free(high);
+    return status;
+}
+
+tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng, tamis_error *err)
+{
+    if (count > PTRDIFF_MAX / sizeof *out) return tmi_fail(err, TAMIS_INVALID, "count: more than memory can hold");
+    if (!out && count > 0) return tmi_fail(err, TAMIS_INVALID, "out: NULL");
+    if (count > 0) memset(out, 0, count * sizeof *out);
+    if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");
+    if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
+    tamis_status status = noise->draw(out, count, noise, rng, err);
+    tmi_bits_done(rng);
+    if (status != TAMIS_OK && count > 0) tmi_wipe(out, count * sizeof *out);
+    return status;
+}
+
+void tamis_noise_free(tamis_noise *noise)
+{
+    if (!noise) return;
+    noise->clear(noise);
+    tmi_free(noise);
+}

@@ -1,0 +1,27 @@
+/* What a law of noise is to the rest of the room: a function that draws and one that forgets. The law's own tables
+ * follow in the same block. */
+#ifndef TMI_NOISE_H
+#define TMI_NOISE_H
+
+#include "num/number.h"
+#include "rng/bits.h"
+
+struct tamis_noise {
+    tamis_status (*draw)(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng, tamis_error *err);
+    void (*clear)(tamis_noise *noise); /* frees what the block points to, not the block */
+};
+
+/* INVALID unless TAMIS_SCALE_MIN <= scale <= largest. */
+tamis_status tmi_noise_check_scale(const tamis_number *scale, const char *largest, tamis_error *err);
+
+/* x, or +-TAMIS_NOISE_MAX if x lies beyond. */
+static inline int64_t tmi_noise_cut(__int128 x)
+{
+    return x >= TAMIS_NOISE_MAX ? TAMIS_NOISE_MAX : x <= -TAMIS_NOISE_MAX ? -TAMIS_NOISE_MAX : (int64_t)x;
+}
+
+/* As tamis_noise_gaussian_new, by the variance scale^2, which need not be the square of a rational: P(k) proportional
+ * to exp(-k^2 / (2 variance)). */
+tamis_status tmi_noise_gaussian_new(tamis_noise **noise, const tamis_number *variance, tamis_error *err);
+
+#endif

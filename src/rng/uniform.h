@@ -1,0 +1,9 @@
+/* A uniform integer below n >= 1, for use inside other draws (no wiping at the end). False if the bits failed. */
+#ifndef TMI_UNIFORM_H
+#define TMI_UNIFORM_H
+
+#include "rng/bits.h"
+
+bool tmi_uniform(uint64_t *value, uint64_t n, tamis_rng *rng);
+
+#endif
