@@ -3,8 +3,11 @@
 #define TAMIS_TAMIS_H
 
 #include <tamis/base.h>
+#include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/privacy.h>
 #include <tamis/rng.h>
+#include <tamis/study.h>
 
 #endif

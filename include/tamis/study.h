@@ -1,0 +1,54 @@
+/* Accuracy before the fact: what sampling costs and gains when the noise must protect the whole population.
+ *
+ * A census adds Laplace noise of scale R/(eps N) to a mean of values in a range of length R. A simple random sample of
+ * n of the N people may spend more, eps_n = log(1 + N/n (e^eps - 1)), but one person weighs more in it, R/n, and the
+ * sample itself errs. These functions say exactly how the two compare.                                              */
+#ifndef TAMIS_STUDY_H
+#define TAMIS_STUDY_H
+
+#include <tamis/num.h>
+
+typedef struct tamis_mean_gain {
+    tamis_bound eps_n;       /* the budget on the sample that gives eps on the population */
+    tamis_bound r;           /* (n eps_n / (N eps))^2: noise variance of the census over that of the sample */
+    tamis_bound one_minus_r; /* 1 - r with full relative precision; positive whenever n < N */
+    tamis_bound q;           /* 1 - (eps/eps_n)^2: variance saved for a statistic whose sensitivity is the same in both */
+    tamis_bound V_N;         /* 2 (R/(eps N))^2: variance of the noisy mean of the census */
+    tamis_bound V_n;         /* (1 - n/N) S2/n + 2 (R/(eps_n n))^2: of the sample, sampling error included */
+} tamis_mean_gain;
+
+/* The mean of a census beside the mean of a sample, both eps-private for the population. r < 1 whenever n < N: for the
+ * mean the noise of the sample is always the larger one.
+ *
+ * Needs    1 <= n <= N, eps > 0, R >= 0 (length of the range), S2 >= 0 (variance in the population, divisor N - 1).
+ * Gives    enclosures. On failure r, one_minus_r, q are [0, 1], the others [0, inf].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    gain, sections on the mean (docs/papers.md#gain-5, #gain-fig-5).                                          */
+TAMIS_API tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const tamis_number *eps,
+                                        const tamis_number *R, const tamis_number *S2, tamis_error *err);
+
+/* The sampling fraction at which a share q of the noise variance is saved for a statistic whose sensitivity does not
+ * depend on the sample size: f = (e^eps - 1)/(e^(eps/sqrt(1-q)) - 1).
+ *
+ * Needs    eps > 0, 0 <= q < 1.
+ * Gives    an enclosure in [0, 1]; on failure [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    gain, the examples 16.77 % and 61.4 % (docs/papers.md#gain-rate).                                         */
+TAMIS_API tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tamis_number *q,
+                                        tamis_error *err);
+
+/* The sampling variance at which sampling stops to pay for a statistic of the given sensitivity, the same for sample
+ * and census: 2 D^2 (1/eps^2 - 1/eps_n^2), the noise variance that is saved.
+ *
+ * Needs    eps > 0, 0 < f <= 1, sensitivity >= 0.
+ * Gives    an enclosure; a sampling variance below `lower` gains. On failure [0, inf].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    gain, inequality (5) (docs/papers.md#gain-5).                                                             */
+TAMIS_API tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps,
+                                                         const tamis_number *f, const tamis_number *sensitivity,
+                                                         tamis_error *err);
+
+#endif
