@@ -3,6 +3,7 @@
 #define TAMIS_TAMIS_H
 
 #include <tamis/base.h>
+#include <tamis/compute.h>
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>

@@ -1,0 +1,52 @@
+/* The calculator's tables. An area is a file with a table of kinds; a kind declares its fields and has a function. The
+ * frame (line.c, fields.c) reads and checks the fields, so that a function sees only values of the right type, and a new
+ * kind is a function and a row.                                                                                     */
+#ifndef TMI_COMPUTE_H
+#define TMI_COMPUTE_H
+
+#include "base/json.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+typedef enum tmi_field_type { TMI_FIELD_INTEGER, TMI_FIELD_NUMBER, TMI_FIELD_NUMBERS } tmi_field_type;
+
+typedef struct tmi_field {
+    const char *name;
+    tmi_field_type type;
+} tmi_field;
+
+typedef struct tmi_value {
+    int64_t integer;
+    tamis_number *number;
+    tamis_number **numbers;
+    size_t count;
+} tmi_value;
+
+#define TMI_FIELDS 8 /* of one kind, at most */
+
+/* Computes, then writes the answer's fields; the braces around them are the frame's. `in` holds the values in the order
+ * of the kind's fields. On failure what was written is thrown away. */
+typedef tamis_status tmi_compute(tmi_json_out *out, const tmi_value *in, tamis_error *err);
+
+typedef struct tmi_kind {
+    const char *name;
+    tmi_compute *compute;
+    tmi_field fields[TMI_FIELDS + 1]; /* ends with a NULL name */
+} tmi_kind;
+
+typedef struct tmi_area {
+    const char *name;
+    const tmi_kind *kinds; /* ends with a NULL name */
+} tmi_area;
+
+extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition,
+    tmi_area_smooth_sensitivity;
+
+/* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
+tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
+void tmi_fields_clear(tmi_value *values);
+
+/* "name": {"lower": ..., "upper": ...} */
+void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);
+
+#endif

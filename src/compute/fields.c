@@ -1,0 +1,84 @@
+/* From the JSON of a request to the values that a kind declared; the only place where fields are refused. */
+#include "base/memory.h"
+#include "compute/compute.h"
+
+static tamis_status read_number(tamis_number **number, const tmi_json *json, tamis_error *err)
+{
+    switch (tmi_json_kind_of(json)) {
+    case TMI_JSON_INTEGER: return tmi_number_ratio(number, tmi_json_integer(json), 1, err);
+    case TMI_JSON_STRING: return tamis_number_read(number, tmi_json_string(json), err);
+    case TMI_JSON_REAL:
+        return tmi_fail(err, TAMIS_INVALID, "write a number that is not an integer in quotes, such as \"0.1\": without "
+                        "them it may have been rounded");
+    default: return tmi_fail(err, TAMIS_INVALID, "must be an integer or a number in quotes, such as \"0.1\" or \"3/10\"");
+    }
+}
+
+static tamis_status read_integer(int64_t *integer, const tmi_json *json, tamis_error *err)
+{
+    tamis_number *x = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(read_number(&x, json, err));
+    if (!tmi_number_is_integer(x) || !tmi_number_floor(integer, x))
+        status = tmi_fail(err, TAMIS_INVALID, "must be an integer of at most 63 bits");
+done:
+    tamis_number_free(x);
+    return status;
+}
+
+static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_error *err)
+{
+    if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of numbers");
+    size_t count = tmi_json_size(json);
+    value->numbers = tmi_alloc(count, sizeof *value->numbers);
+    if (!value->numbers) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        tamis_error inner;
+        tamis_status status = read_number(&value->numbers[i], tmi_json_at(json, i), &inner);
+        if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i, inner.message);
+        value->count++;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_json *json, tamis_error *err)
+{
+    switch (type) {
+    case TMI_FIELD_INTEGER: return read_integer(&value->integer, json, err);
+    case TMI_FIELD_NUMBER: return read_number(&value->number, json, err);
+    case TMI_FIELD_NUMBERS: break;
+    }
+    return read_numbers(value, json, err);
+}
+
+tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err)
+{
+    const char *names[TMI_FIELDS] = {0};
+    size_t count = 0;
+    for (; fields[count].name; count++) names[count] = fields[count].name;
+    const char *extra = tmi_json_extra_key(in, names, count);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%.60s' is not a field of this kind", extra);
+    for (size_t i = 0; i < count; i++) {
+        const tmi_json *json = tmi_json_get(in, names[i]);
+        if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
+        tamis_error inner;
+        tamis_status status = read_value(&values[i], fields[i].type, json, &inner);
+        if (status != TAMIS_OK) return tmi_fail(err, status, "%s: %s", names[i], inner.message);
+    }
+    return TAMIS_OK;
+}
+
+void tmi_fields_clear(tmi_value *values)
+{
+    for (size_t i = 0; i < TMI_FIELDS; i++) {
+        tamis_number_free(values[i].number);
+        for (size_t j = 0; j < values[i].count; j++) tamis_number_free(values[i].numbers[j]);
+        tmi_free(values[i].numbers);
+    }
+}
+
+void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound)
+{
+    tmi_json_key(out, name);
+    tmi_json_put_bound(out, bound);
+}
