@@ -18,6 +18,7 @@ static tamis_status read_integer(int64_t *integer, const tmi_json *json, tamis_e
 {
     tamis_number *x = NULL;
     tamis_status status = TAMIS_OK;
+    if (tmi_json_kind_of(json) == TMI_JSON_REAL) return tmi_fail(err, TAMIS_INVALID, "must be an integer");
     TMI_TRY(read_number(&x, json, err));
     if (!tmi_number_is_integer(x) || !tmi_number_floor(integer, x))
         status = tmi_fail(err, TAMIS_INVALID, "must be an integer of at most 63 bits");

@@ -1,0 +1,92 @@
+/* tamis compute: JSON lines in, JSON lines out. A line is read whole up to the length that the calculator looks at; what
+ * goes beyond is read and forgotten, so that a line of any length costs no more memory than the longest allowed one. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define FIRST_ROOM 4096
+#define NO_MEMORY "{\"id\": null, \"error\": {\"code\": \"system\", \"message\": \"out of memory\"}}"
+
+typedef struct line {
+    char *bytes;
+    size_t length, room;
+    bool forgot; /* bytes for want of memory */
+} line;
+
+/* One byte more than allowed is kept: by it the calculator knows that the line was too long. */
+static void keep(line *l, char byte)
+{
+    if (l->length > TAMIS_COMPUTE_LINE_MAX || l->forgot) return;
+    if (l->length == l->room) {
+        size_t room = l->room ? 2 * l->room : FIRST_ROOM;
+        char *bytes = realloc(l->bytes, room);
+        if (!bytes) {
+            l->forgot = true;
+            return;
+        }
+        l->bytes = bytes;
+        l->room = room;
+    }
+    l->bytes[l->length++] = byte;
+}
+
+/* False at the end of the input; a last line without its newline is a line. */
+static bool read_line(line *l, FILE *in)
+{
+    int c;
+    l->length = 0;
+    l->forgot = false;
+    bool any = false;
+    while ((c = getc_unlocked(in)) != EOF) {
+        any = true;
+        if (c == '\n') break;
+        keep(l, (char)c);
+    }
+    return any;
+}
+
+/* Writes the answer; whether it was a good one. */
+static bool answer_line(const line *l, FILE *out)
+{
+    char *answer = NULL;
+    tamis_status status = TAMIS_SYSTEM;
+    if (!l->forgot) status = tamis_compute_line(&answer, l->bytes, l->length, NULL);
+    fputs(answer ? answer : NO_MEMORY, out);
+    fputc('\n', out);
+    tamis_free(answer);
+    return status == TAMIS_OK;
+}
+
+static int run(const cli_call *call)
+{
+    line l = {0};
+    int code = TAMIS_OK, written = TAMIS_OK;
+    if (isatty(STDIN_FILENO)) cli_remark(call, "reading requests, one a line; end with Ctrl-D");
+    while (written == TAMIS_OK && read_line(&l, stdin)) {
+        if (!answer_line(&l, stdout)) code = TAMIS_INVALID;
+        written = cli_finish_output();
+    }
+    free(l.bytes);
+    if (written != TAMIS_OK) return written;
+    if (ferror(stdin)) {
+        tamis_error err = {.status = TAMIS_SYSTEM, .message = "cannot read from stdin"};
+        return cli_failed(&err, NULL);
+    }
+    return code;
+}
+
+const cli_command cli_command_compute = {
+    .name = "compute",
+    .purpose = "the batch calculator: JSON lines in, JSON lines out",
+    .about =
+        "Reads requests from stdin, one a line, and answers each with one line, in the same order:\n\n"
+        "{\"id\": \"...\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}} is answered by {\"id\": \"...\", \"out\": {...}} "
+        "or by {\"id\": \"...\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}.\n\n"
+        "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number in 'out' "
+        "is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer and does not "
+        "stop the others; the exit code is then 3.",
+    .examples = (const cli_example[]){{"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"},
+                                      {0}},
+    .run = run,
+};
