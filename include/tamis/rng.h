@@ -95,4 +95,38 @@ TAMIS_API tamis_status tamis_bernoulli(int *yes, const tamis_number *p, tamis_rn
  * Errors   INVALID, SYSTEM; *yes is then 0.                                                                         */
 TAMIS_API tamis_status tamis_bernoulli_exp(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
 
+/* A choice among `count` alternatives, prepared: thresholds are computed once and serve any number of draws. */
+typedef struct tamis_choice tamis_choice;
+
+/* Alternative j is chosen with probability weights[j] / (sum of all weights).
+ *
+ * Needs    1 <= count <= 2^22, weights >= 0, one of them positive. They are copied.
+ * Gives    a choice that the caller frees with tamis_choice_free; NULL on failure.
+ * Cost     microseconds for each weight.
+ * Errors   INVALID, SYSTEM (memory).                                                                                */
+TAMIS_API tamis_status tamis_choice_new(tamis_choice **choice, const tamis_number *const *weights, size_t count,
+                                        tamis_error *err);
+TAMIS_API void tamis_choice_free(tamis_choice *choice);
+
+/* Errors   INVALID, SYSTEM; *index is then 0.                                                                       */
+TAMIS_API tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choice, tamis_rng *rng, tamis_error *err);
+
+/* ---- orders and samples ---- */
+
+/* The numbers 0 to n-1 in random order, each of the n! orders equally likely.
+ *
+ * Needs    room for n values; n = 0 is fine.
+ * Errors   INVALID, SYSTEM (no random bits); all values are then 0.                                                 */
+TAMIS_API tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err);
+
+#define TAMIS_POPULATION_MAX (UINT64_C(1) << 40)
+
+/* A simple random sample without replacement of n among the units 0 to population-1, in ascending order; each of the
+ * sets of n units is equally likely.
+ *
+ * Needs    n <= population <= TAMIS_POPULATION_MAX, room for n units; n = 0 is fine.
+ * Cost     O(n) time and memory (at most 32 bytes a sampled unit besides the result), whatever the population.
+ * Errors   INVALID, SYSTEM (memory, no random bits); all units are then 0.                                          */
+TAMIS_API tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err);
+
 #endif

@@ -1,7 +1,7 @@
 /* Discrete Laplace noise, 256 values at a time, one bit of all of them after the other.
  *
  * The law.   X = G - G', two independent geometric variables, P(G = k) = (1 - r) r^k with r = exp(-1/scale). Then
- *            P(X = k) is proportional to r^|k|: no sign is drawn, so no zero can be counted twice, and nothing is rejected.
+ *            P(X = k) is proportional to r^|k|: no sign is drawn, so no zero can be counted twice; nothing is rejected.
  * The bits.  Write G = sum of 2^i B_i. As r^G is the product of the r^(2^i B_i), the bits are independent, with
  *            P(B_i = 1) = 1 / (1 + exp(2^i / scale)). For any I, G = L + 2^I H, where L has the bits below I and H is
  *            independent of L and geometric with ratio exp(-2^I / scale). I is chosen so that this ratio is at most
