@@ -34,4 +34,40 @@ typedef struct tamis_bound {
 /* The width asked of an enclosure relative to its larger end, unless a function says otherwise. */
 #define TAMIS_WIDTH 1e-12
 
+/* ---- laws of sampling and noise ----
+ *
+ * Each function encloses one probability: a mass P(X = k), or a tail P(X >= k) or P(X <= k). The width is at most
+ * TAMIS_WIDTH of the value itself, however small it is (down to 1e-300; below, the enclosure is narrower than that). k
+ * may be any integer: outside the support the answer is exactly 0 or 1. Where a law is symmetric about 0 there is only
+ * one tail: P(X <= k) = P(X >= -k).
+ *
+ * Needs    sizes between 0 and TAMIS_MAX_UNITS, parameters as said at each function.
+ * Gives    the enclosure; {0, 1} on failure.
+ * Cost     does not grow with the population: masses some tens of microseconds, tails nanoseconds for each term, of
+ *          which there are about ten standard deviations.
+ * Errors   INVALID, SYSTEM (memory), UNABLE (too many different groups).                                             */
+
+/* Units of a population, trials of an experiment. */
+#define TAMIS_MAX_UNITS (INT64_C(1) << 40)
+
+/* log of n choose k; here the enclosure is {-inf, inf} on failure. Needs 0 <= k <= n. */
+TAMIS_API tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_error *err);
+
+/* Hypergeometric: X ones in a simple random sample without replacement from a population with `ones` ones.
+ * Needs 0 <= ones <= population, 0 <= sample <= population. */
+TAMIS_API tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+                                                 int64_t k, tamis_error *err);
+TAMIS_API tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+                                                     int64_t k, tamis_error *err);
+TAMIS_API tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+                                                    int64_t k, tamis_error *err);
+
+/* Binomial: X ones in independent trials. Needs 0 <= probability <= 1. */
+TAMIS_API tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
+                                           tamis_error *err);
+TAMIS_API tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability,
+                                               int64_t k, tamis_error *err);
+TAMIS_API tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability,
+                                              int64_t k, tamis_error *err);
+
 #endif

@@ -8,6 +8,8 @@
 
 _Static_assert(sizeof(arb_struct) == sizeof(tmi_ball), "a ball is an arb_struct");
 
+void tamis_thread_done(void) { flint_cleanup(); }
+
 void tmi_ball_init(tmi_ball *x) { arb_init(tmi_arb(x)); }
 void tmi_ball_clear(tmi_ball *x) { arb_clear(tmi_arb(x)); }
 

@@ -1,0 +1,14 @@
+/* From a probability in balls to the bound that is published; for num/ alone. */
+#ifndef TMI_CERTIFY_H
+#define TMI_CERTIFY_H
+
+#include "num/ball.h"
+
+/* INVALID if there is nowhere to write; sets the bound to {0, 1}, which holds whatever happens. */
+tamis_status tmi_begin_probability(tamis_bound *bound, tamis_error *err);
+
+/* As tmi_certify with width TAMIS_WIDTH, the formula first being asked for TMI_BITS_FAST bits, and the answer cut to
+ * [0, 1]; {0, 1} on failure. */
+tamis_status tmi_certify_probability(tamis_bound *bound, tmi_formula *formula, const void *context, tamis_error *err);
+
+#endif
