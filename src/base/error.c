@@ -11,7 +11,9 @@ static void write_at(tamis_error *err, size_t at, const char *format, va_list ar
     size_t room = sizeof err->message - at;
     int length = vsnprintf(err->message + at, room, format, arguments);
     if (length >= 0 && (size_t)length < room) return;
-    memcpy(err->message + sizeof err->message - sizeof more, more, sizeof more);
+    size_t cut = sizeof err->message - sizeof more;
+    while (cut > 0 && ((unsigned char)err->message[cut] & 0xC0) == 0x80) cut--; /* not inside a UTF-8 character */
+    memcpy(err->message + cut, more, sizeof more);
 }
 
 tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...)

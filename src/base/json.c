@@ -3,6 +3,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/json_weight.h"
+
 /* ---- reading: tmi_json is jansson's json_t under another name, so that no other room sees jansson ---- */
 
 static const json_t *in(const tmi_json *value)
@@ -17,11 +19,15 @@ static tmi_json *out_of(json_t *value)
 
 tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err)
 {
-    json_error_t where;
+    json_error_t where = {0};
     json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
-    *document = out_of(root);
-    if (root) return TAMIS_OK;
-    if (json_error_code(&where) == json_error_out_of_memory) return tmi_fail_memory(err);
+    *document = NULL;
+    if (root && tmi_json_text_weight(bytes, length) == tmi_json_document_weight(root)) {
+        *document = out_of(root);
+        return TAMIS_OK;
+    }
+    json_decref(root);
+    if (root || where.text[0] == '\0') return tmi_fail_memory(err); /* jansson has no words for it */
     return tmi_fail(err, TAMIS_INVALID, "not valid JSON at line %d, column %d: %s", where.line, where.column,
                     where.text);
 }
@@ -139,14 +145,34 @@ void tmi_json_close(tmi_json_out *out, char bracket)
     tmi_text_add(out->text, &bracket, 1);
 }
 
+/* The length of the UTF-8 character that `c` begins with, 0 if it is none: overlong forms, surrogates and what lies
+ * beyond U+10FFFF are none. A string that ends inside a character is caught by its zero byte. */
+static size_t character(const char *c)
+{
+    const unsigned char *u = (const unsigned char *)c;
+    if (u[0] < 0x80) return 1;
+    size_t length = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
+    if (u[0] < 0xC2 || u[0] > 0xF4) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((u[i] & 0xC0) != 0x80) return 0;
+    if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F)) return 0;
+    if ((u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F)) return 0;
+    return length;
+}
+
+/* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character
+ * that a message was cut in, becomes U+FFFD. */
 static void quoted(tmi_text *text, const char *string)
 {
     tmi_text_put(text, "\"");
-    for (const char *c = string; *c; c++) {
+    for (const char *c = string; *c;) {
         unsigned char u = (unsigned char)*c;
-        if (u == '"' || u == '\\') tmi_text_format(text, "\\%c", u);
+        size_t length = character(c);
+        if (length == 0) tmi_text_put(text, "\\ufffd");
+        else if (u == '"' || u == '\\') tmi_text_format(text, "\\%c", u);
         else if (u < 0x20) tmi_text_format(text, "\\u%04x", u);
-        else tmi_text_add(text, c, 1);
+        else tmi_text_add(text, c, length);
+        c += length ? length : 1;
     }
     tmi_text_put(text, "\"");
 }

@@ -1,0 +1,286 @@
+#include "test.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_weight.h"
+#include "base/memory_that_fails.h"
+
+/* ---- reading ---- */
+
+static tmi_json *read_text(const char *text)
+{
+    tmi_json *document = NULL;
+    assert_int_equal(tmi_json_read(&document, text, strlen(text), NULL), TAMIS_OK);
+    return document;
+}
+
+static void reads_every_kind_of_value(void **state)
+{
+    (void)state;
+    tmi_json *d = read_text(" {\"a\": [1, -9223372036854775808, 1.5, true, false, null, \"\\u00e9\\n\", {}], \"b\": {}}\n");
+    const tmi_json *list = tmi_json_get(d, "a");
+    static const tmi_json_kind kinds[] = {TMI_JSON_INTEGER, TMI_JSON_INTEGER, TMI_JSON_REAL, TMI_JSON_BOOLEAN,
+                                          TMI_JSON_BOOLEAN, TMI_JSON_NULL, TMI_JSON_STRING, TMI_JSON_OBJECT};
+    assert_int_equal(tmi_json_kind_of(d), TMI_JSON_OBJECT);
+    assert_int_equal(tmi_json_kind_of(list), TMI_JSON_LIST);
+    assert_int_equal(tmi_json_size(list), 8);
+    assert_int_equal(tmi_json_size(d), 2);
+    for (size_t i = 0; i < 8; i++) assert_int_equal(tmi_json_kind_of(tmi_json_at(list, i)), kinds[i]);
+    assert_int_equal(tmi_json_integer(tmi_json_at(list, 0)), 1);
+    assert_true(tmi_json_integer(tmi_json_at(list, 1)) == INT64_MIN);
+    assert_true(tmi_json_is_true(tmi_json_at(list, 3)));
+    assert_false(tmi_json_is_true(tmi_json_at(list, 4)));
+    assert_string_equal(tmi_json_string(tmi_json_at(list, 6)), "\xc3\xa9\n");
+    assert_null(tmi_json_at(list, 8));
+    assert_null(tmi_json_get(d, "c"));
+    assert_null(tmi_json_get(list, "a"));
+    tmi_json_free(d);
+    tmi_json_free(NULL);
+}
+
+static void finds_the_key_too_many(void **state)
+{
+    static const char *const keys[] = {"a", "b", "c"};
+    (void)state;
+    tmi_json *d = read_text("{\"a\": 1, \"x\": 2, \"b\": 3}"), *empty = read_text("{}");
+    assert_string_equal(tmi_json_extra_key(d, keys, 3), "x");
+    assert_null(tmi_json_extra_key(empty, keys, 3));
+    assert_non_null(tmi_json_extra_key(d, NULL, 0));
+    tmi_json_free(d);
+    tmi_json_free(empty);
+}
+
+static void refuses_what_is_not_strict(void **state)
+{
+    static const char *const cases[] = {
+        "", " ", "{", "}", "[1,]", "{\"a\": 1,}", "{\"a\": 1} x", "{\"a\": 1, \"a\": 2}", "{\"a\": {\"b\": 1, \"b\": 1}}",
+        "{a: 1}", "{'a': 1}", "[NaN]", "[nan]", "[Infinity]", "[-inf]", "[01]", "[1.]", "[.5]", "[+1]", "[0x1]", "[1e]",
+        "[9223372036854775808]", "[1e999]", "[\"\\x\"]", "[\"\\u00\"]", "[\"\\ud800\"]", "[\"\\udc00\\ud800\"]", "[\"\t\"]",
+        "[\"\\u0000\"]", "[\"\xff\"]", "[\"\xc0\x80\"]", "[\"\xed\xa0\x80\"]", "[\"\xf5\x80\x80\x80\"]", "[\"a", "/* */ 1",
+        "\xef\xbb\xbf{}", "True", "[1 2]", "{\"a\" 1}", "{\"a\"}", "{1: 2}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_json *document = (tmi_json *)&document;
+        tamis_error err = {0};
+        tamis_status status = tmi_json_read(&document, cases[i], strlen(cases[i]), &err);
+        if (status != TAMIS_INVALID) fail_msg("accepted: %s", cases[i]);
+        assert_null(document);
+        assert_non_null(strstr(err.message, "line 1, column"));
+    }
+    tmi_json *document;
+    assert_int_equal(tmi_json_read(&document, "[1]\0", 4, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_json_read(&document, "[\"a\0b\"]", 7, NULL), TAMIS_INVALID);
+}
+
+static void refuses_deep_nesting(void **state)
+{
+    enum { DEEP = 1000000 };
+    char *text = malloc(DEEP);
+    tmi_json *document;
+    (void)state;
+    memset(text, '[', DEEP);
+    assert_int_equal(tmi_json_read(&document, text, DEEP, NULL), TAMIS_INVALID);
+    for (size_t i = 0; i + 5 <= DEEP; i += 5) memcpy(text + i, "{\"a\":", 5);
+    assert_int_equal(tmi_json_read(&document, text, DEEP, NULL), TAMIS_INVALID);
+    free(text);
+}
+
+/* ---- jansson without memory ---- */
+
+static long countdown;
+
+static void *failing_malloc(size_t size)
+{
+    if (countdown > 0 && --countdown == 0) return NULL;
+    return malloc(size);
+}
+
+/* Whichever allocation of jansson's fails, a document that arrives is the whole one. (Without the weight check, the
+ * string of digits below arrives with one digit less.) */
+static void never_loses_a_byte_without_memory(void **state)
+{
+    static const char text[] = "{\"a\": [1, 12345678901234567, \"0.00000000000000000000000000000000000000000000000000001\"],"
+                               " \"a key that is long enough to grow\": {\"\\u00e9\\ud83d\\ude00\\n\\\"\": -5}}";
+    json_malloc_t old_malloc;
+    json_free_t old_free;
+    bool failed_once = false, whole = false;
+    (void)state;
+    json_object_seed(1); /* its own reading of /dev/urandom is not meant */
+    json_get_alloc_funcs(&old_malloc, &old_free);
+    json_set_alloc_funcs(failing_malloc, free);
+    for (long k = 1; !whole; k++) {
+        tmi_json *d = NULL;
+        countdown = k;
+        tamis_status status = tmi_json_read(&d, text, sizeof text - 1, NULL);
+        whole = countdown > 0;
+        countdown = 0;
+        if (status != TAMIS_OK) {
+            assert_null(d);
+            failed_once = true;
+            continue;
+        }
+        const tmi_json *list = tmi_json_get(d, "a"), *object = tmi_json_get(d, "a key that is long enough to grow");
+        assert_true(tmi_json_integer(tmi_json_at(list, 1)) == 12345678901234567);
+        assert_string_equal(tmi_json_string(tmi_json_at(list, 2)), "0.00000000000000000000000000000000000000000000000000001");
+        assert_int_equal(tmi_json_integer(tmi_json_get(object, "\xc3\xa9\xf0\x9f\x98\x80\n\"")), -5);
+        tmi_json_free(d);
+    }
+    json_set_alloc_funcs(old_malloc, old_free);
+    assert_true(failed_once);
+}
+
+static void weighs_text_and_document_alike(void **state)
+{
+    static const struct { const char *text; size_t weight; } cases[] = {
+        {"null", 0}, {"[true, false, 1.5, 1e5, -0.25e-3]", 0}, {"0", 1}, {"-0", 1}, {"-9223372036854775808", 19},
+        {"\"\"", 0}, {"\"abc\"", 3}, {"\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"", 1 + 2 + 3 + 4}, {"\"\\\"\\\\\\/\\b\\n\"", 5},
+        {"\"123\"", 3}, {"{\"ab\": [10, {\"c\": \"de\"}]}", 2 + 2 + 1 + 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = strlen(cases[i].text);
+        json_t *document = json_loadb(cases[i].text, length, JSON_DECODE_ANY, NULL);
+        assert_int_equal(tmi_json_text_weight(cases[i].text, length), cases[i].weight);
+        assert_int_equal(tmi_json_document_weight(document), cases[i].weight);
+        json_decref(document);
+    }
+    /* Text that is no JSON is read to its end and not beyond. */
+    static const char *const broken[] = {"\"", "\"\\", "\"\\u", "\"\\u12", "\"\\ud83d", "\"\\ud83d\\u", "1", "1.", "\xff\xfe"};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        size_t length = strlen(broken[i]);
+        char *copy = malloc(length); /* no zero behind: the sanitizer watches */
+        memcpy(copy, broken[i], length);
+        tmi_json_text_weight(copy, length);
+        free(copy);
+    }
+}
+
+/* ---- writing ---- */
+
+static void write_sample(tmi_text *text, bool pretty)
+{
+    tmi_json_out out;
+    tmi_text_init(text);
+    tmi_json_out_init(&out, text, pretty);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "a");
+    tmi_json_open(&out, '[');
+    tmi_json_put_integer(&out, INT64_MIN);
+    tmi_json_put_boolean(&out, true);
+    tmi_json_put_null(&out);
+    tmi_json_put_string(&out, "x");
+    tmi_json_put_number(&out, "1.5e-7");
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "b");
+    tmi_json_open(&out, '{');
+    tmi_json_close(&out, '}');
+    tmi_json_close(&out, '}');
+}
+
+static void writes_one_line_or_many(void **state)
+{
+    tmi_text text;
+    (void)state;
+    write_sample(&text, false);
+    assert_string_equal(text.bytes, "{\"a\": [-9223372036854775808, true, null, \"x\", 1.5e-7], \"b\": {}}");
+    tmi_text_clear(&text);
+    write_sample(&text, true);
+    assert_string_equal(text.bytes, "{\n  \"a\": [\n    -9223372036854775808,\n    true,\n    null,\n    \"x\",\n    1.5e-7\n"
+                                    "  ],\n  \"b\": {}\n}");
+    tmi_text_clear(&text);
+}
+
+/* Whatever bytes a string holds, what is written parses, stands on one line, and holds the valid characters. */
+static void writes_any_string_as_valid_json(void **state)
+{
+    static const struct { const char *string, *written; } cases[] = {
+        {"", "\"\""}, {"a\"b\\c/", "\"a\\\"b\\\\c/\""}, {"\n\t\x01\x1f", "\"\\u000a\\u0009\\u0001\\u001f\""}, {"\x7f", "\"\x7f\""},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"\xff", "\"\\ufffd\""}, {"a\xc3", "\"a\\ufffd\""}, {"\xe2\x82", "\"\\ufffd\\ufffd\""}, {"\xc0\x80", "\"\\ufffd\\ufffd\""},
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+        {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""}, {"\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, {"\x80x", "\"\\ufffdx\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_text text;
+        tmi_json_out out;
+        tmi_text_init(&text);
+        tmi_json_out_init(&out, &text, false);
+        tmi_json_put_string(&out, cases[i].string);
+        assert_string_equal(text.bytes, cases[i].written);
+        tmi_text_clear(&text);
+    }
+    for (unsigned first = 1; first < 256; first++) {
+        for (unsigned second = 0; second < 256; second++) {
+            char string[] = {(char)first, (char)second, 0};
+            tmi_text text;
+            tmi_json_out out;
+            tmi_json *document;
+            tmi_text_init(&text);
+            tmi_json_out_init(&out, &text, false);
+            tmi_json_put_string(&out, string);
+            if (tmi_json_read(&document, text.bytes, text.length, NULL) != TAMIS_OK || strchr(text.bytes, '\n'))
+                fail_msg("bytes %u %u", first, second);
+            tmi_json_free(document);
+            tmi_text_clear(&text);
+        }
+    }
+}
+
+/* Too deep, or closed too often, is never handed out. */
+static void notices_wrong_nesting(void **state)
+{
+    tmi_text text;
+    tmi_json_out out;
+    char *bytes;
+    (void)state;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    for (int i = 0; i < TMI_JSON_DEPTH; i++) tmi_json_open(&out, '[');
+    assert_false(text.failed);
+    tmi_json_open(&out, '[');
+    assert_true(text.failed);
+    assert_int_equal(tmi_text_take(&bytes, &text, NULL), TAMIS_SYSTEM);
+    assert_null(bytes);
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    tmi_json_close(&out, ']');
+    assert_int_equal(tmi_text_take(&bytes, &text, NULL), TAMIS_SYSTEM);
+}
+
+static tamis_status take_sample(char **bytes)
+{
+    tmi_text text;
+    write_sample(&text, true);
+    return tmi_text_take(bytes, &text, NULL);
+}
+
+static void survives_missing_memory(void **state)
+{
+    char *bytes;
+    (void)state;
+    EVERY_ALLOCATION_FAILS(take_sample(&bytes), assert_null(bytes));
+    tamis_free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_every_kind_of_value),
+        cmocka_unit_test(finds_the_key_too_many),
+        cmocka_unit_test(refuses_what_is_not_strict),
+        cmocka_unit_test(refuses_deep_nesting),
+        cmocka_unit_test(never_loses_a_byte_without_memory),
+        cmocka_unit_test(weighs_text_and_document_alike),
+        cmocka_unit_test(writes_one_line_or_many),
+        cmocka_unit_test(writes_any_string_as_valid_json),
+        cmocka_unit_test(notices_wrong_nesting),
+        cmocka_unit_test(survives_missing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
