@@ -1,0 +1,132 @@
+/* tamis noise: exact integer noise for other programs. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Numbers drawn and written at a time: a few pages, so that a reader downstream never waits long. */
+#define PIECE 8192
+
+/* Sign, 19 digits, separator. */
+#define LONGEST_NUMBER 21
+
+/* Counts up to 2^63, read exactly as any other number: "1000", "1e3". */
+static bool read_count(uint64_t *count, const char *text)
+{
+    tamis_number *number = NULL;
+    char *digits = NULL;
+    bool fine = tamis_number_read(&number, text, NULL) == TAMIS_OK && tamis_number_write(&digits, number, NULL) == TAMIS_OK;
+    fine = fine && strlen(digits) <= 19 && strspn(digits, "0123456789") == strlen(digits);
+    if (fine) *count = strtoull(digits, NULL, 10);
+    tamis_free(digits);
+    tamis_number_free(number);
+    return fine && *count <= UINT64_C(1) << 63;
+}
+
+static char *put_number(char *at, int64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do digits[n++] = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+    if (value < 0) *at++ = '-';
+    while (n > 0) *at++ = digits[--n];
+    return at;
+}
+
+/* One piece as text: a number a line, or a part of a JSON list. */
+static size_t write_text(char *bytes, const int64_t *numbers, size_t count, bool json, bool first)
+{
+    char *at = bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (json && !(first && i == 0)) *at++ = ',';
+        at = put_number(at, numbers[i]);
+        if (!json) *at++ = '\n';
+    }
+    return (size_t)(at - bytes);
+}
+
+static tamis_status stream(uint64_t count, tamis_noise *noise, tamis_rng *rng, bool json, bool binary, tamis_error *err)
+{
+    static int64_t numbers[PIECE];
+    static char text[PIECE * LONGEST_NUMBER];
+    for (uint64_t done = 0; done < count && !ferror(stdout);) {
+        size_t piece = count - done < PIECE ? (size_t)(count - done) : PIECE;
+        tamis_status status = tamis_noise_draw(numbers, piece, noise, rng, err);
+        if (status != TAMIS_OK) return status;
+        if (binary) {
+            for (size_t i = 0; i < piece; i++) numbers[i] = (int64_t)htole64((uint64_t)numbers[i]);
+            fwrite(numbers, sizeof *numbers, piece, stdout);
+        } else {
+            fwrite(text, 1, write_text(text, numbers, piece, json, done == 0), stdout);
+        }
+        done += piece;
+    }
+    return TAMIS_OK;
+}
+
+static int run(const cli_call *call)
+{
+    tamis_error err = {0};
+    tamis_number *scale = NULL;
+    tamis_noise *noise = NULL;
+    tamis_rng *rng = NULL;
+    char *exact = NULL;
+    uint64_t count = 0;
+    bool laplace = strcmp(call->operands[0], "laplace") == 0, binary = cli_value(call, "binary");
+    int code;
+
+    if (binary && call->json) return cli_wrong_usage(call->command, "--json and --binary exclude each other");
+    if (!read_count(&count, cli_value(call, "count")))
+        return cli_wrong_usage(call->command, "--count needs a whole number from 0 to 2^63, such as 1000");
+    tamis_status status = tamis_number_read(&scale, cli_value(call, "scale"), &err);
+    if (status == TAMIS_OK) status = laplace ? tamis_noise_laplace_new(&noise, scale, &err)
+                                             : tamis_noise_gaussian_new(&noise, scale, &err);
+    if (status == TAMIS_INVALID) {
+        bool named = strncmp(err.message, "scale:", 6) == 0;
+        code = cli_wrong_usage(call->command, "--%s%s", named ? "" : "scale: ", err.message);
+        goto done;
+    }
+    if (status == TAMIS_OK) status = tamis_rng_new(&rng, &err);
+    if (status == TAMIS_OK) status = tamis_number_write(&exact, scale, &err);
+    if (status == TAMIS_OK && call->json)
+        printf("{\"law\": \"%s\", \"scale\": \"%s\", \"count\": %llu, \"noise\": [", call->operands[0], exact,
+               (unsigned long long)count);
+    if (status == TAMIS_OK) status = stream(count, noise, rng, call->json, binary, &err);
+    if (status == TAMIS_OK && call->json) puts("]}");
+    code = status == TAMIS_OK ? cli_finish_output() : cli_failed(&err, NULL);
+done:
+    tamis_free(exact);
+    tamis_rng_free(rng);
+    tamis_noise_free(noise);
+    tamis_number_free(scale);
+    return code;
+}
+
+const cli_command cli_command_noise = {
+    .name = "noise",
+    .purpose = "exact integer noise for other programs",
+    .about = "Prints integers drawn from the discrete Laplace law, P(k) proportional to exp(-|k|/scale), or from the "
+             "discrete Gaussian law, P(k) proportional to exp(-k^2/(2 scale^2)), one a line. The law is exact: the "
+             "scale is read as a fraction, random bits come from the operating system's generator, and no floating-point "
+             "number is involved.\n\n"
+             "The scale lies between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that "
+             "can be drawn again protects nobody.",
+    .operands = (const cli_argument[]){
+        {.name = "laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the law"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "scale", .value = "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
+        {.name = "count", .value = "N", .needed = true, .help = "how many numbers, up to 2^63"},
+        {.name = "binary", .help = "little-endian 64-bit integers instead of lines"},
+        {0}},
+    .examples = (const cli_example[]){
+        {"tamis noise laplace --scale 10 --count 5", "five numbers of the Laplace law"},
+        {"tamis noise gaussian --scale 10/3 --count 3 --json", "three of the Gaussian law with a standard deviation near 10/3"},
+        {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
+         "for a program that reads 64-bit integers"},
+        {0}},
+    .run = run,
+};

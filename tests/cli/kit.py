@@ -1,0 +1,134 @@
+"""What the tests of the command share: running it, and counting cases in the Test Anything Protocol.
+
+A test file is run as `file.py TAMIS`: the program under test. Each function marked @case is one case; it fails by
+an AssertionError, and skips by raising Skip with the reason.
+"""
+import fcntl
+import os
+import pathlib
+import pty
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+TAMIS = os.path.abspath(sys.argv[1])
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+API = TOP / "examples" / "api"
+
+OK, SYSTEM, USAGE, INVALID, REFUSED, UNABLE = range(6)
+
+
+class Skip(Exception):
+    pass
+
+
+def environment(**more):
+    """Nothing of the caller's terminal; a sanitizer's complaint is no exit code of ours."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "LC_ALL", "LANG")}
+    kept.update(ASAN_OPTIONS="exitcode=99", UBSAN_OPTIONS="halt_on_error=1:exitcode=99", LC_ALL="C.UTF-8")
+    kept.update(more)
+    return kept
+
+
+def tamis(*arguments, env={}, text=True, stdout=subprocess.PIPE, **options):
+    """Runs the command; .returncode, .stdout and .stderr tell what happened."""
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([TAMIS, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=text,
+                          env=environment(**env), timeout=300, **options)
+
+
+def shell(line, **options):
+    """Runs a line of a shell in which `tamis` is the program under test."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(TAMIS, os.path.join(folder, "tamis"))
+        env = environment(PATH=folder + ":/usr/bin:/bin")
+        return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, env=env, timeout=300, **options)
+
+
+def on_terminal(arguments, columns=80, act=None, cwd=None, **env):
+    """Runs the command on a terminal of its own; gives (exit code, everything it wrote). `act(process, text)` is called
+    again and again with what was written so far, and may send signals."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env.setdefault("TERM", "xterm")
+    process = subprocess.Popen([TAMIS, *map(str, arguments)], stdin=follower, stdout=follower, stderr=follower,
+                               env=environment(**env), close_fds=True, cwd=cwd)
+    os.close(follower)
+    text, end = b"", time.monotonic() + 300
+    while time.monotonic() < end:
+        if select.select([leader], [], [], 0.05)[0]:
+            try:
+                text += os.read(leader, 65536)
+            except OSError:  # the other side closed
+                break
+        if act:
+            act(process, text.decode(errors="replace"))
+    os.close(leader)
+    return process.wait(timeout=60), text.decode(errors="replace").replace("\r\n", "\n")
+
+
+class folder_with_plan(tempfile.TemporaryDirectory):
+    """A fresh folder that holds what examples/api holds."""
+
+    def __enter__(self):
+        path = pathlib.Path(super().__enter__())
+        for file in API.iterdir():
+            if file.is_file():
+                shutil.copy(file, path)
+        return path
+
+
+def commands():
+    """The commands, as the help lists them."""
+    lines = tamis("--help").stdout.split("\nCommands\n")[1].split("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
+
+
+def examples(command):
+    """The lines of the examples, as the help of a command shows them."""
+    lines = tamis(command, "--help").stdout.split("\nExamples\n")[1].splitlines()
+    return [line.strip() for line in lines if line.startswith("  ") and not line.startswith(("  #", "    "))]
+
+
+CASES = []
+
+
+def case(function, name=None):
+    CASES.append((name or function.__name__.replace("_", " "), function))
+    return function
+
+
+def main():
+    failed = 0
+    print(f"1..{len(CASES)}")
+    for number, (name, function) in enumerate(CASES, 1):
+        name = name.replace("#", "\\#")
+        try:
+            function()
+            print(f"ok {number} - {name}", flush=True)
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"not ok {number} - {name}", flush=True)
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+def is_usage_error(done, *words):
+    """Exit code 2, nothing on stdout, one message and the way to the help on stderr."""
+    assert done.returncode == USAGE, (done.returncode, done.stderr)
+    assert done.stdout == "", done.stdout
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2 and lines[0].startswith("tamis: ") and lines[1].startswith("Try 'tamis"), done.stderr
+    for word in words:
+        assert word in lines[0], (word, lines[0])
