@@ -1,0 +1,81 @@
+/* From a plan to published numbers.
+ *
+ *     tamis_check         what a plan would measure, how wrong the numbers will be, what it promises; reads no data
+ *     tamis_release_run   the main job: noise is drawn, the rows are added up to integers, the two are added and published
+ *     tamis_estimate_run  the same statistics without protection, for use inside the agency only
+ *
+ * Each gives an object from which texts are made: JSON for programs, CSV for spreadsheets, a table for people. The
+ * library writes nothing but the output folder of a release.
+ *
+ * Nothing keeps count yet: each release of the same sample spends its epsilon again, and the sums are the caller's to
+ * keep. Every text says so.                                                                                          */
+#ifndef TAMIS_RELEASE_H
+#define TAMIS_RELEASE_H
+
+#include <tamis/base.h>
+#include <tamis/plan.h>
+
+/* ---- before the data ---- */
+
+typedef struct tamis_preview tamis_preview;
+
+/* Needs    a plan; no file of its source is opened.
+ * Gives    a preview that the caller frees with tamis_preview_free; NULL on failure. It may outlive the plan.
+ * Errors   INVALID (plan NULL; a noise scale beyond 10^-6 .. 2^55: the message names the statistic), UNABLE, SYSTEM. */
+TAMIS_API tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err);
+TAMIS_API void tamis_preview_free(tamis_preview *preview);
+
+/* Texts; the caller frees each with tamis_free. On failure *text is NULL. */
+TAMIS_API tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err);
+TAMIS_API tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err);
+
+/* ---- with protection ---- */
+
+/* How a run is made; all zero is the usual way. */
+typedef struct tamis_run_options {
+    const char *engine;       /* "duckdb", or NULL: the one that fits the source */
+    unsigned threads;         /* of the engine; 0: as many as the machine has */
+    tamis_progress *progress; /* may be NULL */
+    void *context;            /* handed to progress */
+} tamis_run_options;
+
+typedef struct tamis_release tamis_release;
+
+/* Releases the statistics of a plan.
+ *
+ * Needs    a plan; `folder` does not exist yet (NULL: nothing is written); options may be NULL.
+ * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv and
+ *          measurements.json, complete or not at all; NULL and no folder on failure. It may outlive the plan.
+ * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
+ *          before any value is read), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
+ *          value has been read no message depends on a value.                                                         */
+TAMIS_API tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, const char *folder,
+                                         const tamis_run_options *options, tamis_error *err);
+TAMIS_API void tamis_release_free(tamis_release *release);
+
+TAMIS_API tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err);
+TAMIS_API tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
+TAMIS_API tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);
+
+/* measurements.json: the noisy integers with their exact noise laws. */
+TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err);
+
+/* ---- without protection ---- */
+
+typedef struct tamis_estimate tamis_estimate;
+
+/* The ordinary design-based estimates of a plan's statistics: values as they stand, no clamping, no grid, no noise;
+ * standard errors by linearisation, intervals by Student's t, as R's package survey computes them.
+ *
+ * Needs    a plan; options may be NULL.
+ * Gives    an estimate that the caller frees with tamis_estimate_free; it must not leave the agency.
+ * Errors   INVALID, SYSTEM as above.                                                                                 */
+TAMIS_API tamis_status tamis_estimate_run(tamis_estimate **estimate, const tamis_plan *plan,
+                                          const tamis_run_options *options, tamis_error *err);
+TAMIS_API void tamis_estimate_free(tamis_estimate *estimate);
+
+TAMIS_API tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err);
+TAMIS_API tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tamis_error *err);
+TAMIS_API tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err);
+
+#endif

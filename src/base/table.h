@@ -1,0 +1,35 @@
+/* A table for people: columns aligned by what the terminal shows, not by bytes, and paragraphs that fit the width. */
+#ifndef TMI_TABLE_H
+#define TMI_TABLE_H
+
+#include "base/text.h"
+
+typedef enum tmi_align { TMI_LEFT, TMI_RIGHT } tmi_align;
+
+#define TMI_TABLE_COLUMNS 12
+#define TMI_TEXT_WIDTH 79
+
+typedef struct tmi_text_table {
+    size_t columns;
+    tmi_align align[TMI_TABLE_COLUMNS];
+    char **cells; /* row by row */
+    size_t rows, room;
+    bool failed;
+} tmi_text_table;
+
+void tmi_table_init(tmi_text_table *table, size_t columns, const tmi_align *align);
+void tmi_table_clear(tmi_text_table *table);
+
+/* Adds a row; `cells` holds one string a column, NULL being empty. The first row is the heading. */
+void tmi_table_row(tmi_text_table *table, const char *const *cells);
+
+/* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. */
+void tmi_table_write(tmi_text *text, const tmi_text_table *table);
+
+/* Columns of a terminal that a UTF-8 string takes: wide East Asian letters two, combining marks none. */
+size_t tmi_text_columns(const char *string);
+
+/* A paragraph broken into lines of at most TMI_TEXT_WIDTH columns, the second and later ones indented. */
+void tmi_text_wrap(tmi_text *text, const char *first, const char *indent, const char *paragraph);
+
+#endif
