@@ -7,6 +7,7 @@
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/release.h>
 #include <tamis/privacy.h>
 #include <tamis/rng.h>
 #include <tamis/study.h>

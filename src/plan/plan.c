@@ -64,6 +64,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     tmi_yaml *root = NULL;
     tamis_plan *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
+    p->holders = 1;
     tamis_status status = tmi_yaml_read(&root, name, bytes, length, err);
     if (status != TAMIS_OK) goto done;
     p->name = tmi_copy_text(name, strlen(name));
@@ -122,9 +123,20 @@ static void clear_column(tmi_plan_column *column)
     tmi_free(column->values);
 }
 
+const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
+{
+    atomic_fetch_add(&((tamis_plan *)(uintptr_t)plan)->holders, 1);
+    return plan;
+}
+
+void tmi_plan_drop(const tamis_plan *plan)
+{
+    tamis_plan_free((tamis_plan *)(uintptr_t)plan);
+}
+
 void tamis_plan_free(tamis_plan *plan)
 {
-    if (!plan) return;
+    if (!plan || atomic_fetch_sub(&plan->holders, 1) > 1) return;
     tmi_free(plan->name);
     tmi_free(plan->survey);
     for (size_t i = 0; i < plan->file_count; i++) tmi_free(plan->files[i]);

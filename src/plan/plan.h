@@ -8,6 +8,7 @@
 #ifndef TMI_PLAN_H
 #define TMI_PLAN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tamis/num.h>
@@ -67,6 +68,7 @@ typedef struct tmi_plan_privacy {
 } tmi_plan_privacy;
 
 struct tamis_plan {
+    atomic_int holders; /* who still needs it: the caller, previews, releases */
     char *name; /* of the file, as the caller gave it */
     char *survey;
     char **files;
@@ -78,6 +80,10 @@ struct tamis_plan {
     tmi_plan_statistic *statistics;
     size_t statistic_count;
 };
+
+/* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */
+const tamis_plan *tmi_plan_hold(const tamis_plan *plan);
+void tmi_plan_drop(const tamis_plan *plan);
 
 /* Cells of a statistic: the product of the numbers of values of its `by` columns. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);

@@ -1,0 +1,32 @@
+/* What a design does to a release: how many rows must be there, what a row weighs, how an estimate varies from sample to
+ * sample. One design is one file that fills this struct; design.c lists them.                                        */
+#ifndef TMI_RELEASE_DESIGN_H
+#define TMI_RELEASE_DESIGN_H
+
+#include "plan/plan.h"
+
+typedef struct tmi_design {
+    const char *name;
+
+    /* "a simple random sample of 200 of 6,194 schools", for people. */
+    void (*describe)(char *text, size_t room, const tmi_plan_design *design, const char *unit);
+
+    /* Rows of the file. The number is declared, public and the same for all neighbours, so it may be checked and told
+     * before anything is spent. */
+    int64_t (*rows)(const tmi_plan_design *design);
+
+    /* Units of the population that a row stands for. */
+    tamis_status (*weight)(tamis_number **weight, const tmi_plan_design *design, tamis_error *err);
+
+    /* Variance of the Horvitz-Thompson total of z, from the sum of (z - mean z)^2 over the rows of the sample. */
+    double (*variance)(const tmi_plan_design *design, double squares);
+
+    /* First-stage units minus strata. */
+    int64_t (*degrees)(const tmi_plan_design *design);
+} tmi_design;
+
+extern const tmi_design tmi_design_srs, tmi_design_census;
+
+const tmi_design *tmi_design_of(const tmi_plan_design *design);
+
+#endif

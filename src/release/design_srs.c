@@ -1,0 +1,36 @@
+/* Simple random sampling without replacement: n of N, every subset equally likely. */
+#include <stdio.h>
+
+#include "num/number.h"
+#include "release/design.h"
+
+static void describe(char *text, size_t room, const tmi_plan_design *d, const char *unit)
+{
+    snprintf(text, room, "simple random sample without replacement, %lld of %lld; unit: %s", (long long)d->sample,
+             (long long)d->population, unit);
+}
+
+static int64_t rows(const tmi_plan_design *d)
+{
+    return d->sample;
+}
+
+static tamis_status weight(tamis_number **weight, const tmi_plan_design *d, tamis_error *err)
+{
+    return tmi_number_ratio(weight, d->population, d->sample, err);
+}
+
+/* N^2 (1 - n/N) s^2 / n with s^2 = squares / (n - 1). A sample of one tells nothing: NaN, unless it is everybody. */
+static double variance(const tmi_plan_design *d, double squares)
+{
+    double N = (double)d->population, n = (double)d->sample;
+    if (d->population == d->sample) return 0;
+    return d->sample > 1 ? N * (N - n) / n * (squares / (n - 1)) : __builtin_nan("");
+}
+
+static int64_t degrees(const tmi_plan_design *d)
+{
+    return d->sample - 1;
+}
+
+const tmi_design tmi_design_srs = {"srs", describe, rows, weight, variance, degrees};

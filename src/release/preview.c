@@ -1,0 +1,231 @@
+/* tamis_check: everything that can be said before a row is read. */
+#include <math.h>
+#include <tamis/release.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/number.h"
+#include "release/promise.h"
+#include "release/results.h"
+#include "release/sensitivity.h"
+#include "release/noise_law.h"
+#include "release/statistic.h"
+
+struct tamis_preview {
+    tmi_schedule schedule;
+    tmi_outlook *outlooks; /* one a statistic */
+};
+
+/* An estimate whose error is above a third of its size is not published by most agencies. */
+#define DROWNED (1.0 / 3)
+
+void tamis_preview_free(tamis_preview *preview)
+{
+    if (!preview) return;
+    tmi_schedule_clear(&preview->schedule);
+    tmi_free(preview->outlooks);
+    tmi_free(preview);
+}
+
+tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
+{
+    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a place for the result, got NULL");
+    *preview = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    tamis_preview *p = tmi_alloc(1, sizeof *p);
+    if (!p) return tmi_fail_memory(err);
+    tamis_status status;
+    TMI_TRY(tmi_schedule_make(&p->schedule, plan, err));
+    p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
+    if (!p->outlooks) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        tmi_case c;
+        TMI_TRY(tmi_case_make(&c, &p->schedule, i, err));
+        tmi_statistic_of(c.statistic)->expect(&p->outlooks[i], &c);
+    }
+    *preview = p;
+    p = NULL;
+
+done:
+    tamis_preview_free(p);
+    return status;
+}
+
+/* Noise against the expected size if the plan gives one, against the range otherwise. */
+static bool is_drowned(const tmi_outlook *o)
+{
+    double size = isnan(o->expected) ? o->range : o->expected;
+    return o->noise_sd > DROWNED * size;
+}
+
+/* ---- JSON ---- */
+
+static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
+{
+    const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
+    const tmi_outlook *o = &p->outlooks[i];
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "statistic");
+    tmi_json_put_string(out, tmi_statistic_of(s)->name);
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, s->column ? s->column->name : NULL);
+    tmi_json_key(out, "by");
+    tmi_json_open(out, '[');
+    for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
+    tmi_json_close(out, ']');
+    tmi_json_key(out, "known");
+    tmi_json_put_boolean(out, p->schedule.uses[i].count == 0);
+    tmi_json_key(out, "noise_sd");
+    tmi_json_put_real(out, o->noise_sd);
+    tmi_json_key(out, "share_of_range");
+    tmi_json_put_real(out, o->noise_sd / o->range);
+    tmi_json_key(out, "share_of_expected");
+    tmi_json_put_real(out, o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
+    tmi_json_key(out, "warning");
+    tmi_json_put_string(out, is_drowned(o) ? "the noise will drown this number" : NULL);
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a preview, got NULL");
+    const tmi_schedule *s = &preview->schedule;
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, s->plan->survey);
+    tmi_json_key(&out, "design");
+    tmi_put_design(&out, s);
+    tmi_json_key(&out, "measurements");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        tmi_put_measurement(&out, &s->measurements[i]);
+        tmi_json_key(&out, "cells");
+        tmi_json_put_integer(&out, (int64_t)s->measurements[i].cells);
+        tmi_json_key(&out, "noise_sd");
+        tmi_json_put_real(&out, tmi_noise_sd(s->measurements[i].scale));
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "statistics");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < s->plan->statistic_count; i++) put_statistic(&out, preview, i);
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "guarantee");
+    tmi_put_guarantee(&out, s);
+    tmi_json_key(&out, "would_spend");
+    tmi_put_spent(&out, s);
+    tmi_json_key(&out, "not_covered");
+    tmi_put_not_covered(&out, s);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+/* ---- for people ---- */
+
+/* A row of at most five cells, each made by a small text; `cells` are cleared. */
+static void add_row(tmi_text_table *table, tmi_text *cells, size_t count)
+{
+    const char *strings[TMI_TABLE_COLUMNS];
+    for (size_t i = 0; i < count; i++) {
+        strings[i] = cells[i].bytes;
+        if (cells[i].failed) table->failed = true;
+    }
+    tmi_table_row(table, strings);
+    for (size_t i = 0; i < count; i++) tmi_text_clear(&cells[i]);
+}
+
+static void put_percent(tmi_text *text, double share)
+{
+    if (!isfinite(share)) return;
+    double percent = 100 * share;
+    tmi_text_rounded(text, percent, percent > 0 && percent < 10 ? tmi_decimals_of(percent) : 0);
+    tmi_text_put(text, " %");
+}
+
+static void write_statistics(tmi_text *text, const tamis_preview *p)
+{
+    static const char *const heading[] = {"", "noise ±", "of the range", "of the expected", ""};
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    tmi_text_table table;
+    tmi_table_init(&table, 5, align);
+    tmi_table_row(&table, heading);
+    for (size_t i = 0; i < p->schedule.plan->statistic_count; i++) {
+        const tmi_outlook *o = &p->outlooks[i];
+        tmi_text cells[5];
+        for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
+        tmi_statistic_title(&cells[0], &p->schedule.plan->statistics[i]);
+        if (p->schedule.uses[i].count == 0) {
+            tmi_text_put(&cells[1], "known");
+        } else {
+            tmi_text_rounded(&cells[1], o->noise_sd, tmi_decimals_of(o->noise_sd));
+            put_percent(&cells[2], o->noise_sd / o->range);
+            put_percent(&cells[3], o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
+            if (is_drowned(o)) tmi_text_put(&cells[4], "drowned in noise");
+        }
+        add_row(&table, cells, 5);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
+static void write_measurements(tmi_text *text, const tmi_schedule *s)
+{
+    static const char *const heading[] = {"measured with noise", "cells", "sensitivity", "epsilon", "noise scale"};
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    tmi_text_table table;
+    tmi_table_init(&table, 5, align);
+    tmi_table_row(&table, heading);
+    bool one = false, several = false;
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        tmi_text cells[5];
+        for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
+        tmi_measurement_name(&cells[0], m);
+        if (m->centre != 0) tmi_text_format(&cells[0], " (minus %lld)", (long long)m->centre);
+        tmi_text_rounded(&cells[1], (double)m->cells, 0);
+        tmi_text_rounded(&cells[2], (double)m->sensitivity, 0);
+        tmi_text_number(&cells[3], m->epsilon);
+        tmi_text_number(&cells[4], m->scale);
+        add_row(&table, cells, 5);
+        if (m->cells > 1) several = true;
+        else one = true;
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+    if (one) tmi_text_wrap(text, "  one cell: ", "    ", tmi_sensitivity_words(1));
+    if (several) tmi_text_wrap(text, "  several cells: ", "    ", tmi_sensitivity_words(2));
+}
+
+tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a preview, got NULL");
+    const tmi_schedule *s = &preview->schedule;
+    char design[512];
+    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s: what this plan would release (no data were read)\n%s\n\n", s->plan->survey, design);
+    write_statistics(&t, preview);
+    tmi_text_put(&t, "\n");
+    if (s->measurement_count > 0) {
+        write_measurements(&t, s);
+        tmi_text_put(&t, "\n");
+    }
+    tmi_write_promise(&t, s, false);
+    return tmi_text_take(text, &t, err);
+}

@@ -1,0 +1,209 @@
+#include "release/promise.h"
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/bound.h"
+#include "num/number.h"
+#include "release/sensitivity.h"
+
+/* ---- exact numbers ---- */
+
+void tmi_text_number(tmi_text *text, const tamis_number *number)
+{
+    char *written = NULL;
+    if (tamis_number_write(&written, number, NULL) == TAMIS_OK) tmi_text_put(text, written);
+    else text->failed = true;
+    tmi_free(written);
+}
+
+void tmi_put_exact(tmi_json_out *out, const tamis_number *number)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_number(&text, number);
+    if (text.failed) out->text->failed = true;
+    tmi_json_put_string(out, text.bytes);
+    tmi_text_clear(&text);
+}
+
+void tmi_text_number_rounded(tmi_text *text, const tamis_number *number)
+{
+    double x = tmi_number_up(number);
+    if (tmi_number_is_integer(number)) tmi_text_rounded(text, x, 0);
+    else tmi_text_rounded(text, x, x >= 1000 ? 0 : x >= 1 ? 2 : tmi_decimals_of(x) + 1);
+}
+
+/* ---- JSON ---- */
+
+static void put_zero(tmi_json_out *out)
+{
+    tmi_json_put_bound(out, (tamis_bound){0, 0});
+}
+
+void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "epsilon");
+    tmi_json_put_bound(out, tmi_number_bound(schedule->spent));
+    tmi_json_key(out, "delta");
+    put_zero(out);
+    tmi_json_close(out, '}');
+}
+
+static const char *outsider_reason(const tmi_schedule *schedule)
+{
+    return schedule->plan->privacy.secret_sample
+               ? "secret_sample has no effect here: with `protect: sample` the sample is taken as known, so an outsider is "
+                 "promised no more than a sampled person"
+               : "with `protect: sample, given: frame` the promise is about sampled persons; what the sampling itself adds "
+                 "for an outsider is not claimed";
+}
+
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "sample");
+    tmi_put_spent(out, schedule);
+    tmi_json_key(out, "outsider");
+    tmi_json_put_null(out);
+    tmi_json_key(out, "outsider_reason");
+    tmi_json_put_string(out, outsider_reason(schedule));
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, schedule->design->name);
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "population");
+    tmi_json_put_integer(out, schedule->plan->design.population);
+    tmi_json_key(out, "sample");
+    tmi_json_put_integer(out, schedule->plan->design.sample);
+    tmi_json_close(out, '}');
+    tmi_json_close(out, '}');
+}
+
+static void put_name(tmi_json_out *out, const tmi_measurement *m)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_measurement_name(&name, m);
+    if (name.failed) out->text->failed = true;
+    tmi_json_put_string(out, name.bytes);
+    tmi_text_clear(&name);
+}
+
+void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *m)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "name");
+    put_name(out, m);
+    tmi_json_key(out, "measure");
+    tmi_json_put_string(out, m->kind == TMI_SUM ? "sum" : "rows");
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, m->column ? m->column->name : NULL);
+    tmi_json_key(out, "by");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < m->by_count; i++) tmi_json_put_string(out, m->by[i]->name);
+    tmi_json_close(out, ']');
+    if (m->kind == TMI_SUM) {
+        tmi_json_key(out, "grid");
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "from");
+        tmi_put_exact(out, m->column->from);
+        tmi_json_key(out, "to");
+        tmi_put_exact(out, m->column->to);
+        tmi_json_key(out, "step");
+        tmi_put_exact(out, m->column->step);
+        tmi_json_key(out, "centre");
+        tmi_json_put_integer(out, m->centre);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_key(out, "sensitivity");
+    tmi_json_put_integer(out, m->sensitivity);
+    tmi_json_key(out, "inequality");
+    tmi_json_put_string(out, tmi_sensitivity_words(m->cells));
+    tmi_json_key(out, "epsilon");
+    tmi_put_exact(out, m->epsilon);
+    tmi_json_key(out, "noise");
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "law");
+    tmi_json_put_string(out, "discrete_laplace");
+    tmi_json_key(out, "scale");
+    tmi_put_exact(out, m->scale);
+    tmi_json_close(out, '}');
+}
+
+/* ---- what is not covered ---- */
+
+static const char nothing_counts[] =
+    "Nothing keeps count: each further release of this sample adds its epsilon to this one, and tamis does not add them "
+    "up in this version. Keep the sum yourself.";
+static const char noise_only[] =
+    "The intervals cover the noise only, not the error of sampling: that the numbers are for the sample, weighted up.";
+static const char clamped[] =
+    "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
+    "that reported.";
+static const char declared[] =
+    "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
+    "looking at the data.";
+
+static bool has_numbers(const tmi_schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
+        if (schedule->plan->statistics[i].column) return true;
+    }
+    return false;
+}
+
+/* The sentences that hold for this schedule; returns how many. */
+static size_t sentences(const char *list[4], const tmi_schedule *schedule)
+{
+    size_t count = 0;
+    list[count++] = nothing_counts;
+    if (schedule->plan->design.sample < schedule->plan->design.population) list[count++] = noise_only;
+    if (has_numbers(schedule)) list[count++] = clamped;
+    list[count++] = declared;
+    return count;
+}
+
+void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const char *list[4];
+    size_t count = sentences(list, schedule);
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < count; i++) tmi_json_put_string(out, list[i]);
+    tmi_json_close(out, ']');
+}
+
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released)
+{
+    tmi_text p;
+    tmi_text_init(&p);
+    const char *unit = schedule->plan->privacy.unit;
+    tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
+    if (schedule->measurement_count == 0) {
+        tmi_text_put(&p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
+    } else {
+        tmi_text_format(&p, "Sampled %s: epsilon ", unit);
+        tmi_text_number_rounded(&p, schedule->spent);
+        tmi_text_format(&p, ", delta 0. Replacing the record of one sampled %s by any other changes the probability of any "
+                        "output by a factor of at most exp(", unit);
+        tmi_text_number_rounded(&p, schedule->spent);
+        tmi_text_put(&p, "), whatever an attacker knows about all the others and even if it is known who was sampled. The "
+                         "noise is exact discrete Laplace noise on integers.");
+    }
+    if (!p.failed) tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+    tmi_text_format(&p, "Outsider: no further number, because %s.", outsider_reason(schedule));
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+
+    const char *list[4];
+    size_t count = sentences(list, schedule);
+    tmi_text_put(text, "\nWhat is not covered\n");
+    for (size_t i = 0; i < count; i++) tmi_text_wrap(text, "  - ", "    ", list[i]);
+}

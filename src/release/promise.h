@@ -1,0 +1,31 @@
+/* What is promised to whom, and what is not: the same words in the preview, the table and the JSON. */
+#ifndef TMI_PROMISE_H
+#define TMI_PROMISE_H
+
+#include "base/json.h"
+#include "release/schedule.h"
+
+/* Value of the key "guarantee": {"sample": {epsilon, delta}, "outsider": null, "outsider_reason"}. */
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* {"epsilon": {lower, upper}, "delta": {lower, upper}} */
+void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Value of the key "not_covered": a list of sentences. */
+void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Both as paragraphs. `released`: numbers were published; else they would be. */
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
+
+/* {"name", ..., "noise": {"law", "scale"}}: what a measurement is, without its numbers; the object stays open. */
+void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *measurement);
+
+/* "design": {...} */
+void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* An exact number as text "p/q", and rounded for people. */
+void tmi_text_number(tmi_text *text, const tamis_number *number);
+void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
+void tmi_text_number_rounded(tmi_text *text, const tamis_number *number);
+
+#endif

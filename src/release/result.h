@@ -1,0 +1,25 @@
+/* One number of a release or an estimate, with its errors. NaN stands for null. */
+#ifndef TMI_RESULT_H
+#define TMI_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tmi_result {
+    size_t statistic, cell;
+    double estimate;
+    double se, sampling_se, noise_sd;
+    double lower, upper; /* the interval */
+    int64_t df;          /* -1: null */
+    const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
+    bool known;          /* follows from the design; nothing was measured */
+    bool outside_range;  /* the estimate lies where no population could put the truth */
+} tmi_result;
+
+#define TMI_NULL (__builtin_nan(""))
+#define TMI_NO_RESULT                                                                                                 \
+    ((tmi_result){.estimate = TMI_NULL, .se = TMI_NULL, .sampling_se = TMI_NULL, .noise_sd = TMI_NULL,               \
+                  .lower = TMI_NULL, .upper = TMI_NULL, .df = -1})
+
+#endif

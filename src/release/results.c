@@ -1,0 +1,265 @@
+#include "release/results.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "num/number.h"
+#include "release/promise.h"
+#include "release/statistic.h"
+
+tamis_status tmi_results_make(tmi_results *r, const tmi_schedule *schedule, bool is_protected, tamis_error *err)
+{
+    const tamis_plan *plan = schedule->plan;
+    *r = (tmi_results){.schedule = schedule, .is_protected = is_protected};
+    size_t count = 0; /* at most 2^20, by the plan */
+    for (size_t i = 0; i < plan->statistic_count; i++) count += (size_t)tmi_statistic_cells(&plan->statistics[i]);
+    r->list = tmi_alloc(count, sizeof *r->list);
+    r->outside_bounds = tmi_alloc(plan->column_count, sizeof *r->outside_bounds);
+    if (!r->list || !r->outside_bounds) {
+        tmi_results_clear(r);
+        return tmi_fail_memory(err);
+    }
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
+        for (size_t cell = 0; cell < cells; cell++) {
+            tmi_result *result = &r->list[r->count++];
+            *result = TMI_NO_RESULT;
+            result->statistic = i;
+            result->cell = cell;
+        }
+    }
+    return TAMIS_OK;
+}
+
+void tmi_results_clear(tmi_results *r)
+{
+    tmi_free(r->list);
+    tmi_free(r->outside_bounds);
+    *r = (tmi_results){0};
+}
+
+void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *s)
+{
+    tmi_text_put(text, tmi_statistic_of(s)->name);
+    tmi_text_format(text, " of %s", s->column ? s->column->name : "units");
+    for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
+}
+
+/* ---- JSON ---- */
+
+void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell)
+{
+    tmi_json_open(out, '{');
+    for (size_t i = 0; i < by_count; i++) {
+        tmi_json_key(out, by[i]->name);
+        tmi_json_put_string(out, tmi_cell_value(by, by_count, cell, i));
+    }
+    tmi_json_close(out, '}');
+}
+
+static void put_real(tmi_json_out *out, const char *key, double x)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_real(out, x);
+}
+
+static const char *covers(const tmi_results *r, const tmi_result *result)
+{
+    if (!r->is_protected) return "sampling";
+    return result->known ? "sampling and noise" : "noise";
+}
+
+static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
+{
+    tmi_json_key(out, "interval");
+    if (isnan(result->lower)) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    put_real(out, "lower", result->lower);
+    put_real(out, "upper", result->upper);
+    put_real(out, "confidence", tmi_number_down(r->schedule->plan->statistics[result->statistic].confidence));
+    tmi_json_key(out, "covers");
+    tmi_json_put_string(out, covers(r, result));
+    tmi_json_close(out, '}');
+}
+
+static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
+{
+    const tmi_use *use = &schedule->uses[statistic];
+    tmi_json_key(out, "measured_in");
+    tmi_json_open(out, '[');
+    for (size_t j = 0; j < use->count; j++) {
+        tmi_text name;
+        tmi_text_init(&name);
+        tmi_measurement_name(&name, &schedule->measurements[use->measurement[j]]);
+        if (name.failed) out->text->failed = true;
+        tmi_json_put_string(out, name.bytes);
+        tmi_text_clear(&name);
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &r->schedule->plan->statistics[result->statistic];
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "statistic");
+    tmi_json_put_string(out, tmi_statistic_of(s)->name);
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, s->column ? s->column->name : NULL);
+    tmi_json_key(out, "group");
+    tmi_put_group(out, s->by, s->by_count, result->cell);
+    put_real(out, "estimate", result->estimate);
+    put_real(out, "se", result->se);
+    put_real(out, "sampling_se", result->sampling_se);
+    put_real(out, "noise_sd", result->noise_sd);
+    put_real(out, "cv", result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL);
+    tmi_json_key(out, "df");
+    if (result->df < 0) tmi_json_put_null(out);
+    else tmi_json_put_integer(out, result->df);
+    put_interval(out, r, result);
+    if (r->is_protected) put_measured_in(out, r->schedule, result->statistic);
+    if (result->reason) {
+        tmi_json_key(out, "reason");
+        tmi_json_put_string(out, result->reason);
+    }
+    if (result->outside_range) {
+        tmi_json_key(out, "outside_range");
+        tmi_json_put_boolean(out, true);
+    }
+    tmi_json_close(out, '}');
+}
+
+static void put_promises(tmi_json_out *out, const tmi_results *r)
+{
+    static const char *const keys[] = {"guarantee", "spent", "left"};
+    if (r->is_protected) {
+        tmi_json_key(out, "guarantee");
+        tmi_put_guarantee(out, r->schedule);
+        tmi_json_key(out, "spent");
+        tmi_put_spent(out, r->schedule);
+        tmi_json_key(out, "left"); /* nothing keeps count, so nobody knows */
+        tmi_json_put_null(out);
+        tmi_json_key(out, "not_covered");
+        tmi_put_not_covered(out, r->schedule);
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        tmi_json_key(out, keys[i]);
+        tmi_json_put_null(out);
+    }
+    tmi_json_key(out, "outside_bounds");
+    tmi_json_open(out, '{');
+    for (size_t i = 0; i < r->schedule->plan->column_count; i++) {
+        const tmi_plan_column *column = &r->schedule->plan->columns[i];
+        if (!column->is_number) continue;
+        tmi_json_key(out, column->name);
+        tmi_json_put_integer(out, r->outside_bounds[i]);
+    }
+    tmi_json_close(out, '}');
+}
+
+tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, r->schedule->plan->survey);
+    tmi_json_key(&out, "protected");
+    tmi_json_put_boolean(&out, r->is_protected);
+    tmi_json_key(&out, "results");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < r->count; i++) put_result(&out, r, &r->list[i]);
+    tmi_json_close(&out, ']');
+    put_promises(&out, r);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+/* ---- CSV ---- */
+
+/* Quoted only where needed. A text that a spreadsheet would take for a formula gets quotes and stays what it is: the
+ * texts come from the plan, which is public and trusted. */
+static void put_field(tmi_text *csv, const char *field)
+{
+    if (!strpbrk(field, ",\"\r\n")) {
+        tmi_text_put(csv, field);
+        return;
+    }
+    tmi_text_put(csv, "\"");
+    for (const char *c = field; *c; c++) {
+        if (*c == '"') tmi_text_put(csv, "\"");
+        tmi_text_add(csv, c, 1);
+    }
+    tmi_text_put(csv, "\"");
+}
+
+static void put_csv_real(tmi_text *csv, double x)
+{
+    tmi_text_put(csv, ",");
+    if (isfinite(x)) tmi_text_real(csv, x);
+}
+
+static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, size_t *at)
+{
+    for (*at = 0; *at < s->by_count; (*at)++) {
+        if (s->by[*at] == column) return true;
+    }
+    return false;
+}
+
+/* Whether any statistic is grouped by the column: each such column is a column of the file. */
+static bool groups(const tamis_plan *plan, const tmi_plan_column *column)
+{
+    size_t at;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        if (is_by(&plan->statistics[i], column, &at)) return true;
+    }
+    return false;
+}
+
+tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    tmi_text csv;
+    tmi_text_init(&csv);
+    tmi_text_put(&csv, "statistic,column");
+    for (size_t c = 0; c < plan->column_count; c++) {
+        if (!groups(plan, &plan->columns[c])) continue;
+        tmi_text_put(&csv, ",");
+        put_field(&csv, plan->columns[c].name);
+    }
+    tmi_text_put(&csv, ",estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const tmi_result *result = &r->list[i];
+        const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+        tmi_text_format(&csv, "%s,", tmi_statistic_of(s)->name);
+        if (s->column) put_field(&csv, s->column->name);
+        for (size_t c = 0; c < plan->column_count; c++) {
+            size_t at;
+            if (!groups(plan, &plan->columns[c])) continue;
+            tmi_text_put(&csv, ",");
+            if (is_by(s, &plan->columns[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, result->cell, at));
+        }
+        put_csv_real(&csv, result->estimate);
+        put_csv_real(&csv, result->se);
+        put_csv_real(&csv, result->sampling_se);
+        put_csv_real(&csv, result->noise_sd);
+        put_csv_real(&csv, result->df < 0 ? TMI_NULL : (double)result->df);
+        put_csv_real(&csv, result->lower);
+        put_csv_real(&csv, result->upper);
+        put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_down(s->confidence));
+        tmi_text_format(&csv, ",%s\n", isnan(result->lower) ? "" : covers(r, result));
+    }
+    return tmi_text_take(text, &csv, err);
+}

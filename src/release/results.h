@@ -1,0 +1,31 @@
+/* The results of a release or of an estimate as texts. The writers get the plan and the results, nothing of the data. */
+#ifndef TMI_RESULTS_H
+#define TMI_RESULTS_H
+
+#include "base/json.h"
+#include "release/result.h"
+#include "release/schedule.h"
+
+typedef struct tmi_results {
+    const tmi_schedule *schedule;
+    bool is_protected;
+    tmi_result *list; /* statistic by statistic, cell by cell */
+    size_t count;
+    int64_t *outside_bounds; /* estimate only: rows of each plan column whose value is out of bounds */
+} tmi_results;
+
+/* Room for every cell of every statistic. */
+tamis_status tmi_results_make(tmi_results *results, const tmi_schedule *schedule, bool is_protected, tamis_error *err);
+void tmi_results_clear(tmi_results *results);
+
+tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
+tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
+void tmi_results_table(tmi_text *text, const tmi_results *results);
+
+/* "total of enroll by stype" */
+void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *statistic);
+
+/* {"stype": "E"} */
+void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell);
+
+#endif

@@ -1,0 +1,115 @@
+/* Results for people: one block a statistic, groups beneath it, numbers rounded to two digits of their error. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/decimal.h"
+#include "base/table.h"
+#include "num/number.h"
+#include "release/results.h"
+
+#define COLUMNS 4
+
+typedef struct row {
+    tmi_text cells[COLUMNS];
+} row;
+
+static void row_init(row *r)
+{
+    for (size_t i = 0; i < COLUMNS; i++) tmi_text_init(&r->cells[i]);
+}
+
+static void row_add(tmi_text_table *table, row *r)
+{
+    const char *cells[COLUMNS];
+    for (size_t i = 0; i < COLUMNS; i++) {
+        cells[i] = r->cells[i].bytes;
+        if (r->cells[i].failed) table->failed = true;
+    }
+    tmi_table_row(table, cells);
+    for (size_t i = 0; i < COLUMNS; i++) tmi_text_clear(&r->cells[i]);
+}
+
+static void put_label(tmi_text *text, const tmi_plan_statistic *s, const tmi_result *result)
+{
+    if (s->by_count == 0) {
+        tmi_statistic_title(text, s);
+        return;
+    }
+    tmi_text_put(text, "  ");
+    for (size_t i = 0; i < s->by_count; i++) {
+        tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, result->cell, i));
+    }
+}
+
+static void put_numbers(row *r, const tmi_results *results, const tmi_result *result)
+{
+    double error = results->is_protected ? result->noise_sd : result->se;
+    int decimals = tmi_decimals_of(error);
+    if (decimals == 0 && result->estimate != floor(result->estimate)) decimals = 2; /* no error to round to */
+    if (error > 0) decimals = tmi_decimals_of(error);
+    if (isnan(result->estimate)) tmi_text_put(&r->cells[1], "none");
+    else tmi_text_rounded(&r->cells[1], result->estimate, decimals);
+    if (result->known) tmi_text_put(&r->cells[2], "known");
+    else if (!isnan(error)) tmi_text_rounded(&r->cells[2], error, decimals);
+    if (result->known) return;
+    if (isnan(result->lower)) {
+        tmi_text_put(&r->cells[3], result->reason ? result->reason : "none");
+        return;
+    }
+    tmi_text_rounded(&r->cells[3], result->lower, decimals);
+    tmi_text_put(&r->cells[3], " to ");
+    tmi_text_rounded(&r->cells[3], result->upper, decimals);
+    if (result->outside_range) tmi_text_put(&r->cells[3], " (estimate out of range)");
+}
+
+/* The confidence of all statistics, or -1 if they differ. */
+static double common_confidence(const tamis_plan *plan)
+{
+    for (size_t i = 1; i < plan->statistic_count; i++) {
+        if (tmi_number_compare(plan->statistics[i].confidence, plan->statistics[0].confidence) != 0) return -1;
+    }
+    return tmi_number_down(plan->statistics[0].confidence);
+}
+
+static void put_heading(tmi_text_table *table, const tmi_results *results)
+{
+    row r;
+    row_init(&r);
+    double confidence = common_confidence(results->schedule->plan);
+    tmi_text_put(&r.cells[1], "estimate");
+    tmi_text_put(&r.cells[2], results->is_protected ? "noise ±" : "std. error");
+    if (confidence > 0) {
+        tmi_text_rounded(&r.cells[3], 100 * confidence, fabs(100 * confidence - round(100 * confidence)) < 1e-9 ? 0 : 3);
+        tmi_text_put(&r.cells[3], " % ");
+    }
+    tmi_text_put(&r.cells[3], results->is_protected ? "interval (noise only)" : "interval (sampling)");
+    row_add(table, &r);
+}
+
+void tmi_results_table(tmi_text *text, const tmi_results *results)
+{
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    const tamis_plan *plan = results->schedule->plan;
+    bool mixed = common_confidence(plan) < 0;
+    tmi_text_table table;
+    tmi_table_init(&table, COLUMNS, align);
+    put_heading(&table, results);
+    for (size_t i = 0; i < results->count; i++) {
+        const tmi_result *result = &results->list[i];
+        const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+        row r;
+        row_init(&r);
+        if (s->by_count > 0 && result->cell == 0) {
+            tmi_statistic_title(&r.cells[0], s);
+            row_add(&table, &r);
+        }
+        put_label(&r.cells[0], s, result);
+        put_numbers(&r, results, result);
+        if (mixed && !result->known && !isnan(result->lower)) {
+            tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_down(s->confidence));
+        }
+        row_add(&table, &r);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
