@@ -44,7 +44,7 @@ typedef struct cli_call cli_call;
 typedef struct cli_command {
     const char *name;
     const char *purpose; /* one line, without a full stop */
-    const char *about;   /* paragraphs, separated by an empty line */
+    const char *about;   /* paragraphs, separated by an empty line; one that begins with spaces is kept as it is */
     const cli_argument *operands, *options;
     const cli_example *examples;
     int (*run)(const cli_call *call);

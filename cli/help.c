@@ -5,19 +5,14 @@
 
 #define INDENT 2
 
-/* One paragraph or several, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first one stands at
- * column `indent` already. */
-static void wrap(FILE *out, const char *text, int indent)
+/* One paragraph, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first one stands at column
+ * `indent` already. */
+static void wrap(FILE *out, const char *text, size_t size, int indent)
 {
     int column = indent;
-    for (const char *word = text; *word;) {
-        if (*word == '\n') { /* an empty line between paragraphs */
-            word += strspn(word, "\n");
-            fprintf(out, "\n\n%*s", indent, "");
-            column = indent;
-            continue;
-        }
-        int length = (int)strcspn(word, " \n");
+    for (const char *word = text, *end = text + size; word < end;) {
+        int length = 0;
+        while (word + length < end && word[length] != ' ') length++;
         if (column > indent && column + 1 + length > CLI_WIDTH) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
@@ -28,9 +23,24 @@ static void wrap(FILE *out, const char *text, int indent)
         fwrite(word, 1, (size_t)length, out);
         column += length;
         word += length;
-        word += strspn(word, " ");
+        while (word < end && *word == ' ') word++;
     }
     fputc('\n', out);
+}
+
+/* Paragraphs with an empty line between them; one that begins with spaces is left as it is. */
+static void paragraphs(FILE *out, const char *text)
+{
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        size_t size = end ? (size_t)(end - text) : strlen(text);
+        if (*text == ' ')
+            fprintf(out, "%.*s\n", (int)size, text);
+        else
+            wrap(out, text, size, 0);
+        if (end) fputc('\n', out);
+        text += size + (end ? 2 : 0);
+    }
 }
 
 static void heading(FILE *out, const char *text)
@@ -48,7 +58,7 @@ static void entry(FILE *out, const char *name, int width, const char *text)
         fprintf(out, "\n%*s", at, "");
     else
         fputs("  ", out);
-    wrap(out, text, at);
+    wrap(out, text, strlen(text), at);
 }
 
 const char *cli_written(char *room, size_t size, const cli_argument *option)
@@ -81,7 +91,7 @@ static void examples(FILE *out, const cli_example *list)
     heading(out, "Examples");
     for (; list && list->line; list++) {
         fprintf(out, "%*s%s# ", INDENT, "", paint.faint);
-        wrap(out, list->what, INDENT + 2);
+        wrap(out, list->what, strlen(list->what), INDENT + 2);
         fprintf(out, "%s%*s%s\n", paint.plain, INDENT, "", list->line);
     }
 }
@@ -104,7 +114,7 @@ static void help_of_command(FILE *out, const cli_command *command)
     fprintf(out, "%*stamis %s", INDENT, "", command->name);
     cli_synopsis(out, command);
     fputs("\n\n", out);
-    wrap(out, command->about, 0);
+    paragraphs(out, command->about);
     if (command->operands && command->operands->name) {
         heading(out, "Arguments");
         arguments(out, command->operands, false, width_of(command->operands, false));

@@ -4,9 +4,9 @@
 #include "cli.h"
 
 /* Text in which roff finds no command: an apostrophe or a full stop may start one, a minus is not a hyphen. */
-static void plain(FILE *out, const char *text)
+static void plain(FILE *out, const char *text, size_t size)
 {
-    for (const char *c = text; *c; c++) {
+    for (const char *c = text; c < text + size; c++) {
         switch (*c) {
         case '\\': fputs("\\e", out); break;
         case '-': fputs("\\-", out); break;
@@ -15,12 +15,26 @@ static void plain(FILE *out, const char *text)
         case '^': fputs("\\(ha", out); break;
         case '~': fputs("\\(ti", out); break;
         case '.': fputs(c == text || c[-1] == '\n' ? "\\&." : ".", out); break;
-        case '\n': /* between paragraphs; an empty line inside running text is bad style to roff */
-            if (c[1] == '\n') fputs("\n.PP\n", out), c++;
-            else fputc('\n', out);
-            break;
         default: fputc(*c, out);
         }
+    }
+}
+
+static void text(FILE *out, const char *words)
+{
+    plain(out, words, strlen(words));
+}
+
+/* As in the help: a paragraph that begins with spaces is left as it is. */
+static void paragraphs(FILE *out, const char *words)
+{
+    while (*words) {
+        const char *end = strstr(words, "\n\n");
+        size_t size = end ? (size_t)(end - words) : strlen(words);
+        fputs(*words == ' ' ? ".PP\n.EX\n" : ".PP\n", out);
+        plain(out, words, size);
+        fputs(*words == ' ' ? "\n.EE\n" : "\n", out);
+        words += size + (end ? 2 : 0);
     }
 }
 
@@ -29,9 +43,9 @@ static void arguments(FILE *out, const cli_argument *list, bool options)
     char room[80];
     for (; list && list->name; list++) {
         fputs(".TP\n.B ", out);
-        plain(out, options ? cli_written(room, sizeof room, list) : list->name);
+        text(out, options ? cli_written(room, sizeof room, list) : list->name);
         fputc('\n', out);
-        plain(out, list->help);
+        text(out, list->help);
         fputc('\n', out);
     }
 }
@@ -40,22 +54,21 @@ static void command(FILE *out, const cli_command *c)
 {
     fprintf(out, ".SS tamis %s", c->name);
     char synopsis[256] = "";
-    FILE *text = fmemopen(synopsis, sizeof synopsis, "w");
-    if (text) {
-        cli_synopsis(text, c);
-        fclose(text);
+    FILE *stream = fmemopen(synopsis, sizeof synopsis, "w");
+    if (stream) {
+        cli_synopsis(stream, c);
+        fclose(stream);
     }
-    plain(out, synopsis);
-    fputs("\n.PP\n", out);
-    plain(out, c->about);
+    text(out, synopsis);
     fputc('\n', out);
+    paragraphs(out, c->about);
     arguments(out, c->operands, false);
     arguments(out, c->options, true);
     for (const cli_example *e = c->examples; e && e->line; e++) {
         fputs(".PP\n", out);
-        plain(out, e->what);
+        text(out, e->what);
         fputs(":\n.PP\n.in +4n\n.EX\n", out);
-        plain(out, e->line);
+        text(out, e->line);
         fputs("\n.EE\n.in\n", out);
     }
 }
@@ -77,7 +90,7 @@ void cli_manual(FILE *out)
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; cli_exit_codes[i][0]; i++) {
         fprintf(out, ".TP\n.B %s\n", cli_exit_codes[i][0]);
-        plain(out, cli_exit_codes[i][1]);
+        text(out, cli_exit_codes[i][1]);
         fputc('\n', out);
     }
     fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n", out);

@@ -1,0 +1,105 @@
+"""tamis compute: lines in, lines out. What is computed is tested in tests/compute/."""
+import json
+import subprocess
+import threading
+
+from kit import *
+
+GOOD = '{"id": "%s", "area": "amplification", "kind": "forward", "in": {"N": 100, "n": 1, "eps": "5", "delta": "0"}}'
+
+
+def compute(text, **options):
+    done = tamis("compute", input=text, **options)
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@case
+def each_line_is_answered_in_order():
+    done, answers = compute("".join(GOOD % i + "\n" for i in range(200)))
+    assert done.returncode == OK and done.stderr == ""
+    assert [a["id"] for a in answers] == [str(i) for i in range(200)]
+    assert all(list(a) == ["id", "out"] for a in answers)
+
+
+@case
+def an_empty_input_is_answered_by_nothing():
+    done, answers = compute("")
+    assert done.returncode == OK and answers == [] and done.stderr == ""
+
+
+@case
+def a_last_line_needs_no_newline():
+    done, answers = compute(GOOD % "a" + "\n" + GOOD % "b")
+    assert done.returncode == OK and [a["id"] for a in answers] == ["a", "b"]
+
+
+@case
+def a_bad_line_does_not_harm_the_others():
+    for bad, code in (("", "invalid"), ("{", "invalid"), ("null", "invalid"), ("NaN", "invalid"), ("[]" * 9, "invalid"),
+                      ('{"id": "x", "area": "alchemy", "kind": "gold", "in": {}}', "unknown"),
+                      ('{"id": "x", "area": "amplification", "kind": "gold", "in": {}}', "unknown"),
+                      ('{"id": "x", "area": "amplification", "kind": "forward", "in": {}}', "invalid")):
+        done, answers = compute(GOOD % "a" + "\n" + bad + "\n" + GOOD % "b" + "\n")
+        assert done.returncode == INVALID and len(answers) == 3, (bad, done)
+        assert "out" in answers[0] and "out" in answers[2]
+        assert list(answers[1]) == ["id", "error"] and answers[1]["error"]["code"] == code, answers[1]
+        assert done.stderr == ""
+
+
+@case
+def bytes_that_are_no_text_are_an_error_of_their_line():
+    done = tamis("compute", input=b"\xff\xfe\0\n" + (GOOD % "a").encode() + b"\n", text=False)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == INVALID and "error" in answers[0] and answers[1]["id"] == "a"
+
+
+@case
+def a_line_of_100_MB_is_refused_in_little_memory():
+    line = b'{"id": "' + b"x" * 100_000_000 + b'"}\n'
+    script = "import resource, subprocess, sys; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n" \
+             "p = subprocess.run([sys.argv[1], 'compute'], stdin=sys.stdin.buffer, stdout=subprocess.PIPE)\n" \
+             "print(p.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n" \
+             "print(p.stdout.decode())"
+    done = subprocess.run([sys.executable, "-c", script, TAMIS], input=line + (GOOD % "a").encode(), env=environment(),
+                          capture_output=True, timeout=300)
+    first, *answers = done.stdout.decode().splitlines()
+    code, kilobytes = map(int, first.split())
+    answers = [json.loads(a) for a in answers if a]
+    assert code == INVALID and answers[0]["id"] is None and answers[0]["error"]["code"] == "invalid"
+    assert answers[1]["id"] == "a" and "out" in answers[1]
+    assert kilobytes < 300_000, kilobytes  # a sanitizer's own memory included
+
+
+@case
+def each_answer_is_flushed():
+    process = subprocess.Popen([TAMIS, "compute"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
+    for i in range(3):
+        process.stdin.write((GOOD % i + "\n").encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == str(i)  # while stdin is still open
+    process.stdin.close()
+    assert process.wait() == OK
+    watchdog.cancel()
+
+
+@case
+def a_directory_as_input_is_a_system_error():
+    done = shell("tamis compute < /")
+    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: "), done
+
+
+@case
+def a_full_disk_is_a_system_error():
+    with open("/dev/full", "w") as full:
+        done = tamis("compute", input=GOOD % "a" + "\n", stdout=full)
+    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot write to stdout"), done
+
+
+@case
+def operands_are_refused():
+    is_usage_error(tamis("compute", "file.jsonl"), "too many")
+
+
+main()
