@@ -1,0 +1,55 @@
+"""The rows of `make bench`: what is measured, the bar it has to clear, and what stands beside it."""
+import dataclasses
+
+MILLION, MILLI = 1e6, 1e-3
+
+
+def rate(row):
+    return row["n"] / row["seconds"] / MILLION
+
+
+def milliseconds(row):
+    return row["seconds"] / row.get("n", 1) / MILLI
+
+
+def megabytes(row):
+    return row["bytes"] / MILLION
+
+
+@dataclasses.dataclass
+class Row:
+    group: str          # which measurement gives it
+    title: str
+    what: str           # the line of the measuring program
+    value: callable     # its number, in `unit`
+    unit: str
+    bar: float          # None: no bar, for information
+    more: bool          # more is better: the bar is a floor
+    beside: str         # peer or physical limit
+    beside_what: str    # its line; None: `limit` is the number itself
+    limit: float = None
+    least_ratio: float = None  # a second bar: this many times the peer
+
+    def filled(self, found):
+        ours, other = found.get(self.what), found.get(self.beside_what)
+        measured = self.value(ours) if ours else None
+        beside = self.value(other) if other else self.limit
+        ratio = None
+        if measured and beside:
+            ratio = measured / beside if self.more else beside / measured
+        bars, met = [], None
+        if self.bar is not None:
+            bars.append(f"{'>=' if self.more else '<='} {self.bar:g} {self.unit}")
+            met = None if measured is None else (measured >= self.bar if self.more else measured <= self.bar)
+        if self.least_ratio is not None:
+            bars.append(f"{self.least_ratio:g} times")
+            met = met if ratio is None else met is not False and ratio >= self.least_ratio
+        return {"what": self.title, "measured": measured, "unit": self.unit, "bar": ", ".join(bars) or "-", "met": met,
+                "beside": self.beside, "beside_measured": beside, "ratio": ratio}
+
+
+ROWS = [
+    Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
+    Row("startup", "the same", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
+    Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
+]
