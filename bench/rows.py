@@ -48,7 +48,14 @@ class Row:
                 "beside": self.beside, "beside_measured": beside, "ratio": ratio}
 
 
+SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
+MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
+LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
+
 ROWS = [
+    Row("num", SMALL, SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
+    Row("num", MIDDLE, MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
+    Row("num", LARGE, LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "the same", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
