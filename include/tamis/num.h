@@ -70,4 +70,18 @@ TAMIS_API tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, c
 TAMIS_API tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability,
                                               int64_t k, tamis_error *err);
 
+/* Discrete Laplace, P(k) proportional to exp(-|k|/scale), and discrete Gaussian, P(k) proportional to
+ * exp(-k^2/(2 scale^2)), on all integers. Symmetric. Need scale > 0. */
+TAMIS_API tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
+                                                   tamis_error *err);
+TAMIS_API tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
+                                                       tamis_error *err);
+TAMIS_API tamis_status tamis_discrete_gaussian_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
+                                                    tamis_error *err);
+TAMIS_API tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
+                                                        tamis_error *err);
+
+/* P(Z >= x) of a standard normal Z. */
+TAMIS_API tamis_status tamis_normal_at_least(tamis_bound *p, const tamis_number *x, tamis_error *err);
+
 #endif

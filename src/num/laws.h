@@ -34,6 +34,8 @@ tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err);
 tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part part, int64_t k, long bits,
                                tamis_error *err);
 
+tamis_status tmi_check_scale(const tamis_number *scale, tamis_error *err); /* positive */
+
 /* P(k) proportional to exp(-|k| / scale), and to exp(-k^2 / (2 variance)). */
 void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_part part, int64_t k, long bits);
 void tmi_discrete_gaussian_part(tmi_ball *z, const tamis_number *variance, tmi_part part, int64_t k, long bits);

@@ -4,7 +4,7 @@ Run by hand when a row is added: python3 laws_vectors.py > laws_vectors.h
 The sums are taken term by term, outwards from k until the terms are below 1e-60 of the sum: slow and simple.
 """
 from fractions import Fraction
-from mpmath import mp, mpf, exp, log, loggamma, nstr, erfc, sqrt, expm1, pi, nsum, inf
+from mpmath import mp, mpf, exp, log, loggamma, nstr, erfc, sqrt
 
 mp.dps = 75
 
@@ -82,4 +82,42 @@ for n, p, k in [(10**6, "0.03", 30000), (10**6, "0.03", 29000), (10**6, "0.03", 
                 (100, "0.999", 90), (50, "1e-100", 2), (10**5, "0.5", 51000)]:
     m, u, d = binomial(n, p, k)
     print(f'    {{{n}, "{p}", {k}, "{text(m)}", "{text(u)}",\n     "{text(d)}"}},')
+print("};")
+
+
+def laplace(scale, k):
+    q = exp(-1 / real(scale))
+    return (1 - q) / (1 + q) * q ** abs(k), q**k / (1 + q) if k > 0 else 1 - q ** (1 - k) / (1 + q)
+
+
+def gaussian_sum(v, a):
+    """f(a) + f(a+1) + ..., a >= 1, in units of 1."""
+    first, term, total, ratio, step = exp(-real(Fraction(a * a) / (2 * v))), mpf(1), mpf(0), exp(-real(Fraction(2 * a + 1) / (2 * v))), exp(-real(1 / v))
+    while term > total * mpf(10) ** -55:
+        total += term
+        term *= ratio
+        ratio *= step
+    return first * total
+
+
+def gaussian(scale, k):
+    v = Fraction(scale) ** 2
+    whole = 1 + 2 * gaussian_sum(v, 1)
+    tail = gaussian_sum(v, k if k > 0 else 1 - k) / whole
+    return exp(-real(Fraction(k * k) / (2 * v))) / whole, tail if k > 0 else 1 - tail
+
+
+for name, law, rows in [
+    ("laplace", laplace, [("1", 0), ("1", 1), ("1", -3), ("1/1000", 0), ("0.1", 2), ("1000", 5000), ("1e6", 1), ("1e16", 123456789), ("2/3", -7), ("1e-6", 0), ("7", 3000)]),
+    ("gaussian", gaussian, [("1", 0), ("1", 1), ("1", -3), ("1", 30), ("1/10", 0), ("1/10", 1), ("0.3", 2), ("10", 5), ("10", -60), ("1000", 1), ("1000", 500),
+                            ("1000", 3000), ("1000", -1), ("1000", 12000), ("20000", 100), ("20000", 100000), ("3333.3", 40000), ("150", 1)]),
+]:
+    print(f"static const struct {{ const char *scale; int64_t k; const char *mass, *at_least; }} {name}_vectors[] = {{")
+    for scale, k in rows:
+        mass, tail = law(scale, k)
+        print(f'    {{"{scale}", {k}, "{text(mass)}", "{text(tail)}"}},')
+    print("};")
+print("static const struct { const char *x, *at_least; } normal_vectors[] = {")
+for x in ["0", "1", "-1", "1.96", "-3", "8.5", "37", "-8", "1e-20"]:
+    print(f'    {{"{x}", "{text(erfc(real(x) / sqrt(mpf(2))) / 2)}"}},')
 print("};")

@@ -1,0 +1,176 @@
+#include "test.h"
+
+#include <string.h>
+
+#include "base/memory_that_fails.h"
+#include "num/enclosure.h"
+#include "num/laws.h"
+#include "num/laws_vectors.h"
+
+static void agrees_with_mpmath(void **state)
+{
+    tamis_bound b;
+    (void)state;
+    for (size_t i = 0; i < sizeof laplace_vectors / sizeof *laplace_vectors; i++) {
+        tamis_number *scale = number(laplace_vectors[i].scale);
+        assert_int_equal(tamis_discrete_laplace_mass(&b, scale, laplace_vectors[i].k, NULL), TAMIS_OK);
+        assert_encloses_decimal(b, laplace_vectors[i].mass);
+        assert_int_equal(tamis_discrete_laplace_at_least(&b, scale, laplace_vectors[i].k, NULL), TAMIS_OK);
+        assert_encloses_decimal(b, laplace_vectors[i].at_least);
+        tamis_number_free(scale);
+    }
+    for (size_t i = 0; i < sizeof gaussian_vectors / sizeof *gaussian_vectors; i++) {
+        tamis_number *scale = number(gaussian_vectors[i].scale);
+        assert_int_equal(tamis_discrete_gaussian_mass(&b, scale, gaussian_vectors[i].k, NULL), TAMIS_OK);
+        assert_encloses_decimal(b, gaussian_vectors[i].mass);
+        assert_int_equal(tamis_discrete_gaussian_at_least(&b, scale, gaussian_vectors[i].k, NULL), TAMIS_OK);
+        assert_encloses_decimal(b, gaussian_vectors[i].at_least);
+        tamis_number_free(scale);
+    }
+    for (size_t i = 0; i < sizeof normal_vectors / sizeof *normal_vectors; i++) {
+        tamis_number *x = number(normal_vectors[i].x);
+        assert_int_equal(tamis_normal_at_least(&b, x, NULL), TAMIS_OK);
+        assert_encloses_decimal(b, normal_vectors[i].at_least);
+        tamis_number_free(x);
+    }
+}
+
+typedef void part_of(tmi_ball *, const tamis_number *, tmi_part, int64_t, long);
+
+/* P(X >= k) - P(X >= k+1) = P(X = k) and P(X <= k) + P(X >= k+1) = 1, where the difference still has digits. */
+static void tails_differ_by_masses(void **state)
+{
+    static const char *const parameters[] = {"1e-6", "1/3", "1", "50", "1e4", "123456789/10", "1e12", "1e32", "1e40"};
+    static const int64_t points[] = {-1000000000000000000, -100000, -7, -1, 0, 1, 2, 60, 4000, 300000, 1000000000,
+                                     30000000000000000};
+    part_of *const laws[] = {tmi_discrete_laplace_part, tmi_discrete_gaussian_part};
+    tmi_ball here, next, mass, most;
+    (void)state;
+    tmi_ball_init(&here);
+    tmi_ball_init(&next);
+    tmi_ball_init(&mass);
+    tmi_ball_init(&most);
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
+            tamis_number *x = number(parameters[i]);
+            for (size_t j = 0; j < sizeof points / sizeof *points; j++) {
+                laws[l](&here, x, TMI_AT_LEAST, points[j], 512);
+                laws[l](&next, x, TMI_AT_LEAST, points[j] + 1, 512);
+                laws[l](&most, x, TMI_AT_MOST, points[j], 512);
+                laws[l](&mass, x, TMI_MASS, points[j], 512);
+                tmi_ball_sub(&here, &here, &next, 512);
+                assert_false(tmi_ball_is_less(&here, &mass) || tmi_ball_is_less(&mass, &here));
+                tamis_bound b = tmi_ball_bound(&mass), d = tmi_ball_bound(&here);
+                if (b.lower > 1e-60) assert_true(fabs(d.upper - b.upper) <= 1e-15 * b.upper);
+                assert_true(is_narrow(b));
+                tmi_ball_add(&most, &most, &next, 512);
+                tmi_ball_add_int(&most, &most, -1, 512);
+                b = tmi_ball_bound(&most);
+                assert_true(b.lower <= 0 && b.upper >= 0 && b.upper - b.lower < 1e-100);
+            }
+            tamis_number_free(x);
+        }
+    }
+    tmi_ball_clear(&here);
+    tmi_ball_clear(&next);
+    tmi_ball_clear(&mass);
+    tmi_ball_clear(&most);
+}
+
+/* The sum as it stands and Euler-Maclaurin meet at 2000 terms: asking for more bits moves the border. */
+static void both_roads_agree(void **state)
+{
+    tmi_ball direct, smooth;
+    (void)state;
+    tmi_ball_init(&direct);
+    tmi_ball_init(&smooth);
+    for (int64_t sd = 60; sd <= 170; sd += 10) {
+        for (int64_t k = 1; k < 8 * sd; k += sd) {
+            tamis_number *variance;
+            assert_int_equal(tmi_number_ratio(&variance, sd * sd, 1, NULL), TAMIS_OK);
+            tmi_discrete_gaussian_part(&direct, variance, TMI_AT_LEAST, k, 128);
+            tmi_discrete_gaussian_part(&smooth, variance, TMI_AT_LEAST, k, 1024);
+            assert_false(tmi_ball_is_less(&direct, &smooth) || tmi_ball_is_less(&smooth, &direct));
+            tamis_bound d = tmi_ball_bound(&direct), s = tmi_ball_bound(&smooth);
+            assert_true(d.upper - d.lower <= 1e-15 * d.upper && s.upper - s.lower <= 1e-15 * s.upper);
+            tamis_number_free(variance);
+        }
+    }
+    tmi_ball_clear(&direct);
+    tmi_ball_clear(&smooth);
+}
+
+static void knows_the_ends(void **state)
+{
+    tamis_number *tiny = number("1e-1000"), *huge = number("1e1000"), *minus = number("-1e1000");
+    tamis_bound b;
+    (void)state;
+    assert_int_equal(tamis_discrete_laplace_mass(&b, tiny, 0, NULL), TAMIS_OK);
+    assert_true(b.lower > 1 - 1e-15 && b.upper == 1);
+    assert_int_equal(tamis_discrete_gaussian_mass(&b, tiny, 0, NULL), TAMIS_OK);
+    assert_true(b.lower > 1 - 1e-15 && b.upper == 1);
+    assert_int_equal(tamis_discrete_gaussian_at_least(&b, tiny, 1, NULL), TAMIS_OK);
+    assert_true(b.lower == 0 && b.upper <= 1e-300);
+    assert_int_equal(tamis_discrete_gaussian_mass(&b, huge, INT64_MIN, NULL), TAMIS_OK);
+    assert_true(b.lower == 0 && b.upper <= 1e-300);
+    assert_int_equal(tamis_discrete_gaussian_at_least(&b, huge, INT64_MIN, NULL), TAMIS_OK);
+    assert_true(b.lower > 0.4999999 && b.upper < 0.5000001);
+    assert_int_equal(tamis_discrete_laplace_at_least(&b, huge, INT64_MAX, NULL), TAMIS_OK);
+    assert_true(b.lower > 0.4999999 && b.upper < 0.5000001);
+    assert_int_equal(tamis_normal_at_least(&b, huge, NULL), TAMIS_OK);
+    assert_true(b.lower == 0 && b.upper <= 1e-300);
+    assert_int_equal(tamis_normal_at_least(&b, minus, NULL), TAMIS_OK);
+    assert_true(b.lower > 1 - 1e-15 && b.upper == 1);
+    tamis_number_free(tiny);
+    tamis_number_free(huge);
+    tamis_number_free(minus);
+}
+
+static void refuses_bad_input(void **state)
+{
+    typedef tamis_status function(tamis_bound *, const tamis_number *, int64_t, tamis_error *);
+    function *const functions[] = {tamis_discrete_laplace_mass, tamis_discrete_laplace_at_least,
+                                   tamis_discrete_gaussian_mass, tamis_discrete_gaussian_at_least};
+    tamis_number *zero = number("0"), *minus = number("-1"), *one = number("1");
+    tamis_error err;
+    tamis_bound b;
+    (void)state;
+    for (size_t f = 0; f < 4; f++) {
+        const tamis_number *const wrong[] = {NULL, zero, minus};
+        for (size_t i = 0; i < 3; i++) {
+            b = (tamis_bound){5, 5};
+            assert_int_equal(functions[f](&b, wrong[i], 0, &err), TAMIS_INVALID);
+            assert_non_null(strstr(err.message, "scale"));
+            assert_true(b.lower == 0 && b.upper == 1);
+        }
+        assert_int_equal(functions[f](NULL, one, 0, &err), TAMIS_INVALID);
+    }
+    assert_int_equal(tamis_normal_at_least(&b, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "x"));
+    assert_int_equal(tamis_normal_at_least(NULL, one, &err), TAMIS_INVALID);
+    tamis_number_free(zero);
+    tamis_number_free(minus);
+    tamis_number_free(one);
+}
+
+static void survives_missing_memory(void **state)
+{
+    tamis_bound b;
+    tamis_number *scale = number("3");
+    (void)state;
+    EVERY_ALLOCATION_FAILS(tamis_discrete_gaussian_mass(&b, scale, 4, NULL), assert_true(b.lower == 0 && b.upper == 1));
+    tamis_number_free(scale);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_mpmath),
+        cmocka_unit_test(tails_differ_by_masses),
+        cmocka_unit_test(both_roads_agree),
+        cmocka_unit_test(knows_the_ends),
+        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(survives_missing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
