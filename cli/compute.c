@@ -80,15 +80,16 @@ const cli_command cli_command_compute = {
     .name = "compute",
     .purpose = "batch calculator: JSON lines in, JSON lines out",
     .about =
-        "Reads requests from stdin, one a line, and answers each with one line, in the same order. A request, its answer, and "
-        "what stands there instead if something is wrong with it:\n\n"
+        "Reads requests from stdin, one a line, and answers each with one line, in the same order. A request, its "
+        "answer, and what stands there instead if something is wrong with it:\n\n"
         "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
         "  {\"id\": \"a\", \"out\": {...}}\n"
         "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"
-        "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number in 'out' "
-        "is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer and does not "
-        "stop the others; the exit code is then 3.",
-    .examples = (const cli_example[]){{"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"},
-                                      {0}},
+        "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number "
+        "in 'out' is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer "
+        "and does not stop the others; the exit code is then 3.",
+    .examples = (const cli_example[]){
+        {"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"},
+        {0}},
     .run = run,
 };

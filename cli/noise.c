@@ -16,7 +16,8 @@ static bool read_count(uint64_t *count, const char *text)
 {
     tamis_number *number = NULL;
     char *digits = NULL;
-    bool fine = tamis_number_read(&number, text, NULL) == TAMIS_OK && tamis_number_write(&digits, number, NULL) == TAMIS_OK;
+    bool fine = tamis_number_read(&number, text, NULL) == TAMIS_OK;
+    fine = fine && tamis_number_write(&digits, number, NULL) == TAMIS_OK;
     fine = fine && strlen(digits) <= 19 && strspn(digits, "0123456789") == strlen(digits);
     if (fine) *count = strtoull(digits, NULL, 10);
     tamis_free(digits);
@@ -110,8 +111,8 @@ const cli_command cli_command_noise = {
     .purpose = "exact integer noise for other programs",
     .about = "Prints integers drawn from the discrete Laplace law, P(k) proportional to exp(-|k|/scale), or from the "
              "discrete Gaussian law, P(k) proportional to exp(-k^2/(2 scale^2)), one a line. The law is exact: the "
-             "scale is read as a fraction, random bits come from the operating system's generator, and no floating-point "
-             "number is involved.\n\n"
+             "scale is read as a fraction, random bits come from the operating system's generator, and no "
+             "floating-point number is involved.\n\n"
              "The scale lies between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that "
              "can be drawn again protects nobody.",
     .operands = (const cli_argument[]){
@@ -124,7 +125,8 @@ const cli_command cli_command_noise = {
         {0}},
     .examples = (const cli_example[]){
         {"tamis noise laplace --scale 10 --count 5", "five numbers of the Laplace law"},
-        {"tamis noise gaussian --scale 10/3 --count 3 --json", "three of the Gaussian law with a standard deviation near 10/3"},
+        {"tamis noise gaussian --scale 10/3 --count 3 --json",
+         "three of the Gaussian law with a standard deviation near 10/3"},
         {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
          "for a program that reads 64-bit integers"},
         {0}},

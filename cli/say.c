@@ -15,10 +15,20 @@ cli_paint cli_paint_for(FILE *stream)
     return (cli_paint){"\033[1m", "\033[2m", "\033[1;31m", "\033[0m"};
 }
 
+/* One line. A message may quote arguments and plans: what a terminal would obey is not sent there. */
+static void put_line(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
+    }
+    fputc('\n', stderr);
+}
+
 static void say(const char *colour, const char *text, size_t length)
 {
-    cli_paint paint = cli_paint_for(stderr);
-    fprintf(stderr, "%stamis:%s %.*s\n", *paint.plain ? colour : "", paint.plain, (int)length, text);
+    fprintf(stderr, "%stamis:%s ", colour, cli_paint_for(stderr).plain);
+    put_line(text, length);
 }
 
 int cli_wrong_usage(const cli_command *command, const char *format, ...)
@@ -38,15 +48,15 @@ static bool tells_place(const char *line, const char *path)
 {
     if (!path) return false;
     size_t length = strlen(path);
-    return strncmp(line, path, length) == 0 && line[length] == ':' && line[length + 1] >= '0' && line[length + 1] <= '9';
+    return strncmp(line, path, length) == 0 && line[length] == ':' && strspn(line + length + 1, "0123456789") > 0;
 }
 
 int cli_failed(const tamis_error *err, const char *path)
 {
-    for (const char *line = err->message; *line;) {
+    for (const char *line = *err->message ? err->message : "internal error"; *line;) {
         size_t length = strcspn(line, "\n");
         if (tells_place(line, path))
-            fprintf(stderr, "%.*s\n", (int)length, line);
+            put_line(line, length);
         else
             say(cli_paint_for(stderr).red, line, length);
         line += length + (line[length] == '\n');

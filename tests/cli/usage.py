@@ -22,6 +22,12 @@ def an_unknown_command_is_named_and_the_nearest_offered():
 
 
 @case
+def nothing_that_a_terminal_obeys_is_repeated():
+    done = tamis("\033[31mred\n\a")
+    is_usage_error(done, "unknown command '?[31mred??'")
+
+
+@case
 def a_command_of_a_later_version_says_so():
     for name in ("verify", "ledger", "explain", "privacy", "draw", "study", "audit", "tally"):
         is_usage_error(tamis(name), f"'{name}' is not in this version")
