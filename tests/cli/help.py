@@ -139,6 +139,7 @@ def bash_completes_from_the_table():
     assert completed("tamis", "noise", "--b") == {"--binary"}
     assert completed("tamis", "noise", "--scale", "") == set()
     assert set(NAMES) <= completed("tamis", "help", "")
+    assert completed("tamis", "check", "") == {"a plan.yaml", "b.yml", "folder"}
 
 
 @case

@@ -1,0 +1,34 @@
+/* tamis check: what a plan would do, before any data is read. */
+#include "cli.h"
+
+static int run(const cli_call *call)
+{
+    const char *path = call->operands[0];
+    tamis_error err = {0};
+    tamis_plan *plan = NULL;
+    tamis_preview *preview = NULL;
+    char *text = NULL;
+    tamis_status status = tamis_plan_read(&plan, path, &err);
+    if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
+    if (status == TAMIS_OK)
+        status = call->json ? tamis_preview_json(&text, preview, &err) : tamis_preview_text(&text, preview, &err);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+}
+
+const cli_command cli_command_check = {
+    .name = "check",
+    .purpose = "what a plan would measure, promise and spend; reads no data",
+    .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and "
+             "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
+             "discussed before there are any answers.\n\n"
+             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3.",
+    .operands = (const cli_argument[]){
+        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
+                                      {"tamis check plan.yaml --json", "the same for a program"},
+                                      {0}},
+    .run = run,
+};
