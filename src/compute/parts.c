@@ -1,6 +1,7 @@
 /* The parts of all rooms in one list. It stands in the topmost room because it looks into every other one. */
 #include "base/json.h"
 #include "base/parts.h"
+#include "engine/parts.h"
 #include "num/parts.h"
 #include "plan/parts.h"
 
@@ -11,6 +12,7 @@ static void collect(tmi_part_list *list)
     tmi_num_parts(list);
     tmi_base_parts(list);
     tmi_plan_parts(list);
+    tmi_engine_parts(list);
 }
 
 tamis_status tamis_parts_text(char **text, tamis_error *err)

@@ -1,0 +1,32 @@
+/* What we look at ourselves in a CSV file before DuckDB reads it: its first line and its encoding. Given explicit columns
+ * DuckDB does not compare the names in the first line with ours, and it says that a file is no UTF-8 only when it comes
+ * across the bytes, in the pass that is already charged.
+ *
+ * The dialect: commas, double quotes, doubled inside quotes, one kind of line end, UTF-8 with or without a byte order
+ * mark. Blanks around a name in the first line do not count.                                                          */
+#ifndef TMI_CSV_H
+#define TMI_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef struct tmi_csv_header {
+    char **names;
+    size_t count;
+} tmi_csv_header;
+
+/* A first line longer than this is none: DuckDB too reads lines up to 2 MB. */
+#define TMI_CSV_MAX_HEADER (1 << 20)
+#define TMI_CSV_MAX_COLUMNS (1 << 14) /* names are compared pair by pair */
+
+/* INVALID: no such file, a folder, not readable, empty, a first line that is no list of names, a name twice (its places
+ * are told, not the name: a file without a first line would show data). */
+tamis_status tmi_csv_header_read(tmi_csv_header *header, const char *path, tamis_error *err);
+void tmi_csv_header_clear(tmi_csv_header *header);
+
+/* INVALID, with the line, if some bytes of the file are no UTF-8. */
+tamis_status tmi_csv_check_encoding(const char *path, tamis_error *err);
+
+#endif

@@ -1,0 +1,205 @@
+#include "engine/duckdb_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/sql.h"
+
+/* Memory that DuckDB may take: it keeps no rows, but each thread has pages of its own to unpack. */
+#define MEMORY_BASE_MB 512
+#define MEMORY_THREAD_MB 256
+
+#define PROGRESS_SECONDS 0.1
+
+/* ---- opening ---- */
+
+static tamis_status failed(tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started");
+}
+
+/* Nothing is downloaded, no file but those listed is read, none is written, and no query can change that. */
+static void write_settings(tmi_text *sql, const char *const *files, size_t file_count)
+{
+    tmi_text_put(sql, "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET allowed_paths=[");
+    for (size_t f = 0; f < file_count; f++) {
+        tmi_text_put(sql, f > 0 ? "," : "");
+        tmi_sql_text(sql, files[f]);
+    }
+    tmi_text_put(sql, "]; SET enable_external_access=false; SET lock_configuration=true");
+}
+
+static tamis_status open_database(tmi_duckdb_session *session, unsigned threads, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    if (threads == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = cores > 0 ? (unsigned)cores : 1;
+    }
+    if (threads > 1024) threads = 1024;
+    char thread_text[16], memory_text[32];
+    snprintf(thread_text, sizeof thread_text, "%u", threads);
+    snprintf(memory_text, sizeof memory_text, "%uMB", MEMORY_BASE_MB + MEMORY_THREAD_MB * threads);
+    const struct {
+        const char *name, *value;
+    } options[] = {
+        {"threads", thread_text},
+        {"memory_limit", memory_text},
+        {"temp_directory", ""},
+        {"preserve_insertion_order", "false"},
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+        {"allow_community_extensions", "false"},
+    };
+    duckdb_config config;
+    char *message = NULL;
+    bool opened = api->create_config(&config) == DuckDBSuccess;
+    for (size_t i = 0; opened && i < sizeof options / sizeof *options; i++)
+        opened = api->set_config(config, options[i].name, options[i].value) == DuckDBSuccess;
+    opened = opened && api->open_ext(NULL, &session->database, config, &message) == DuckDBSuccess;
+    api->free(message);
+    api->destroy_config(&config);
+    return opened ? TAMIS_OK : failed(err);
+}
+
+tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *files, size_t file_count, unsigned threads,
+                             tamis_error *err)
+{
+    tamis_status status;
+    tmi_text sql;
+    *session = (tmi_duckdb_session){0};
+    tmi_text_init(&sql);
+    session->api = tmi_duckdb_load(err);
+    if (!session->api) return TAMIS_SYSTEM;
+    TMI_TRY(open_database(session, threads, err));
+    if (session->api->connect(session->database, &session->connection) == DuckDBError) {
+        status = failed(err);
+        goto done;
+    }
+    write_settings(&sql, files, file_count);
+    if (sql.failed) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    if (session->api->query(session->connection, sql.bytes, NULL) == DuckDBError) status = failed(err);
+done:
+    tmi_text_clear(&sql);
+    if (status != TAMIS_OK) tmi_duckdb_close(session);
+    return status;
+}
+
+void tmi_duckdb_close(tmi_duckdb_session *session)
+{
+    if (session->connection) session->api->disconnect(&session->connection);
+    if (session->database) session->api->close(&session->database);
+    *session = (tmi_duckdb_session){0};
+}
+
+/* ---- asking ---- */
+
+static tamis_status note_trouble(tmi_duckdb_session *session, const char *message, tamis_error *err)
+{
+    static const struct {
+        const char *phrase;
+        tmi_duckdb_trouble trouble;
+    } known[] = {
+        {"unterminated quote", TMI_DUCKDB_QUOTE},
+        {"Expected Number of Columns", TMI_DUCKDB_FIELDS},
+        {"Maximum line size", TMI_DUCKDB_LONG_LINE},
+        {"Out of Memory", TMI_DUCKDB_MEMORY},
+        {"out of memory", TMI_DUCKDB_MEMORY},
+    };
+    static const char line[] = "CSV Error on Line: ";
+    session->trouble = TMI_DUCKDB_OTHER;
+    session->line = 0;
+    if (message) {
+        const char *at = strstr(message, line);
+        if (at) session->line = strtoll(at + sizeof line - 1, NULL, 10);
+        for (size_t i = 0; i < sizeof known / sizeof *known && session->trouble == TMI_DUCKDB_OTHER; i++)
+            if (strstr(message, known[i].phrase)) session->trouble = known[i].trouble;
+    }
+    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* DuckDB counts the pipeline that hands over the result as well; the share it tells stays below 1 and may not move for a
+ * while at its end. */
+static int tell_progress(tmi_duckdb_session *session, tamis_progress *progress, void *context)
+{
+    duckdb_query_progress_type told = session->api->query_progress(session->connection);
+    double share = told.percentage < 0 ? -1 : told.percentage > 100 ? 1 : told.percentage / 100;
+    return progress(context, share, (int64_t)told.rows_processed);
+}
+
+/* Does the work of a pending query, piece by piece. */
+static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress,
+                         void *context, tamis_error *err)
+{
+    static const struct timespec nap = {.tv_nsec = 1000000};
+    double told = seconds();
+    for (;;) {
+        switch (session->api->pending_execute_task(pending)) {
+        case DUCKDB_PENDING_RESULT_READY: return TAMIS_OK;
+        case DUCKDB_PENDING_ERROR: return note_trouble(session, session->api->pending_error(pending), err);
+        case DUCKDB_PENDING_NO_TASKS_AVAILABLE: nanosleep(&nap, NULL); break; /* other threads have them */
+        case DUCKDB_PENDING_RESULT_NOT_READY: break;
+        }
+        if (!progress || seconds() - told < PROGRESS_SECONDS) continue;
+        told = seconds();
+        if (tell_progress(session, progress, context) == 0) continue;
+        session->api->interrupt(session->connection);
+        session->trouble = TMI_DUCKDB_CANCELLED;
+        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    }
+}
+
+static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, bool streaming,
+                        tamis_progress *progress, void *context, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    tamis_status status = TAMIS_OK;
+    duckdb_prepared_statement statement = NULL;
+    duckdb_pending_result pending = NULL;
+    memset(result, 0, sizeof *result);
+    if (sql->failed) {
+        session->trouble = TMI_DUCKDB_MEMORY;
+        return tmi_fail_memory(err);
+    }
+    if (api->prepare(session->connection, sql->bytes, &statement) == DuckDBError) {
+        status = note_trouble(session, api->prepare_error(statement), err);
+        goto done;
+    }
+    if ((streaming ? api->pending_prepared_streaming : api->pending_prepared)(statement, &pending) == DuckDBError) {
+        status = note_trouble(session, api->pending_error(pending), err);
+        goto done;
+    }
+    if (!streaming) TMI_TRY(work(pending, session, progress, context, err));
+    if (api->execute_pending(pending, result) == DuckDBError)
+        status = note_trouble(session, api->result_error(result), err);
+done:
+    api->destroy_pending(&pending);
+    api->destroy_prepare(&statement);
+    return status;
+}
+
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                            tamis_progress *progress, void *context, tamis_error *err)
+{
+    return ask(result, session, sql, false, progress, context, err);
+}
+
+tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                               tamis_error *err)
+{
+    return ask(result, session, sql, true, NULL, NULL, err);
+}

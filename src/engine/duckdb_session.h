@@ -1,0 +1,42 @@
+/* One conversation with DuckDB: a database in memory that sees the files of one source and nothing else, opened for one
+ * call and closed after it, so that nothing outlives a call. No file is written: there is no folder to spill to, and
+ * nothing we ask needs one.                                                                                           */
+#ifndef TMI_DUCKDB_SESSION_H
+#define TMI_DUCKDB_SESSION_H
+
+#include "base/text.h"
+#include "engine/duckdb_api.h"
+
+/* Why a query failed. DuckDB's own messages quote lines of the file: they are looked at and thrown away. */
+typedef enum tmi_duckdb_trouble {
+    TMI_DUCKDB_OTHER,
+    TMI_DUCKDB_QUOTE,    /* CSV: a quote that is not closed, or text after a closing one */
+    TMI_DUCKDB_FIELDS,   /* CSV: a line with more or fewer fields than the first one */
+    TMI_DUCKDB_LONG_LINE,
+    TMI_DUCKDB_MEMORY,
+    TMI_DUCKDB_CANCELLED /* by the progress callback */
+} tmi_duckdb_trouble;
+
+typedef struct tmi_duckdb_session {
+    const tmi_duckdb_api *api;
+    duckdb_database database;
+    duckdb_connection connection;
+    tmi_duckdb_trouble trouble; /* of the last query that failed */
+    long long line;             /* the line of the CSV file; 0: not known */
+} tmi_duckdb_session;
+
+/* `files`: absolute paths. threads 0: as many as the machine has. */
+tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *files, size_t file_count, unsigned threads,
+                             tamis_error *err);
+void tmi_duckdb_close(tmi_duckdb_session *session);
+
+/* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends
+ * at once. On failure: SYSTEM, and session->trouble says why. The result is to be destroyed in any case.              */
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                            tamis_progress *progress, void *context, tamis_error *err);
+
+/* The same, but rows are computed while the caller fetches them. */
+tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                               tamis_error *err);
+
+#endif

@@ -1,0 +1,304 @@
+#include "engine/duckdb_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "engine/csv.h"
+#include "engine/sql.h"
+
+/* ---- files ---- */
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), n = strlen(ending);
+    return length > n && strcasecmp(name + length - n, ending) == 0;
+}
+
+tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *source = (tmi_duckdb_source){0};
+    if (!given || !given->files || given->file_count == 0)
+        return tmi_fail(err, TAMIS_INVALID, "the source names no file");
+    source->files = tmi_alloc(given->file_count, sizeof *source->files);
+    if (!source->files) return tmi_fail_memory(err);
+    for (size_t f = 0; f < given->file_count; f++) {
+        tmi_duckdb_file *file = &source->files[source->file_count];
+        const char *name = given->files[f];
+        file->is_csv = ends_in(name, ".csv");
+        if (!file->is_csv && !ends_in(name, ".parquet")) {
+            status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv or .parquet", name);
+            goto done;
+        }
+        file->given = tmi_copy_text(name, strlen(name));
+        if (!file->given) {
+            status = tmi_fail_memory(err);
+            goto done;
+        }
+        source->file_count++;
+    }
+done:
+    if (status != TAMIS_OK) tmi_duckdb_source_clear(source);
+    return status;
+}
+
+void tmi_duckdb_source_clear(tmi_duckdb_source *source)
+{
+    for (size_t f = 0; f < source->file_count; f++) {
+        tmi_free(source->files[f].given);
+        tmi_free(source->files[f].path);
+    }
+    tmi_free(source->files);
+    *source = (tmi_duckdb_source){0};
+}
+
+/* Absolute and without links: DuckDB takes a name that starts with ~ or s3:// for something else, and compares names
+ * with the list of allowed ones letter by letter. */
+static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
+{
+    char path[PATH_MAX];
+    struct stat facts;
+    tmi_free(file->path);
+    file->path = NULL;
+    if (!realpath(file->given, path) || stat(path, &facts) != 0)
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+    if (!S_ISREG(facts.st_mode))
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s, not a file", file->given,
+                             S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
+    if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+    file->path = tmi_copy_text(path, strlen(path));
+    return file->path ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
+                                    tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    const char **paths = NULL;
+    *session = (tmi_duckdb_session){0};
+    tmi_error_reset(err);
+    for (size_t f = 0; f < source->file_count; f++) {
+        tamis_status found = find_file(&source->files[f], err);
+        if (found != TAMIS_OK) status = found;
+        if (found == TAMIS_SYSTEM) goto done;
+    }
+    if (status != TAMIS_OK) goto done;
+    paths = tmi_alloc(source->file_count, sizeof *paths);
+    if (!paths) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    for (size_t f = 0; f < source->file_count; f++) paths[f] = source->files[f].path;
+    status = tmi_duckdb_open(session, paths, source->file_count, threads, err);
+done:
+    tmi_free(paths);
+    return status;
+}
+
+/* ---- one file ---- */
+
+/* The columns of a file as SQL knows them. A CSV file's are numbered k0, k1 …: names that differ only in capitals are
+ * one name for DuckDB, and what stands in a first line needs no way into a query. */
+typedef struct file_columns {
+    tmi_csv_header csv;
+    duckdb_result parquet; /* of a query that gives no rows */
+} file_columns;
+
+static void clear_columns(file_columns *columns, const tmi_duckdb_session *session)
+{
+    tmi_csv_header_clear(&columns->csv);
+    session->api->destroy_result(&columns->parquet);
+}
+
+static void write_reader(tmi_text *sql, const tmi_duckdb_file *file, const file_columns *columns)
+{
+    if (!file->is_csv) {
+        tmi_text_put(sql, "read_parquet(");
+        tmi_sql_text(sql, file->path);
+        tmi_text_put(sql, ", hive_partitioning=false)");
+        return;
+    }
+    tmi_text_put(sql, "read_csv(");
+    tmi_sql_text(sql, file->path);
+    tmi_text_put(sql, ", auto_detect=false, strict_mode=true, header=true, delim=',', quote='\"', escape='\"', "
+                      "hive_partitioning=false, columns={");
+    for (size_t k = 0; k < columns->csv.count; k++)
+        tmi_text_format(sql, "%s'k%zu': 'VARCHAR'", k > 0 ? ", " : "", k);
+    tmi_text_put(sql, "})");
+}
+
+static tamis_status read_columns(file_columns *columns, const tmi_duckdb_file *file, tmi_duckdb_session *session,
+                                 tamis_error *err)
+{
+    tmi_text sql;
+    memset(columns, 0, sizeof *columns);
+    if (file->is_csv) return tmi_csv_header_read(&columns->csv, file->given, err);
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SELECT * FROM ");
+    write_reader(&sql, file, NULL);
+    tmi_text_put(&sql, " LIMIT 0");
+    tamis_status status = tmi_duckdb_run(&columns->parquet, session, &sql, NULL, NULL, NULL);
+    tmi_text_clear(&sql);
+    if (status == TAMIS_OK) return TAMIS_OK;
+    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    return tmi_fail(err, TAMIS_INVALID, "%s: no Parquet file, or a damaged one", file->given);
+}
+
+static bool is_numeric(duckdb_type type)
+{
+    switch (type) {
+    case DUCKDB_TYPE_BOOLEAN: case DUCKDB_TYPE_TINYINT: case DUCKDB_TYPE_SMALLINT: case DUCKDB_TYPE_INTEGER:
+    case DUCKDB_TYPE_BIGINT: case DUCKDB_TYPE_HUGEINT: case DUCKDB_TYPE_UTINYINT: case DUCKDB_TYPE_USMALLINT:
+    case DUCKDB_TYPE_UINTEGER: case DUCKDB_TYPE_UBIGINT: case DUCKDB_TYPE_UHUGEINT: case DUCKDB_TYPE_FLOAT:
+    case DUCKDB_TYPE_DOUBLE: case DUCKDB_TYPE_DECIMAL: return true;
+    default: return false;
+    }
+}
+
+static bool is_text(duckdb_type type)
+{
+    return type == DUCKDB_TYPE_VARCHAR || type == DUCKDB_TYPE_ENUM;
+}
+
+static bool is_nested(duckdb_type type)
+{
+    return type == DUCKDB_TYPE_LIST || type == DUCKDB_TYPE_STRUCT || type == DUCKDB_TYPE_MAP ||
+           type == DUCKDB_TYPE_ARRAY || type == DUCKDB_TYPE_UNION || type == DUCKDB_TYPE_BLOB;
+}
+
+/* Writes the expression of one column of the file, or says why there is none. */
+static tamis_status write_column(tmi_text *sql, const tmi_column *column, const tmi_duckdb_file *file,
+                                 file_columns *columns, const tmi_duckdb_session *session, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    const bool is_number = column->kind == TMI_NUMBER;
+    const size_t count = file->is_csv ? columns->csv.count : api->column_count(&columns->parquet);
+    size_t k = 0;
+    while (k < count &&
+           strcmp(column->name, file->is_csv ? columns->csv.names[k] : api->column_name(&columns->parquet, k)) != 0)
+        k++;
+    if (k == count) {
+        const bool is_other = file->is_csv && count == 1 && strpbrk(columns->csv.names[0], ";\t");
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s", file->given, column->name,
+                             is_other ? "; the first line has no comma: columns must be separated by commas" : "");
+    }
+    const duckdb_type type = file->is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->parquet, k);
+    if (is_number && !is_numeric(type) && !is_text(type))
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->given, column->name);
+    if (is_nested(type))
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no categories", file->given,
+                             column->name);
+    tmi_text_put(sql, is_number && is_text(type) ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
+    if (file->is_csv)
+        tmi_text_format(sql, "k%zu", k);
+    else
+        tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, is_number && is_text(type) ? " AS VARCHAR) AS DOUBLE)"
+                      : is_number                ? " AS DOUBLE)"
+                                                 : " AS VARCHAR)");
+    return TAMIS_OK;
+}
+
+static tamis_status write_file(tmi_text *sql, const tmi_duckdb_file *file, tmi_duckdb_session *session,
+                               const tmi_column *const *columns, size_t column_count, tamis_error *err)
+{
+    file_columns known;
+    tamis_status status;
+    tamis_error own = {0};
+    TMI_TRY(read_columns(&known, file, session, &own));
+    tmi_text_put(sql, "SELECT ");
+    for (size_t c = 0; c < column_count; c++) {
+        tamis_status written = write_column(sql, columns[c], file, &known, session, &own);
+        if (written != TAMIS_OK) status = written;
+        tmi_text_format(sql, " AS c%zu, ", c);
+    }
+    tmi_text_put(sql, "1 AS one FROM ");
+    write_reader(sql, file, &known);
+done:
+    if (status != TAMIS_OK) tmi_fail_more(err, status, "%s", own.message);
+    clear_columns(&known, session);
+    return status;
+}
+
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, tmi_duckdb_session *session,
+                                     const tmi_column *const *columns, size_t column_count, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_error_reset(err);
+    for (size_t f = 0; f < source->file_count; f++) {
+        tmi_text_put(sql, f > 0 ? " UNION ALL " : "");
+        tamis_status written = write_file(sql, &source->files[f], session, columns, column_count, err);
+        if (written == TAMIS_SYSTEM) return written;
+        if (written != TAMIS_OK) status = written;
+    }
+    return status == TAMIS_OK && sql->failed ? tmi_fail_memory(err) : status;
+}
+
+/* ---- counting ---- */
+
+static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_duckdb_file *file, tamis_error *err)
+{
+    static const char *const kinds[] = {
+        [TMI_DUCKDB_OTHER] = "this is no CSV with commas, double quotes and one kind of line end",
+        [TMI_DUCKDB_QUOTE] = "a quote is not closed, or text follows a closing quote",
+        [TMI_DUCKDB_FIELDS] = "there are more or fewer fields than columns in the first line",
+        [TMI_DUCKDB_LONG_LINE] = "the line is longer than 2 MB",
+    };
+    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    if (!file->is_csv) return tmi_fail(err, TAMIS_INVALID, "%s: a damaged Parquet file", file->given);
+    if (session->line > 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", file->given, session->line, kinds[session->trouble]);
+    return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->given, kinds[session->trouble]);
+}
+
+static tamis_status count_file(int64_t *rows, const tmi_duckdb_file *file, tmi_duckdb_session *session,
+                               tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    file_columns columns;
+    tmi_text sql;
+    duckdb_result result = {0};
+    duckdb_data_chunk chunk = NULL;
+    tamis_status status;
+    tmi_text_init(&sql);
+    TMI_TRY(read_columns(&columns, file, session, err));
+    if (file->is_csv) TMI_TRY(tmi_csv_check_encoding(file->given, err));
+    tmi_text_put(&sql, "SELECT count(*) FROM ");
+    write_reader(&sql, file, &columns);
+    if (tmi_duckdb_run(&result, session, &sql, NULL, NULL, err) != TAMIS_OK) {
+        status = tell_trouble(session, file, err);
+        goto done;
+    }
+    chunk = api->fetch_chunk(result);
+    if (chunk)
+        *rows = *(const int64_t *)api->vector_get_data(api->data_chunk_get_vector(chunk, 0));
+    else
+        status = tmi_fail_memory(err);
+done:
+    api->destroy_data_chunk(&chunk);
+    api->destroy_result(&result);
+    clear_columns(&columns, session);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
+                                   tamis_error *err)
+{
+    int64_t sum = 0;
+    *rows = 0;
+    for (size_t f = 0; f < source->file_count; f++) {
+        int64_t count = 0;
+        tamis_status status = count_file(&count, &source->files[f], session, err);
+        if (status != TAMIS_OK) return status;
+        if (count > TMI_MAX_ROWS - sum)
+            return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+        sum += count;
+    }
+    *rows = sum;
+    return TAMIS_OK;
+}

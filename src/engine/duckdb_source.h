@@ -1,0 +1,44 @@
+/* The files of a source as one table in SQL:
+ *
+ *     SELECT … AS c0, … AS c1 FROM read_csv('/data/a.csv', …) UNION ALL SELECT … FROM read_parquet('/data/b.parquet')
+ *
+ * with one column for each that is asked for: numbers as DOUBLE, categories as VARCHAR, NULL where a cell cannot be read
+ * as one. Each file is cast by itself, so files may differ in the types and the order of their columns.
+ *
+ * A text is a number if DuckDB's TRY_CAST says so: digits with an optional sign, point and exponent, blanks around them,
+ * single underscores between digits. A column of numbers, dates or truth values that is used as a category is compared
+ * by the text that DuckDB prints for it: 1 for the integer, 1.0 for the double, true.                                */
+#ifndef TMI_DUCKDB_SOURCE_H
+#define TMI_DUCKDB_SOURCE_H
+
+#include "engine/duckdb_session.h"
+#include "engine/engine.h"
+
+typedef struct tmi_duckdb_file {
+    char *given; /* the name in messages */
+    char *path;  /* absolute */
+    bool is_csv;
+} tmi_duckdb_file;
+
+typedef struct tmi_duckdb_source {
+    tmi_duckdb_file *files;
+    size_t file_count;
+} tmi_duckdb_source;
+
+/* Copies the names. INVALID: no file, or a name that ends in neither .csv nor .parquet. */
+tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err);
+void tmi_duckdb_source_clear(tmi_duckdb_source *source);
+
+/* Opens a session in which the files can be read. INVALID if one is not there, is no file, or may not be read. */
+tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
+                                    tamis_error *err);
+
+/* Writes the SELECT. INVALID names the files and columns, all that are missing. */
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, tmi_duckdb_session *session,
+                                     const tmi_column *const *columns, size_t column_count, tamis_error *err);
+
+/* Counts the rows, and so finds out whether the files hold together from the first to the last. INVALID tells where not. */
+tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
+                                   tamis_error *err);
+
+#endif
