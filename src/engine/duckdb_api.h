@@ -23,7 +23,7 @@
     X(scalar_function_set_special_handling) X(scalar_function_set_extra_info) X(scalar_function_get_extra_info)       \
     X(register_scalar_function) X(create_aggregate_function) X(destroy_aggregate_function)                            \
     X(aggregate_function_set_name) X(aggregate_function_add_parameter) X(aggregate_function_set_return_type)          \
-    X(aggregate_function_set_functions) X(aggregate_function_set_destructor)                                          \
+    X(aggregate_function_set_functions)                                                                               \
     X(aggregate_function_set_special_handling) X(aggregate_function_set_extra_info)                                   \
     X(aggregate_function_get_extra_info) X(aggregate_function_set_error) X(register_aggregate_function)
 

@@ -1,5 +1,6 @@
 #include "engine/duckdb_functions.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,11 @@ static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input
 
 /* ---- the aggregate ---- */
 
+struct tmi_duckdb_cells {
+    tmi_cells *cells;
+    struct tmi_duckdb_cells *next;
+};
+
 typedef struct cells_state {
     tmi_cells *cells; /* NULL without memory */
 } cells_state;
@@ -93,14 +99,17 @@ static idx_t state_size(duckdb_function_info info)
 
 static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
 {
-    const tmi_duckdb_functions *functions = tmi_duckdb()->aggregate_function_get_extra_info(info);
-    state_of(state)->cells = tmi_cells_new(&functions->layout);
-    if (!state_of(state)->cells) out_of_memory(info);
-}
-
-static void state_clear(duckdb_aggregate_state *states, idx_t count)
-{
-    for (idx_t i = 0; i < count; i++) tmi_cells_free(state_of(states[i])->cells);
+    tmi_duckdb_functions *functions = tmi_duckdb()->aggregate_function_get_extra_info(info);
+    struct tmi_duckdb_cells *owned = tmi_alloc(1, sizeof *owned);
+    state_of(state)->cells = owned ? tmi_cells_new(&functions->layout) : NULL;
+    if (!state_of(state)->cells) {
+        tmi_free(owned);
+        out_of_memory(info);
+        return;
+    }
+    owned->cells = state_of(state)->cells;
+    owned->next = atomic_load(&functions->cells);
+    while (!atomic_compare_exchange_weak(&functions->cells, &owned->next, owned)) continue;
 }
 
 /* Columns of one request; a plan with more of them in one pass is not for people. */
@@ -190,7 +199,6 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
                                               functions->layout.columns[c]->kind == TMI_NUMBER ? point : code);
     api->aggregate_function_set_return_type(function, answers);
     api->aggregate_function_set_functions(function, state_size, state_init, state_update, state_combine, state_finish);
-    api->aggregate_function_set_destructor(function, state_clear);
     api->aggregate_function_set_special_handling(function);
     api->aggregate_function_set_extra_info(function, functions, NULL);
     bool done = api->register_aggregate_function(connection, function) == DuckDBSuccess;
@@ -240,6 +248,11 @@ void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions)
 {
     for (size_t c = 0; functions->columns && c < functions->layout.column_count; c++)
         tmi_codes_free(functions->columns[c].codes);
+    for (struct tmi_duckdb_cells *owned = functions->cells, *next; owned; owned = next) {
+        next = owned->next;
+        tmi_cells_free(owned->cells);
+        tmi_free(owned);
+    }
     tmi_free(functions->columns);
     tmi_layout_clear(&functions->layout);
     *functions = (tmi_duckdb_functions){0};

@@ -19,10 +19,12 @@ typedef struct tmi_duckdb_column {
     tmi_codes *codes; /* of a category */
 } tmi_duckdb_column;
 
-/* What the functions need; it lives until the connection is closed. */
+/* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB
+ * forgets states, without a call to their destructor, when a query fails. */
 typedef struct tmi_duckdb_functions {
     tmi_layout layout;
     tmi_duckdb_column *columns; /* as layout.columns */
+    struct tmi_duckdb_cells *_Atomic cells;
 } tmi_duckdb_functions;
 
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);

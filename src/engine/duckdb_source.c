@@ -51,9 +51,23 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source)
     for (size_t f = 0; f < source->file_count; f++) {
         tmi_free(source->files[f].given);
         tmi_free(source->files[f].path);
+        tmi_free(source->files[f].pattern);
     }
     tmi_free(source->files);
     *source = (tmi_duckdb_source){0};
+}
+
+/* A pattern that only the path itself matches: each special character becomes a set of one. */
+static tamis_status write_pattern(char **pattern, const char *path, tamis_error *err)
+{
+    const bool is_special = strpbrk(path, "*?[");
+    tmi_text text;
+    tmi_text_init(&text);
+    for (; *path; path++)
+        tmi_text_format(&text, is_special && strchr("*?[", *path)  ? "[%c]"
+                               : is_special && *path == '\\' ? "\\%c"
+                                                              : "%c", *path);
+    return tmi_text_take(pattern, &text, err);
 }
 
 /* Absolute and without links: DuckDB takes a name that starts with ~ or s3:// for something else, and compares names
@@ -63,7 +77,8 @@ static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
     char path[PATH_MAX];
     struct stat facts;
     tmi_free(file->path);
-    file->path = NULL;
+    tmi_free(file->pattern);
+    file->path = file->pattern = NULL;
     if (!realpath(file->given, path) || stat(path, &facts) != 0)
         return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
     if (!S_ISREG(facts.st_mode))
@@ -71,7 +86,7 @@ static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
                              S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
     if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
     file->path = tmi_copy_text(path, strlen(path));
-    return file->path ? TAMIS_OK : tmi_fail_memory(err);
+    return file->path ? write_pattern(&file->pattern, path, err) : tmi_fail_memory(err);
 }
 
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
@@ -87,13 +102,16 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
         if (found == TAMIS_SYSTEM) goto done;
     }
     if (status != TAMIS_OK) goto done;
-    paths = tmi_alloc(source->file_count, sizeof *paths);
+    paths = tmi_alloc(source->file_count, 2 * sizeof *paths);
     if (!paths) {
         status = tmi_fail_memory(err);
         goto done;
     }
-    for (size_t f = 0; f < source->file_count; f++) paths[f] = source->files[f].path;
-    status = tmi_duckdb_open(session, paths, source->file_count, threads, err);
+    for (size_t f = 0; f < source->file_count; f++) {
+        paths[2 * f] = source->files[f].path;
+        paths[2 * f + 1] = source->files[f].pattern;
+    }
+    status = tmi_duckdb_open(session, paths, 2 * source->file_count, threads, err);
 done:
     tmi_free(paths);
     return status;
@@ -118,12 +136,12 @@ static void write_reader(tmi_text *sql, const tmi_duckdb_file *file, const file_
 {
     if (!file->is_csv) {
         tmi_text_put(sql, "read_parquet(");
-        tmi_sql_text(sql, file->path);
+        tmi_sql_text(sql, file->pattern);
         tmi_text_put(sql, ", hive_partitioning=false)");
         return;
     }
     tmi_text_put(sql, "read_csv(");
-    tmi_sql_text(sql, file->path);
+    tmi_sql_text(sql, file->pattern);
     tmi_text_put(sql, ", auto_detect=false, strict_mode=true, header=true, delim=',', quote='\"', escape='\"', "
                       "hive_partitioning=false, columns={");
     for (size_t k = 0; k < columns->csv.count; k++)

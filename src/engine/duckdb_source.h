@@ -15,8 +15,9 @@
 #include "engine/engine.h"
 
 typedef struct tmi_duckdb_file {
-    char *given; /* the name in messages */
-    char *path;  /* absolute */
+    char *given;   /* the name in messages */
+    char *path;    /* absolute */
+    char *pattern; /* the same for DuckDB, which takes * ? [ in a name for a pattern */
     bool is_csv;
 } tmi_duckdb_file;
 
