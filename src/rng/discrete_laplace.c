@@ -10,7 +10,7 @@
  *            all 256 lanes, so 256 coins are tossed at once, digit by digit: a plane is one random digit for every lane,
  *                yes |= open & d & ~u;     open &= ~(u ^ d);
  *            where `open` marks lanes whose digits equal those of p so far. About nine planes leave no lane open; the few
- *            lanes that are after PLANES of them go on one by one with tmi_coin_toss.
+ *            lanes that are after TMI_PLANES of them go on one by one with tmi_coin_toss.
  *
  * Each lane compares digits of its own, so the lanes are independent. L - L' is formed by bitwise subtraction on planes,
  * then planes become integers by transposing. All operations are on integers.
@@ -24,7 +24,6 @@
 #include "rng/bernoulli.h"
 
 #define LEVELS_MAX 59
-#define PLANES 8 /* a multiple of 8: tmi_coin_toss goes on at a byte */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows of planes are read as integers");
 
@@ -36,7 +35,7 @@ typedef struct laplace {
     unsigned levels;                /* I above */
     bool vectors;
     tmi_coin coins[LEVELS_MAX + 1];             /* of B_0, ..., B_(I-1), and of H > 0 */
-    uint64_t masks[LEVELS_MAX + 1][PLANES];     /* their first digits, each spread over a word */
+    uint64_t masks[LEVELS_MAX + 1][TMI_PLANES];     /* their first digits, each spread over a word */
 } laplace;
 
 /* Whether any bit is set. */
@@ -47,14 +46,14 @@ static inline bool any_plain(const lanes *x)
     return ((*x)[0] | (*x)[1] | (*x)[2] | (*x)[3]) != 0;
 }
 
-/* Finishes the coins of the open lanes, whose first PLANES digits tie. */
+/* Finishes the coins of the open lanes, whose first TMI_PLANES digits tie. */
 static __attribute__((noinline)) tamis_status toss_open(uint64_t *yes, const uint64_t *open, const tmi_coin *coin,
                                                         tamis_rng *rng, tamis_error *err)
 {
     for (unsigned word = 0; word < TMI_LANES / 64; word++)
         for (uint64_t left = open[word]; left; left &= left - 1) {
             bool outcome;
-            tamis_status status = tmi_coin_toss(&outcome, coin, PLANES / 8, rng, err);
+            tamis_status status = tmi_coin_toss(&outcome, coin, TMI_PLANES / 8, rng, err);
             if (status != TAMIS_OK) return status;
             if (outcome) yes[word] |= left & -left;
         }
@@ -65,7 +64,7 @@ static inline __attribute__((always_inline)) tamis_status toss_lanes(lanes *resu
                                                                      any_bit *any, tamis_rng *rng, tamis_error *err)
 {
     lanes open = ~(lanes){0}, yes = {0};
-    for (unsigned j = 0; j < PLANES; j++) {
+    for (unsigned j = 0; j < TMI_PLANES; j++) {
         const uint8_t *plane = tmi_bits_take(rng, sizeof(lanes));
         if (!plane) return tmi_bits_failed(err);
         uint64_t mask = l->masks[which][j];
@@ -242,7 +241,7 @@ static void clear(tamis_noise *noise)
 static tamis_status prepare_coin(laplace *l, unsigned which, const tmi_digit_source *p, tamis_error *err)
 {
     tamis_status status = tmi_coin_init(&l->coins[which], p, err);
-    for (unsigned j = 0; j < PLANES; j++) l->masks[which][j] = -(l->coins[which].digits[0] >> (63 - j) & 1);
+    for (unsigned j = 0; j < TMI_PLANES; j++) l->masks[which][j] = -(l->coins[which].digits[0] >> (63 - j) & 1);
     return status;
 }
 

@@ -1,0 +1,537 @@
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_that_fails.h"
+#include "num/digits.h"
+#include "num/number.h"
+#include "rng/discrete_laplace.h"
+#include "rng/law.h"
+#include "rng/scripted_bits.h"
+
+static tamis_rng *rng;
+
+static tamis_noise *laplace(const char *scale)
+{
+    tamis_noise *noise;
+    tamis_number *x = number(scale);
+    assert_int_equal(tamis_noise_laplace_new(&noise, x, NULL), TAMIS_OK);
+    tamis_number_free(x);
+    return noise;
+}
+
+/* ---- every string ---- */
+
+static tamis_status draw_same(int64_t *outcome, void *noise)
+{
+    int64_t out[TMI_LANES];
+    tamis_status status = tamis_noise_draw(out, TMI_LANES, noise, rng, NULL);
+    if (status == TAMIS_OK)
+        for (int i = 1; i < TMI_LANES; i++) assert_true(out[i] == out[0]);
+    *outcome = out[0];
+    return status;
+}
+
+/* All lanes get the same digits, so that a string of digits is one draw. */
+static void every_string_agrees(void **state)
+{
+    static const struct { const char *scale; unsigned depth; } cases[] = {
+        {"1/1000000", 14}, {"1/17", 14}, {"1/16", 14}, {"1/8", 16}, {"1/5", 18}, {"1/3", 19}, {"1", 20}, {"5/2", 19},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tree t;
+        tamis_noise *noise = laplace(cases[i].scale);
+        tree_walk(&t, cases[i].depth, TMI_LANES / 8, draw_same, noise);
+        for (int64_t k = -TREE_SPAN; k <= TREE_SPAN; k++) tree_check(&t, k, laplace_mass(cases[i].scale, k));
+        tamis_noise_free(noise);
+    }
+}
+
+/* ---- scripts that make given values ---- */
+
+/* What the lanes of one batch are to be: X = g[0] - g[1] + 2^levels (h[0] - h[1]). */
+typedef struct wish {
+    uint64_t g[2], h[2];
+    unsigned tie; /* every coin of this lane ties with its probability for so many digits at least */
+} wish;
+
+typedef struct script {
+    uint8_t *bytes;
+    size_t size, room;
+} script;
+
+#define WORDS 8 /* digits at hand: 512 */
+
+static void put(script *s, const void *bytes, size_t n)
+{
+    if (s->size + n > s->room) {
+        s->room = 2 * (s->size + n);
+        s->bytes = realloc(s->bytes, s->room);
+        assert_non_null(s->bytes);
+    }
+    memcpy(s->bytes + s->size, bytes, n);
+    s->size += n;
+}
+
+static unsigned digit(const uint64_t *p, unsigned j)
+{
+    assert_true(j < 64 * WORDS);
+    return p[j / 64] >> (63 - j % 64) & 1;
+}
+
+/* The digit at which a coin decides: random and own digit differ there, and are equal before. */
+static unsigned decider(const uint64_t *p, bool yes, unsigned tie)
+{
+    while (digit(p, tie) != yes) tie++;
+    return tie;
+}
+
+/* The random digit number j of a coin that decides at `at`; later ones are noise. */
+static unsigned random_digit(const uint64_t *p, unsigned j, unsigned at)
+{
+    return j < at ? digit(p, j) : j == at ? 1 - digit(p, j) : (unsigned)rand() & 1;
+}
+
+static void put_bytes(script *s, const uint64_t *p, unsigned at, unsigned first_byte)
+{
+    for (unsigned b = first_byte; b <= at / 8; b++) {
+        uint8_t byte = 0;
+        for (unsigned j = 8 * b; j < 8 * b + 8; j++) byte = (uint8_t)((unsigned)byte << 1 | random_digit(p, j, at));
+        put(s, &byte, 1);
+    }
+}
+
+/* One coin of each lane. */
+static void put_coins(script *s, const uint64_t *p, const bool *yes, const wish *wishes)
+{
+    unsigned at[TMI_LANES], last = 0;
+    for (int lane = 0; lane < TMI_LANES; lane++) {
+        at[lane] = decider(p, yes[lane], wishes[lane].tie);
+        if (at[lane] > last) last = at[lane];
+    }
+    for (unsigned j = 0; j <= last && j < TMI_PLANES; j++) {
+        uint8_t plane[TMI_LANES / 8] = {0};
+        for (int lane = 0; lane < TMI_LANES; lane++)
+            plane[lane / 8] = (uint8_t)(plane[lane / 8] | random_digit(p, j, at[lane]) << lane % 8);
+        put(s, plane, sizeof plane);
+    }
+    for (int lane = 0; lane < TMI_LANES; lane++)
+        if (at[lane] >= TMI_PLANES) put_bytes(s, p, at[lane], TMI_PLANES / 8);
+}
+
+/* 2^levels >= 16 scale. */
+static unsigned levels_of(const tamis_number *scale)
+{
+    unsigned levels = 0;
+    tamis_number *sixteen = number("16"), *limit;
+    assert_int_equal(tmi_number_mul(&limit, scale, sixteen, NULL), TAMIS_OK);
+    while (tmi_number_compare_int(limit, INT64_C(1) << levels) > 0) levels++;
+    tamis_number_free(sixteen);
+    tamis_number_free(limit);
+    return levels;
+}
+
+static void digits_of_level(uint64_t *p, const tamis_number *scale, unsigned level, bool high)
+{
+    tamis_number *one = number("1"), *rate, *power, *high_rate;
+    assert_int_equal(tmi_number_div(&rate, one, scale, NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_ratio(&power, INT64_C(1) << level, 1, NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_mul(&high_rate, rate, power, NULL), TAMIS_OK);
+    tmi_digit_source bit = {TMI_DIGITS_LOGISTIC, rate, level}, more = {TMI_DIGITS_EXP, high_rate, 0};
+    assert_int_equal(tmi_digits(p, high ? &more : &bit, 0, WORDS, NULL), TAMIS_OK);
+    tamis_number_free(one);
+    tamis_number_free(rate);
+    tamis_number_free(power);
+    tamis_number_free(high_rate);
+}
+
+/* The digits of all coins of a scale: of the bits, then of H > 0. */
+typedef struct coin_digits {
+    unsigned levels;
+    uint64_t p[64][WORDS];
+} coin_digits;
+
+static void find_digits(coin_digits *d, const tamis_number *scale)
+{
+    d->levels = levels_of(scale);
+    for (unsigned level = 0; level <= d->levels; level++)
+        digits_of_level(d->p[level], scale, level, level == d->levels);
+}
+
+static void write_script(script *s, const coin_digits *d, const wish *wishes)
+{
+    bool yes[TMI_LANES];
+    s->size = 0;
+    for (unsigned level = 0; level <= d->levels; level++)
+        for (int side = 0; side < 2; side++) {
+            for (int lane = 0; lane < TMI_LANES; lane++)
+                yes[lane] = level < d->levels ? wishes[lane].g[side] >> level & 1 : wishes[lane].h[side] > 0;
+            put_coins(s, d->p[level], yes, wishes);
+        }
+    const uint64_t *high = d->p[d->levels];
+    for (int lane = 0; lane < TMI_LANES; lane++)
+        for (int side = 0; side < 2; side++)
+            for (uint64_t h = wishes[lane].h[side]; h > 0; h--)
+                put_bytes(s, high, decider(high, h > 1, wishes[lane].tie), 0);
+}
+
+static void draw_script(int64_t *out, const script *s, const tamis_noise *noise)
+{
+    bits_from_bytes(s->bytes, s->size);
+    assert_int_equal(tamis_noise_draw(out, TMI_LANES, noise, rng, NULL), TAMIS_OK);
+    assert_int_equal(bits_taken(), s->size);
+}
+
+static int64_t value_of(const wish *w, unsigned levels)
+{
+    __int128 x = (__int128)w->g[0] - w->g[1] + (((__int128)w->h[0] - w->h[1]) * ((__int128)1 << levels));
+    __int128 most = (__int128)1 << 62;
+    return (int64_t)(x > most ? most : x < -most ? -most : x);
+}
+
+static uint64_t random_word(void)
+{
+    return (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand();
+}
+
+/* Any 256 values can be wished for, each bit of each lane by itself, with ties beyond the planes, beyond the digits kept,
+ * with high parts on either side, saturated or not; both forms of the code agree. */
+static void lanes_keep_to_themselves(void **state)
+{
+    static const char *const scales[] = {"1/1000000", "1/17", "1/16", "1/3", "1", "7", "8", "10", "1000", "4095/2",
+                                         "1000000", "134217728", "1099511627776", "36028797018963968"};
+    static const unsigned ties[] = {0, 0, 0, 0, 3, 7, 8, 9, 16, 63, 64, 127, 128, 129, 200, 256};
+    script s = {0};
+    (void)state;
+    srand(5);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        tamis_noise *noise = laplace(scales[i]);
+        tamis_number *scale = number(scales[i]);
+        coin_digits digits;
+        find_digits(&digits, scale);
+        unsigned levels = digits.levels, place[TMI_LANES];
+        bool tiny = i == 0; /* exp(-10^6): no script can make H > 0 */
+        wish wishes[TMI_LANES];
+        int64_t out[TMI_LANES];
+        bool seen[TMI_LANES] = {0};
+        /* Where is each lane? One lane is 1, or has a high part if there is no bit; the others are 0. */
+        for (int lane = 0; lane < TMI_LANES && !tiny; lane++) {
+            memset(wishes, 0, sizeof wishes);
+            if (levels > 0) wishes[lane].g[0] = 1;
+            else wishes[lane].h[0] = 1;
+            write_script(&s, &digits, wishes);
+            draw_script(out, &s, noise);
+            int found = -1;
+            for (int j = 0; j < TMI_LANES; j++) {
+                if (out[j] == 0) continue;
+                assert_int_equal(out[j], 1);
+                assert_int_equal(found, -1);
+                found = j;
+            }
+            assert_in_range(found, 0, TMI_LANES - 1);
+            assert_false(seen[found]);
+            seen[found] = true;
+            place[lane] = (unsigned)found;
+        }
+        for (int round = 0; round < 24; round++) {
+            int64_t plain[TMI_LANES];
+            uint64_t all = levels ? UINT64_MAX >> (64 - levels) : 0;
+            memset(wishes, 0, sizeof wishes);
+            for (int lane = 0; lane < TMI_LANES; lane++) {
+                wish *w = &wishes[lane];
+                for (int side = 0; side < 2; side++) {
+                    w->g[side] = (round == side ? all : round < 2 ? 0 : random_word()) & all;
+                    if (!tiny && round > 4 && rand() % 8 == 0) w->h[side] = (uint64_t)(rand() % (round > 8 ? 20 : 2));
+                }
+                if (round > 12) w->tie = ties[(unsigned)rand() % (sizeof ties / sizeof *ties)];
+            }
+            write_script(&s, &digits, wishes);
+            if (tmi_laplace_use_vectors(noise, true)) draw_script(out, &s, noise);
+            assert_true(tmi_laplace_use_vectors(noise, false));
+            draw_script(plain, &s, noise);
+            if (tmi_laplace_use_vectors(noise, true)) assert_memory_equal(out, plain, sizeof out);
+            for (int lane = 0; lane < TMI_LANES; lane++)
+                assert_true(plain[tiny ? lane : (int)place[lane]] == value_of(&wishes[lane], levels));
+        }
+        tamis_number_free(scale);
+        tamis_noise_free(noise);
+    }
+    free(s.bytes);
+}
+
+typedef struct level_of {
+    const tamis_number *scale;
+    unsigned level;
+} level_of;
+
+/* 1 / (1 + exp(2^level / scale)) */
+static tamis_status logistic(tmi_ball *z, const void *context, long bits, tamis_error *err)
+{
+    const level_of *c = context;
+    tmi_ball t;
+    (void)err;
+    tmi_ball_init(&t);
+    tmi_ball_set_int(z, INT64_C(1) << c->level);
+    tmi_ball_set_number(&t, c->scale, bits);
+    tmi_ball_div(z, z, &t, bits);
+    tmi_ball_exp(z, z, bits);
+    tmi_ball_add_int(z, z, 1, bits);
+    tmi_ball_set_int(&t, 1);
+    tmi_ball_div(z, &t, z, bits);
+    tmi_ball_clear(&t);
+    return TAMIS_OK;
+}
+
+/* The number of strings of 16 digits, out of 65536, for which coin c (2 * level + side) says yes; all but one decide. */
+static uint64_t count_yes(const script *segments, unsigned coins, unsigned c, uint64_t digits, const tamis_noise *noise)
+{
+    script s = {0};
+    uint64_t lowest = TMI_LANES, highest = 0, at_highest = 0;
+    unsigned tie = digits >> 48 & 255;
+    int64_t out[TMI_LANES], one = (c % 2 ? -1 : 1) * (INT64_C(1) << c / 2);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        s.size = 0;
+        for (unsigned other = 0; other < c; other++) put(&s, segments[other].bytes, segments[other].size);
+        for (unsigned j = 0; j < 8; j++) {
+            uint8_t plane[TMI_LANES / 8] = {0};
+            for (unsigned lane = 0; lane < TMI_LANES; lane++)
+                plane[lane / 8] = (uint8_t)(plane[lane / 8] | (lane >> (7 - j) & 1u) << lane % 8);
+            put(&s, plane, sizeof plane);
+        }
+        put(&s, &(uint8_t){(uint8_t)byte}, 1);
+        if (byte == tie) { /* asks for a third byte */
+            bits_from_bytes(s.bytes, s.size);
+            assert_int_equal(tamis_noise_draw(out, TMI_LANES, noise, rng, NULL), TAMIS_SYSTEM);
+            assert_int_equal(bits_taken(), s.size);
+            continue;
+        }
+        for (unsigned other = c + 1; other < coins; other++) put(&s, segments[other].bytes, segments[other].size);
+        draw_script(out, &s, noise);
+        uint64_t yes = 0;
+        for (int lane = 0; lane < TMI_LANES; lane++) {
+            assert_true(out[lane] == 0 || out[lane] == one);
+            yes += out[lane] == one;
+        }
+        if (yes > highest) at_highest = 0;
+        if (yes >= highest) at_highest++;
+        highest = yes > highest ? yes : highest;
+        lowest = yes < lowest ? yes : lowest;
+    }
+    free(s.bytes);
+    /* 255 lanes do not tie and are the same in all runs; the one that does says yes in some, in all or in none. */
+    if (lowest == highest && tie == 0) return 256 * lowest;
+    assert_true(highest - lowest <= 1);
+    return 256 * (highest - 1) + at_highest;
+}
+
+/* The probability of every coin, from all strings of 16 digits: 8 planes in which the lanes hold all 256 strings (one
+ * of them ties), then all 256 bytes for the lane that ties. The other coins say no. */
+static void every_coin_is_exact(void **state)
+{
+    static const char *const scales[] = {"1/3", "1", "10", "1000000", "36028797018963968"};
+    static const bool no[TMI_LANES];
+    static const wish nothing[TMI_LANES];
+    (void)state;
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        tamis_noise *noise = laplace(scales[i]);
+        tamis_number *scale = number(scales[i]);
+        coin_digits digits;
+        script segments[128] = {{0}};
+        find_digits(&digits, scale);
+        unsigned levels = digits.levels, coins = 2 * levels + 2;
+        for (unsigned c = 0; c < coins; c++) put_coins(&segments[c], digits.p[c / 2], no, nothing);
+        for (unsigned c = 0; c < 2 * levels; c++) {
+            uint64_t yes = count_yes(segments, coins, c, digits.p[c / 2][0], noise);
+            tamis_bound p;
+            assert_int_equal(tmi_certify(&p, 1e-12, logistic, &(level_of){scale, c / 2}, NULL), TAMIS_OK);
+            assert_true((double)yes <= 65536 * p.upper && 65536 * p.lower <= (double)(yes + 1));
+        }
+        for (unsigned c = 0; c < coins; c++) free(segments[c].bytes);
+        tamis_number_free(scale);
+        tamis_noise_free(noise);
+    }
+}
+
+/* ---- what it looks like from outside ---- */
+
+static void shares_are_right(void **state)
+{
+    enum { n = 1 << 20, seed = 41, span = 40 };
+    static const char *const scales[] = {"1/10", "1/2", "1", "10", "1000/3"};
+    int64_t *out = malloc(n * sizeof *out);
+    (void)state;
+    print_message("# seed %d\n", seed);
+    bits_from_seed(seed);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        tamis_noise *noise = laplace(scales[i]);
+        uint64_t counts[2 * span + 1] = {0}, below = 0, above = 0;
+        assert_int_equal(tamis_noise_draw(out, n, noise, rng, NULL), TAMIS_OK);
+        for (int k = 0; k < n; k++) {
+            if (out[k] >= -span && out[k] <= span) counts[out[k] + span]++;
+            below += out[k] < 0;
+            above += out[k] > 0;
+        }
+        for (int64_t k = -span; k <= span; k++)
+            assert_true(may_be_chance(counts[k + span], n, laplace_mass(scales[i], k)));
+        tamis_bound zero = laplace_mass(scales[i], 0), side = {(1 - zero.upper) / 2, (1 - zero.lower) / 2};
+        assert_true(may_be_chance(below, n, side) && may_be_chance(above, n, side));
+        tamis_noise_free(noise);
+    }
+    free(out);
+}
+
+/* Large scales, where no single mass can be seen: the tails and the binary digits.
+ *
+ * P(|X| >= t) = 2 r^t / (1 + r), r = exp(-1 / scale). Digit j (two's complement) of -X is the opposite of that of X unless
+ * t = 2^j divides X, so it is 1 with a probability within q/2 of 1/2, where q = P(t divides X) =
+ * tanh(1 / 2 scale) / tanh(t / 2 scale) <= 1/t + 1 / (2 scale). */
+static tamis_status tail(tmi_ball *z, const void *context, long bits, tamis_error *err)
+{
+    const level_of *c = context;
+    tmi_ball t;
+    (void)err;
+    tmi_ball_init(&t);
+    tmi_ball_set_number(&t, c->scale, bits);
+    tmi_ball_set_int(z, -(INT64_C(1) << c->level));
+    tmi_ball_div(z, z, &t, bits);
+    tmi_ball_exp(z, z, bits);
+    tmi_ball_mul_int(z, z, 2, bits);
+    tmi_ball neg;
+    tmi_ball_init(&neg);
+    tmi_ball_set_int(&neg, -1);
+    tmi_ball_div(&neg, &neg, &t, bits);
+    tmi_ball_exp(&neg, &neg, bits);
+    tmi_ball_add_int(&neg, &neg, 1, bits);
+    tmi_ball_div(z, z, &neg, bits);
+    tmi_ball_clear(&neg);
+    tmi_ball_clear(&t);
+    return TAMIS_OK;
+}
+
+static void tails_are_right(void **state)
+{
+    enum { n = 1 << 20, seed = 42 };
+    static const char *const scales[] = {"1000", "1000000", "1099511627776", "36028797018963968"};
+    int64_t *out = malloc(n * sizeof *out);
+    (void)state;
+    print_message("# seed %d\n", seed);
+    bits_from_seed(seed);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        tamis_noise *noise = laplace(scales[i]);
+        tamis_number *scale = number(scales[i]);
+        assert_int_equal(tamis_noise_draw(out, n, noise, rng, NULL), TAMIS_OK);
+        for (unsigned j = 0; j < 62; j++) {
+            tamis_bound p;
+            uint64_t left = 0, right = 0, ones = 0;
+            for (int k = 0; k < n; k++) {
+                right += out[k] >= INT64_C(1) << j;
+                left += out[k] <= -(INT64_C(1) << j);
+                ones += (uint64_t)out[k] >> j & 1;
+            }
+            assert_int_equal(tmi_certify(&p, 1e-12, tail, &(level_of){scale, j}, NULL), TAMIS_OK);
+            p.lower /= 2;
+            p.upper /= 2;
+            assert_true(may_be_chance(left, n, p) && may_be_chance(right, n, p));
+            double q = 1 / (double)(UINT64_C(1) << j) + 1.0 / 2000;
+            assert_true(may_be_chance(ones, n, (tamis_bound){0.5 - q / 2, 0.5 + q / 2}));
+        }
+        tamis_number_free(scale);
+        tamis_noise_free(noise);
+    }
+    free(out);
+}
+
+/* Small pieces of a stream: any count, the rest of a batch is not kept. */
+static void any_count_is_fine(void **state)
+{
+    int64_t out[600];
+    (void)state;
+    tamis_noise *noise = laplace("1000000");
+    for (size_t count = 0; count < 600; count += 1 + count / 3) {
+        for (size_t i = 0; i < 600; i++) out[i] = INT64_MIN;
+        assert_int_equal(tamis_noise_draw(out, count, noise, rng, NULL), TAMIS_OK);
+        for (size_t i = 0; i < 600; i++) assert_true((out[i] == INT64_MIN) == (i >= count));
+    }
+    tamis_noise_free(noise);
+}
+
+static void refuses_bad_input(void **state)
+{
+    static const char *const bad[] = {"0", "-1", "1/1000001", "36028797018963969", "1e1000", "1e-1000", "-1e-6"};
+    static const char *const good[] = {"1/1000000", "36028797018963968", "1.23456789e-3"};
+    tamis_error err;
+    tamis_noise *noise = (tamis_noise *)&noise;
+    int64_t out[300];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tamis_number *x = number(bad[i]);
+        assert_int_equal(tamis_noise_laplace_new(&noise, x, &err), TAMIS_INVALID);
+        assert_null(noise);
+        assert_non_null(strstr(err.message, "scale:"));
+        tamis_number_free(x);
+    }
+    assert_int_equal(tamis_noise_laplace_new(&noise, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "scale:"));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        tamis_noise_free(laplace(good[i]));
+        tamis_number *x = number(good[i]);
+        EVERY_ALLOCATION_FAILS(tamis_noise_laplace_new(&noise, x, NULL), assert_null(noise));
+        assert_int_equal(tamis_noise_laplace_new(NULL, x, &err), TAMIS_INVALID);
+        assert_non_null(strstr(err.message, "noise:"));
+        tamis_noise_free(noise);
+        tamis_number_free(x);
+    }
+    noise = laplace("3");
+    assert_int_equal(tamis_noise_draw(NULL, 1, noise, rng, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "out:"));
+    assert_int_equal(tamis_noise_draw(NULL, 0, noise, rng, &err), TAMIS_OK);
+    assert_int_equal(tamis_noise_draw(out, 1, NULL, rng, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "noise:"));
+    assert_int_equal(tamis_noise_draw(out, 1, noise, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "rng:"));
+    assert_int_equal(tamis_noise_draw(out, SIZE_MAX, noise, rng, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "count:"));
+    tamis_noise_free(NULL);
+    /* bits that end in the middle: an error, and zeros everywhere */
+    uint8_t bytes[20000];
+    size_t size = 0;
+    memset(bytes, 0x5a, sizeof bytes);
+    for (tamis_status status = TAMIS_SYSTEM; status != TAMIS_OK; size += 97) {
+        for (int i = 0; i < 300; i++) out[i] = 7;
+        bits_from_bytes(bytes, size);
+        status = tamis_noise_draw(out, 300, noise, rng, NULL);
+        assert_true(status == TAMIS_OK || status == TAMIS_SYSTEM);
+        for (int i = 0; i < 300 && status != TAMIS_OK; i++) assert_int_equal(out[i], 0);
+    }
+    assert_true(size > 1000);
+    tamis_noise_free(noise);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return tamis_rng_new(&rng, NULL);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tamis_rng_free(rng);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_string_agrees),
+        cmocka_unit_test(lanes_keep_to_themselves),
+        cmocka_unit_test(every_coin_is_exact),
+        cmocka_unit_test(shares_are_right),
+        cmocka_unit_test(tails_are_right),
+        cmocka_unit_test(any_count_is_fine),
+        cmocka_unit_test(refuses_bad_input),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}
