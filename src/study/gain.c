@@ -26,11 +26,12 @@ static tamis_status need_not_negative(const tamis_number *x, const char *name, t
     return TAMIS_OK;
 }
 
-/* None of these quantities is negative. */
-static tamis_status certify(tamis_bound *bound, tmi_formula *formula, const void *context, tamis_error *err)
+/* None of these quantities is negative, and shares are at most 1. */
+static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formula, const void *context, tamis_error *err)
 {
     tamis_status status = tmi_certify(bound, TAMIS_WIDTH, formula, context, err);
     bound->lower = fmax(bound->lower, 0);
+    bound->upper = fmin(bound->upper, most);
     return status;
 }
 
@@ -169,12 +170,19 @@ tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const
     TMI_TRY(need_not_negative(S2, "S2", err));
     const struct {
         tamis_bound *bound;
+        double most;
         void (*field)(tmi_ball *, const mean *, const terms *, long);
-    } fields[] = {{&known.eps_n, mean_eps_n}, {&known.r, mean_r},     {&known.one_minus_r, mean_one_minus_r},
-                  {&known.q, mean_q},         {&known.V_N, mean_V_N}, {&known.V_n, mean_V_n}};
+    } fields[] = {
+        {&known.eps_n, INFINITY, mean_eps_n},
+        {&known.r, 1, mean_r},
+        {&known.one_minus_r, 1, mean_one_minus_r},
+        {&known.q, 1, mean_q},
+        {&known.V_N, INFINITY, mean_V_N},
+        {&known.V_n, INFINITY, mean_V_n},
+    };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         mean m = {N, n, eps, R, S2, fields[i].field};
-        TMI_TRY(certify(fields[i].bound, mean_formula, &m, err));
+        TMI_TRY(certify(fields[i].bound, fields[i].most, mean_formula, &m, err));
     }
     *gain = known;
 done:
@@ -231,9 +239,9 @@ tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tam
     TMI_TRY(tmi_number_sub(&rest, one, q, err));
     if (tmi_number_sign(q) > 0) {
         rate t = {eps, q, rest};
-        TMI_TRY(certify(&known, rate_formula, &t, err));
+        TMI_TRY(certify(&known, 1, rate_formula, &t, err));
     }
-    *f = (tamis_bound){known.lower, fmin(known.upper, 1)};
+    *f = known;
 done:
     tamis_number_free(one);
     tamis_number_free(rest);
@@ -280,7 +288,7 @@ tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_n
     TMI_TRY(tmi_number_sub(&rest, one, f, err));
     TMI_TRY(tmi_number_div(&odds, rest, f, err));
     variance v = {eps, odds, sensitivity};
-    TMI_TRY(certify(&known, variance_formula, &v, err));
+    TMI_TRY(certify(&known, INFINITY, variance_formula, &v, err));
     *value = known;
 done:
     tamis_number_free(one);
