@@ -39,7 +39,8 @@ CASES = [
     ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
     ("src/release/run.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
-    ("src/release/run.c", "n = piece->rows;", None),
+    ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
+    ("src/release/run.c", "n = piece->rows + how->rows(design);", None),
     ("src/release/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
 ]
 
