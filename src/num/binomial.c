@@ -1,4 +1,6 @@
-/* C(n, k) p^k (1-p)^(n-k). The logarithms are of exact rationals and multiply integers, so nothing cancels. */
+/* C(n, k) p^k (1-p)^(n-k). The logarithms are of exact rationals and multiply integers, so nothing cancels. Tails are
+ * summed term by term; those of a very wide law take the road of unequal probabilities, whose time does not depend on the
+ * width. */
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
@@ -76,6 +78,14 @@ void tmi_point_part(tmi_ball *z, int64_t point, tmi_part part, int64_t k)
     tmi_ball_set_int(z, inside);
 }
 
+#define WIDE 1e9 /* variance beyond which 10^5 and more terms would be summed */
+
+static bool is_wide(const tmi_binomial *law)
+{
+    double p = tmi_number_down(law->probability);
+    return (double)law->trials * p * (1 - p) > WIDE;
+}
+
 tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part part, int64_t k, long bits,
                                tamis_error *err)
 {
@@ -85,6 +95,10 @@ tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part pa
     if (n == 0 || certain || tmi_number_sign(law->probability) == 0) {
         tmi_point_part(z, certain ? n : 0, part, k);
         return TAMIS_OK;
+    }
+    if (part != TMI_MASS && is_wide(law)) {
+        tamis_trials group = {law->probability, n};
+        return tmi_trials_part(z, &(tmi_trials){&group, 1}, part, k, bits, err);
     }
     tmi_ball_set_unknown(z);
     tamis_status status = tmi_odds_set(&odds, law, err);

@@ -26,7 +26,7 @@
 #include <arb_hypgeom.h>
 #endif
 
-#define SHORT 2000 /* terms; beyond, Euler-Maclaurin is quicker and converges well */
+#define SHORT 200 /* terms; beyond, Euler-Maclaurin is quicker and converges well */
 
 /* z = sum_{j>=1} exp(-x j^2), x > 0: w_{j+1} = w_j q^{2j+1}, and the rest after w_j is at most w_j q^{2j+1}/(1-q^{2j+1}). */
 static void half_theta(arb_t z, const arb_t x, slong bits)

@@ -34,6 +34,15 @@ tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err);
 tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part part, int64_t k, long bits,
                                tamis_error *err);
 
+/* Ones among independent trials of unequal probabilities. */
+typedef struct tmi_trials {
+    const tamis_trials *groups;
+    size_t count;
+} tmi_trials;
+
+tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err);
+tamis_status tmi_trials_part(tmi_ball *z, const tmi_trials *law, tmi_part part, int64_t k, long bits, tamis_error *err);
+
 tamis_status tmi_check_scale(const tamis_number *scale, tamis_error *err); /* positive */
 
 /* P(k) proportional to exp(-|k| / scale), and to exp(-k^2 / (2 variance)). */

@@ -77,14 +77,14 @@ static void tails_differ_by_masses(void **state)
     tmi_ball_clear(&most);
 }
 
-/* The sum as it stands and Euler-Maclaurin meet at 2000 terms: asking for more bits moves the border. */
+/* The sum as it stands and Euler-Maclaurin meet at 200 terms: asking for more bits moves the border. */
 static void both_roads_agree(void **state)
 {
     tmi_ball direct, smooth;
     (void)state;
     tmi_ball_init(&direct);
     tmi_ball_init(&smooth);
-    for (int64_t sd = 60; sd <= 170; sd += 10) {
+    for (int64_t sd = 5; sd <= 18; sd++) {
         for (int64_t k = 1; k < 8 * sd; k += sd) {
             tamis_number *variance;
             assert_int_equal(tmi_number_ratio(&variance, sd * sd, 1, NULL), TAMIS_OK);
