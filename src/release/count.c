@@ -35,7 +35,7 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
 /* z is 1 in the group and 0 elsewhere: the sum of squares about its mean is rows (1 - rows/n). */
 static void estimate(tmi_result *result, const tmi_case *c, const tmi_moments *cell)
 {
-    double n = (double)c->how->rows(c->design), m = (double)cell->rows;
+    double n = (double)c->how->row_count(c->design), m = (double)cell->rows;
     result->estimate = c->weight * m;
     result->sampling_se = sqrt(c->how->variance(c->design, m * (1 - m / n)));
 }

@@ -13,7 +13,7 @@ typedef struct tmi_design {
 
     /* Rows of the file. The number is declared, public and the same for all neighbours, so it may be checked and told
      * before anything is spent. */
-    int64_t (*rows)(const tmi_plan_design *design);
+    int64_t (*row_count)(const tmi_plan_design *design);
 
     /* Units of the population that a row stands for. */
     tamis_status (*weight)(tamis_number **weight, const tmi_plan_design *design, tamis_error *err);

@@ -9,7 +9,7 @@ static void describe(char *text, size_t room, const tmi_plan_design *d, const ch
     snprintf(text, room, "census, all %lld; unit: %s", (long long)d->population, unit);
 }
 
-static int64_t rows(const tmi_plan_design *d)
+static int64_t row_count(const tmi_plan_design *d)
 {
     return d->population;
 }
@@ -31,4 +31,4 @@ static int64_t degrees(const tmi_plan_design *d)
     return d->population - 1;
 }
 
-const tmi_design tmi_design_census = {"census", describe, rows, weight, variance, degrees};
+const tmi_design tmi_design_census = {"census", describe, row_count, weight, variance, degrees};

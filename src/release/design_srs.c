@@ -10,7 +10,7 @@ static void describe(char *text, size_t room, const tmi_plan_design *d, const ch
              (long long)d->population, unit);
 }
 
-static int64_t rows(const tmi_plan_design *d)
+static int64_t row_count(const tmi_plan_design *d)
 {
     return d->sample;
 }
@@ -33,4 +33,4 @@ static int64_t degrees(const tmi_plan_design *d)
     return d->sample - 1;
 }
 
-const tmi_design tmi_design_srs = {"srs", describe, rows, weight, variance, degrees};
+const tmi_design tmi_design_srs = {"srs", describe, row_count, weight, variance, degrees};

@@ -28,7 +28,7 @@ static double ratio_sd(const tmi_case *c, double ratio, double rows)
 static void expect(tmi_outlook *outlook, const tmi_case *c)
 {
     const tmi_plan_column *column = c->statistic->column;
-    double rows = (double)c->how->rows(c->design) / (double)c->cells;
+    double rows = (double)c->how->row_count(c->design) / (double)c->cells;
     double width = (double)(column->grid.high - column->grid.low);
     double value = column->typical ? tmi_number_up(column->typical) : TMI_NULL;
     double ratio = column->typical ? value / c->step - (double)c->centre : width / 4;
@@ -38,7 +38,7 @@ static void expect(tmi_outlook *outlook, const tmi_case *c)
 static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_MAX_NEEDS])
 {
     const tmi_grid *grid = &c->statistic->column->grid;
-    double rows = noisy[ROWS], sum = noisy[SUM], n = (double)c->how->rows(c->design);
+    double rows = noisy[ROWS], sum = noisy[SUM], n = (double)c->how->row_count(c->design);
     double fewest = rows - c->reach[ROWS], most = rows + c->reach[ROWS];
     if (most > n) most = n; /* no group has more rows than the sample */
     if (rows < 1) {

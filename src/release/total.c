@@ -42,7 +42,7 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
  * of squares of z about its own mean m a / n is q + m a^2 (1 - m/n). */
 static void estimate(tmi_result *result, const tmi_case *c, const tmi_moments *cell)
 {
-    double n = (double)c->how->rows(c->design), m = (double)cell->rows;
+    double n = (double)c->how->row_count(c->design), m = (double)cell->rows;
     double squares = cell->squares + m * cell->mean * cell->mean * (1 - m / n);
     result->estimate = c->weight * m * cell->mean;
     result->sampling_se = sqrt(c->how->variance(c->design, squares));

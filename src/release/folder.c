@@ -1,0 +1,129 @@
+#include "release/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+static tamis_status join(char **path, const char *folder, const char *name, tamis_error *err)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_format(&text, "%s/%s", folder, name);
+    return tmi_text_take(path, &text, err);
+}
+
+/* Length of the path without slashes at its end; and of the part up to the last slash that is left. */
+static size_t trimmed(const char *path, size_t *parent)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    *parent = length;
+    while (*parent > 0 && path[*parent - 1] != '/') (*parent)--;
+    return length;
+}
+
+tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err)
+{
+    *folder = (tmi_folder){0};
+    size_t parent, length = trimmed(path, &parent);
+    struct stat there;
+    tamis_status status = TAMIS_OK;
+    if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: expected the name of a folder, e.g. schools-release");
+    if (lstat(path, &there) == 0) {
+        return tmi_fail(err, TAMIS_INVALID, "%s exists already: a release is never written over; choose another folder",
+                        path);
+    }
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_add(&text, path, parent);
+    tmi_text_put(&text, ".");
+    tmi_text_add(&text, path + parent, length - parent);
+    tmi_text_put(&text, ".XXXXXX");
+    folder->final = tmi_copy_text(path, length);
+    TMI_TRY(tmi_text_take(&folder->temporary, &text, err));
+    if (!folder->final) {
+        status = tmi_fail_memory(err);
+    } else if (!mkdtemp(folder->temporary)) {
+        int reason = errno;
+        tmi_free(folder->temporary);
+        folder->temporary = NULL;
+        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
+                          "%s cannot be made: %s", path, strerror(reason));
+    } else if (chmod(folder->temporary, 0755) != 0) {
+        status = tmi_fail(err, TAMIS_SYSTEM, "%s cannot be made readable: %s", path, strerror(errno));
+    }
+
+done:
+    if (status != TAMIS_OK) tmi_folder_clear(folder);
+    return status;
+}
+
+tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *text, tamis_error *err)
+{
+    char *path = NULL;
+    tamis_status status = join(&path, folder->temporary, name, err);
+    if (status != TAMIS_OK) return status;
+    size_t length = strlen(text);
+    bool right = false;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) {
+        size_t written = 0;
+        while (written < length) {
+            ssize_t n = write(file, text + written, length - written);
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) break;
+            written += (size_t)n;
+        }
+        right = written == length && fsync(file) == 0;
+        right = close(file) == 0 && right;
+    }
+    if (!right) status = tmi_fail(err, TAMIS_SYSTEM, "%s/%s cannot be written: %s", folder->final, name, strerror(errno));
+    tmi_free(path);
+    return status;
+}
+
+static bool sync_folder(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return false;
+    bool right = fsync(folder) == 0;
+    close(folder);
+    return right;
+}
+
+tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
+{
+    if (!sync_folder(folder->temporary)) {
+        return tmi_fail(err, TAMIS_SYSTEM, "%s cannot be made durable: %s", folder->final, strerror(errno));
+    }
+    if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->final, RENAME_NOREPLACE) != 0) {
+        tamis_status status = errno == EEXIST ? TAMIS_INVALID : TAMIS_SYSTEM;
+        return tmi_fail(err, status, "%s cannot be given its name: %s", folder->final, strerror(errno));
+    }
+    tmi_free(folder->temporary);
+    folder->temporary = NULL;
+    return TAMIS_OK;
+}
+
+void tmi_folder_clear(tmi_folder *folder)
+{
+    DIR *dir = folder->temporary ? opendir(folder->temporary) : NULL;
+    if (dir) {
+        for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+            if (entry->d_name[0] != '.') unlinkat(dirfd(dir), entry->d_name, 0);
+        }
+        closedir(dir);
+        rmdir(folder->temporary);
+    }
+    tmi_free(folder->temporary);
+    tmi_free(folder->final);
+    *folder = (tmi_folder){0};
+}

@@ -1,0 +1,25 @@
+/* An output folder that appears complete or not at all.
+ *
+ * The files are written into a folder beside it whose name begins with a dot, made durable, and the folder is renamed
+ * in one step that fails if the name was taken meanwhile. A crash leaves at most the dotted folder.                  */
+#ifndef TMI_FOLDER_H
+#define TMI_FOLDER_H
+
+#include "base/error.h"
+
+typedef struct tmi_folder {
+    char *final, *temporary; /* NULL when there is nothing to undo */
+} tmi_folder;
+
+/* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM. */
+tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err);
+
+tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *text, tamis_error *err);
+
+/* Gives the folder its name. */
+tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err);
+
+/* Removes what was written unless tmi_folder_end succeeded; frees. */
+void tmi_folder_clear(tmi_folder *folder);
+
+#endif

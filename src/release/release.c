@@ -1,0 +1,93 @@
+/* The texts of a release. */
+#include "release/release.h"
+
+#include "base/integer.h"
+#include "base/table.h"
+#include "release/promise.h"
+
+static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    return status == TAMIS_OK ? tmi_results_json(text, &release->results, err) : status;
+}
+
+tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    return status == TAMIS_OK ? tmi_results_csv(text, &release->results, err) : status;
+}
+
+static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
+{
+    tmi_json_key(out, "values");
+    tmi_json_open(out, '[');
+    for (size_t cell = 0; cell < m->cells; cell++) {
+        char value[TMI_INT128_TEXT];
+        tmi_int128_text(value, noisy[cell]);
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "group");
+        tmi_put_group(out, m->by, m->by_count, cell);
+        tmi_json_key(out, "value");
+        tmi_json_put_number(out, value);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
+tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_schedule *s = &release->schedule;
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, s->plan->survey);
+    tmi_json_key(&out, "design");
+    tmi_put_design(&out, s);
+    tmi_json_key(&out, "weight");
+    tmi_put_exact(&out, s->weight);
+    tmi_json_key(&out, "measurements");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        tmi_put_measurement(&out, &s->measurements[i]);
+        put_values(&out, &s->measurements[i], release->noisy[i]);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_schedule *s = &release->schedule;
+    char design[512];
+    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s: protected release\n%s\n\n", s->plan->survey, design);
+    tmi_results_table(&t, &release->results);
+    tmi_text_put(&t, "\n");
+    tmi_write_promise(&t, s, true);
+    if (release->folder) {
+        tmi_text_format(&t, "\nFiles in %s: release.json, release.csv, measurements.json\n", release->folder);
+    }
+    return tmi_text_take(text, &t, err);
+}
