@@ -13,7 +13,7 @@ enum { SUM, ROWS };
 
 static size_t needs(tmi_need needs[TMI_MAX_NEEDS], const tmi_plan_statistic *statistic)
 {
-    needs[SUM] = (tmi_need){.kind = TMI_SUM, .column = statistic->column, .any_centre = true, .parts = 3};
+    needs[SUM] = (tmi_need){.kind = TMI_SUM, .column = statistic->column, .any_centre = true, .parts = 2};
     needs[ROWS] = (tmi_need){.kind = TMI_ROWS, .column = statistic->column, .parts = 1};
     return 2;
 }
@@ -42,7 +42,7 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
     double fewest = rows - c->reach[ROWS], most = rows + c->reach[ROWS];
     if (most > n) most = n; /* no group has more rows than the sample */
     if (rows < 1) {
-        result->reason = "the noisy number of rows is not positive";
+        result->reason = "no rows left after the noise";
         return;
     }
     result->estimate = c->step * ((double)c->centre + sum / rows);
@@ -50,7 +50,7 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
     if (fewest < 1) {
         double least = c->step * (double)grid->low, largest = c->step * (double)grid->high;
         result->outside_range = result->estimate < least || result->estimate > largest;
-        result->reason = "the number of rows may be zero within its noise";
+        result->reason = "rows may be 0 within their noise";
         return;
     }
     if (most < fewest) most = fewest;

@@ -5,9 +5,9 @@
  * of the column's range where that lowers the sensitivity: with groups it at least halves it, because a record that
  * moves between cells then costs |c| + |c'| <= to - from instead of 2 max(|from|, |to|).
  *
- * Budget: each statistic brings its budget_share to the tables it needs (a mean three quarters to its sums, one quarter
- * to its counts: near the best split for a mean at a quarter of the range from the middle); what a table is brought adds
- * up; epsilon is split in proportion. So the epsilons of the tables sum to the plan's epsilon exactly, and by basic
+ * Budget: each statistic brings its budget_share to the tables it needs (a mean two thirds to its sums and one third to
+ * its counts, the best split by groups for a mean a quarter of the range away from the middle); what a table is brought
+ * adds up; epsilon is split in proportion. So the epsilons of the tables sum to the plan's epsilon exactly, and by basic
  * composition that is the guarantee. A statistic that is known without looking at the data brings nothing.           */
 #ifndef TMI_SCHEDULE_H
 #define TMI_SCHEDULE_H

@@ -1,0 +1,232 @@
+/* The ordinary design-based estimates, unprotected: the only file of this room that sees rows.
+ *
+ * One pass keeps, for each statistic and group, the number of rows with a value, their mean and the sum of squares about
+ * it (Welford's recurrence, which does not cancel). The estimators of each statistic do the rest.                    */
+#include <math.h>
+#include <tamis/release.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/student.h"
+#include "release/release.h"
+#include "release/request.h"
+#include "release/statistic.h"
+
+struct tamis_estimate {
+    tmi_schedule schedule;
+    tmi_results results;
+};
+
+void tamis_estimate_free(tamis_estimate *estimate)
+{
+    if (!estimate) return;
+    tmi_results_clear(&estimate->results);
+    tmi_schedule_clear(&estimate->schedule);
+    tmi_free(estimate);
+}
+
+/* ---- one pass ---- */
+
+typedef struct pass {
+    const tmi_schedule *schedule;
+    const tmi_asking *asking;
+    tmi_moments *moments; /* as the results: statistic by statistic, cell by cell */
+    int64_t *outside;     /* for each plan column */
+    tamis_progress *progress;
+    void *context;
+    int64_t rows, expected;
+} pass;
+
+static const void *values_of(const pass *p, const tmi_piece *piece, const tmi_plan_column *column)
+{
+    const tmi_column *engine_column = tmi_asking_column(p->asking, column);
+    return engine_column ? piece->columns[engine_column - p->asking->columns] : NULL;
+}
+
+static void add_value(tmi_moments *m, double x)
+{
+    double change = x - m->mean;
+    m->rows++;
+    m->mean += change / (double)m->rows;
+    m->squares += change * (x - m->mean);
+}
+
+static void take_statistic(const pass *p, const tmi_piece *piece, const tmi_plan_statistic *s, tmi_moments *moments)
+{
+    const double *numbers = values_of(p, piece, s->column);
+    const int32_t *codes[TMI_MAX_BY];
+    for (size_t j = 0; j < s->by_count; j++) codes[j] = values_of(p, piece, s->by[j]);
+    for (size_t row = 0; row < piece->rows; row++) {
+        size_t cell = 0;
+        bool in_a_cell = true;
+        for (size_t j = 0; j < s->by_count; j++) {
+            in_a_cell = in_a_cell && codes[j][row] >= 0;
+            cell = cell * s->by[j]->value_count + (in_a_cell ? (size_t)codes[j][row] : 0);
+        }
+        if (!in_a_cell || (numbers && isnan(numbers[row]))) continue;
+        add_value(&moments[cell], numbers ? numbers[row] : 0);
+    }
+}
+
+static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
+{
+    pass *p = context;
+    const tamis_plan *plan = p->schedule->plan;
+    tmi_moments *moments = p->moments;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        take_statistic(p, piece, &plan->statistics[i], moments);
+        moments += tmi_statistic_cells(&plan->statistics[i]);
+    }
+    for (size_t c = 0; c < plan->column_count; c++) {
+        const tmi_plan_column *column = &plan->columns[c];
+        const double *numbers = column->is_number ? values_of(p, piece, column) : NULL;
+        for (size_t row = 0; numbers && row < piece->rows; row++) {
+            p->outside[c] += numbers[row] < column->grid.from || numbers[row] > column->grid.to;
+        }
+    }
+    p->rows += (int64_t)piece->rows;
+    if (p->progress && p->progress(p->context, (double)p->rows / (double)p->expected, p->rows) != 0) {
+        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    }
+    return TAMIS_OK;
+}
+
+/* ---- estimates ---- */
+
+/* estimate +- t se with the degrees of freedom of the whole design, for domains too. */
+static tamis_status set_interval(tmi_result *result, double t, int64_t df)
+{
+    result->se = result->sampling_se;
+    result->noise_sd = 0;
+    result->df = df;
+    if (isnan(result->se) || isnan(result->estimate)) {
+        if (!result->reason) result->reason = "one sampled unit tells nothing about the error";
+    } else {
+        result->lower = result->estimate - (result->se > 0 ? t * result->se : 0);
+        result->upper = result->estimate + (result->se > 0 ? t * result->se : 0);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status make_estimates(tamis_estimate *e, const tmi_moments *moments, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    int64_t df = e->schedule.design->degrees(&e->schedule.plan->design);
+    tmi_case c = {0};
+    double t = INFINITY;
+    for (size_t i = 0; i < e->results.count; i++) {
+        tmi_result *result = &e->results.list[i];
+        if (result->cell == 0) {
+            TMI_TRY(tmi_case_make(&c, &e->schedule, result->statistic, err));
+            if (df >= 1) TMI_TRY(tmi_student_quantile(&t, c.statistic->confidence, df, err));
+        }
+        tmi_statistic_of(c.statistic)->estimate(result, &c, &moments[i]);
+        TMI_TRY(set_interval(result, t, df));
+    }
+
+done:
+    return status;
+}
+
+static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *plan, tmi_engine *engine,
+                                  const tamis_run_options *options, tamis_error *err)
+{
+    tmi_asking asking = {0};
+    pass p = {0};
+    tamis_status status;
+    tamis_estimate *e = tmi_alloc(1, sizeof *e);
+    if (!e) return tmi_fail_memory(err);
+    TMI_TRY(tmi_schedule_make(&e->schedule, plan, err));
+    TMI_TRY(tmi_asking_make(&asking, &e->schedule, err));
+    TMI_TRY(tmi_results_make(&e->results, &e->schedule, false, err));
+    TMI_TRY(tmi_check_rows(engine, &e->schedule, asking.column_list, asking.column_count, err));
+    p = (pass){.schedule = &e->schedule,
+               .asking = &asking,
+               .moments = tmi_alloc(e->results.count, sizeof *p.moments),
+               .outside = e->results.outside_bounds,
+               .progress = options ? options->progress : NULL,
+               .context = options ? options->context : NULL,
+               .expected = e->schedule.design->row_count(&plan->design)};
+    if (!p.moments) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    if (asking.column_count > 0) {
+        TMI_TRY(engine->rows(engine, asking.column_list, asking.column_count, take_rows, &p, err));
+    } else {
+        for (size_t i = 0; i < e->results.count; i++) p.moments[i].rows = p.expected; /* only counts of all units */
+    }
+    TMI_TRY(make_estimates(e, p.moments, err));
+    *estimate = e;
+    e = NULL;
+
+done:
+    tmi_free(p.moments);
+    tmi_asking_clear(&asking);
+    tamis_estimate_free(e);
+    return status;
+}
+
+tamis_status tamis_estimate_run(tamis_estimate **estimate, const tamis_plan *plan, const tamis_run_options *options,
+                                tamis_error *err)
+{
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected a place for the result, got NULL");
+    *estimate = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    tmi_engine *engine;
+    tamis_status status = tmi_engine_for(&engine, plan, options, err);
+    if (status != TAMIS_OK) return status;
+    status = estimate_with(estimate, plan, engine, options, err);
+    engine->free(engine);
+    return status;
+}
+
+/* ---- texts ---- */
+
+static tamis_status check(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected an estimate, got NULL");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    return status == TAMIS_OK ? tmi_results_json(text, &estimate->results, err) : status;
+}
+
+tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    return status == TAMIS_OK ? tmi_results_csv(text, &estimate->results, err) : status;
+}
+
+static void write_outside(tmi_text *text, const tamis_estimate *estimate)
+{
+    const tamis_plan *plan = estimate->schedule.plan;
+    for (size_t i = 0; i < plan->column_count; i++) {
+        if (estimate->results.outside_bounds[i] == 0) continue;
+        tmi_text_format(text, "  %s: %lld records lie outside the bounds of the plan; a release counts them as the nearest "
+                        "bound\n", plan->columns[i].name, (long long)estimate->results.outside_bounds[i]);
+    }
+}
+
+tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_schedule *s = &estimate->schedule;
+    char design[512];
+    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s: NOT PROTECTED, for use inside the agency only\n%s\n\n", s->plan->survey, design);
+    tmi_results_table(&t, &estimate->results);
+    tmi_text_put(&t, "\n");
+    tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
+                  "intervals by Student's t.");
+    write_outside(&t, estimate);
+    return tmi_text_take(text, &t, err);
+}
