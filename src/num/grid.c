@@ -7,24 +7,6 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0, "double operations are rounded to double one by one");
 
-/* The nearest double; of two equally near ones the lower. */
-static double nearest(const tamis_number *x)
-{
-    double lower = tmi_number_down(x), upper = tmi_number_up(x);
-    if (lower == upper || isinf(upper)) return lower;
-    mpq_t below, above;
-    mpq_init(below);
-    mpq_init(above);
-    mpq_set_d(below, lower);
-    mpq_set_d(above, upper);
-    mpq_sub(below, x->value, below);
-    mpq_sub(above, above, x->value);
-    double d = mpq_cmp(below, above) <= 0 ? lower : upper;
-    mpq_clear(below);
-    mpq_clear(above);
-    return d;
-}
-
 /* ceil(x/step) and floor(x/step); false beyond the grid. */
 static bool in_steps(int64_t *down, int64_t *up, const tamis_number *x, const tamis_number *step)
 {
@@ -56,7 +38,7 @@ tamis_status tmi_grid_set(tmi_grid *grid, const tamis_number *from, const tamis_
     if (tmi_number_sign(step) <= 0) return tmi_fail(err, TAMIS_INVALID, "step must be positive");
     g.from = tmi_number_up(from);
     g.to = tmi_number_down(to);
-    g.step = nearest(step);
+    g.step = tmi_number_nearest(step);
     if (isinf(g.from) || isinf(g.to) || g.from > g.to)
         return tmi_fail(err, TAMIS_INVALID, "from and to have no double between them");
     if (g.step < DBL_MIN || isinf(tmi_number_up(step)))

@@ -250,3 +250,20 @@ bool tmi_number_ceil(int64_t *z, const tamis_number *x)
 {
     return divide(z, x, mpz_cdiv_q);
 }
+
+double tmi_number_nearest(const tamis_number *x)
+{
+    double lower = tmi_number_down(x), upper = tmi_number_up(x);
+    if (lower == upper || isinf(upper)) return lower;
+    mpq_t below, above;
+    mpq_init(below);
+    mpq_init(above);
+    mpq_set_d(below, lower);
+    mpq_set_d(above, upper);
+    mpq_sub(below, x->value, below);
+    mpq_sub(above, above, x->value);
+    double d = mpq_cmp(below, above) <= 0 ? lower : upper;
+    mpq_clear(below);
+    mpq_clear(above);
+    return d;
+}

@@ -32,4 +32,7 @@ bool tmi_number_ceil(int64_t *z, const tamis_number *x);
 double tmi_number_down(const tamis_number *x);
 double tmi_number_up(const tamis_number *x);
 
+/* The nearer one of the two; the lower one if they are equally near. */
+double tmi_number_nearest(const tamis_number *x);
+
 #endif

@@ -94,7 +94,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
 /* ---- estimates ---- */
 
 /* estimate +- t se with the degrees of freedom of the whole design, for domains too. */
-static tamis_status set_interval(tmi_result *result, double t, int64_t df)
+static void set_interval(tmi_result *result, double t, int64_t df)
 {
     result->se = result->sampling_se;
     result->noise_sd = 0;
@@ -105,7 +105,6 @@ static tamis_status set_interval(tmi_result *result, double t, int64_t df)
         result->lower = result->estimate - (result->se > 0 ? t * result->se : 0);
         result->upper = result->estimate + (result->se > 0 ? t * result->se : 0);
     }
-    return TAMIS_OK;
 }
 
 static tamis_status make_estimates(tamis_estimate *e, const tmi_moments *moments, tamis_error *err)
@@ -121,7 +120,7 @@ static tamis_status make_estimates(tamis_estimate *e, const tmi_moments *moments
             if (df >= 1) TMI_TRY(tmi_student_quantile(&t, c.statistic->confidence, df, err));
         }
         tmi_statistic_of(c.statistic)->estimate(result, &c, &moments[i]);
-        TMI_TRY(set_interval(result, t, df));
+        set_interval(result, t, df);
     }
 
 done:

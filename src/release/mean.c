@@ -30,7 +30,7 @@ static void expect(tmi_outlook *outlook, const tmi_case *c)
     const tmi_plan_column *column = c->statistic->column;
     double rows = (double)c->how->row_count(c->design) / (double)c->cells;
     double width = (double)(column->grid.high - column->grid.low);
-    double value = column->typical ? tmi_number_up(column->typical) : TMI_NULL;
+    double value = column->typical ? tmi_number_nearest(column->typical) : TMI_NULL;
     double ratio = column->typical ? value / c->step - (double)c->centre : width / 4;
     *outlook = (tmi_outlook){ratio_sd(c, ratio, rows), c->step * width, fabs(value)};
 }

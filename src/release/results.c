@@ -81,7 +81,7 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
     tmi_json_open(out, '{');
     put_real(out, "lower", result->lower);
     put_real(out, "upper", result->upper);
-    put_real(out, "confidence", tmi_number_down(r->schedule->plan->statistics[result->statistic].confidence));
+    put_real(out, "confidence", tmi_number_nearest(r->schedule->plan->statistics[result->statistic].confidence));
     tmi_json_key(out, "covers");
     tmi_json_put_string(out, covers(r, result));
     tmi_json_close(out, '}');
@@ -258,7 +258,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         put_csv_real(&csv, result->df < 0 ? TMI_NULL : (double)result->df);
         put_csv_real(&csv, result->lower);
         put_csv_real(&csv, result->upper);
-        put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_down(s->confidence));
+        put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_nearest(s->confidence));
         tmi_text_format(&csv, ",%s\n", isnan(result->lower) ? "" : covers(r, result));
     }
     return tmi_text_take(text, &csv, err);

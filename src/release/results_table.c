@@ -44,9 +44,7 @@ static void put_label(tmi_text *text, const tmi_plan_statistic *s, const tmi_res
 static void put_numbers(row *r, const tmi_results *results, const tmi_result *result)
 {
     double error = results->is_protected ? result->noise_sd : result->se;
-    int decimals = tmi_decimals_of(error);
-    if (decimals == 0 && result->estimate != floor(result->estimate)) decimals = 2; /* no error to round to */
-    if (error > 0) decimals = tmi_decimals_of(error);
+    int decimals = error > 0 ? tmi_decimals_of(error) : result->estimate == floor(result->estimate) ? 0 : 2;
     if (isnan(result->estimate)) tmi_text_put(&r->cells[1], "none");
     else tmi_text_rounded(&r->cells[1], result->estimate, decimals);
     if (result->known) tmi_text_put(&r->cells[2], "known");
@@ -68,7 +66,7 @@ static double common_confidence(const tamis_plan *plan)
     for (size_t i = 1; i < plan->statistic_count; i++) {
         if (tmi_number_compare(plan->statistics[i].confidence, plan->statistics[0].confidence) != 0) return -1;
     }
-    return tmi_number_down(plan->statistics[0].confidence);
+    return tmi_number_nearest(plan->statistics[0].confidence);
 }
 
 static void put_heading(tmi_text_table *table, const tmi_results *results)
@@ -106,7 +104,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         put_label(&r.cells[0], s, result);
         put_numbers(&r, results, result);
         if (mixed && !result->known && !isnan(result->lower)) {
-            tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_down(s->confidence));
+            tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
         row_add(&table, &r);
     }

@@ -47,7 +47,7 @@ tamis_status tmi_case_make(tmi_case *c, const tmi_schedule *schedule, size_t i, 
                     .design = &schedule->plan->design,
                     .how = schedule->design,
                     .cells = (size_t)tmi_statistic_cells(statistic),
-                    .weight = tmi_number_up(schedule->weight),
+                    .weight = tmi_number_nearest(schedule->weight),
                     .step = statistic->column ? statistic->column->grid.step : 1};
     return schedule->uses[i].count > 0 ? set_reach(c, schedule, &schedule->uses[i], err) : TAMIS_OK;
 }

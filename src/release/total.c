@@ -25,7 +25,7 @@ static void expect(tmi_outlook *outlook, const tmi_case *c)
     double least, most, N = (double)c->design->population;
     limits(&least, &most, c);
     const tamis_number *typical = c->statistic->column->typical;
-    double value = typical ? tmi_number_up(typical) : TMI_NULL;
+    double value = typical ? tmi_number_nearest(typical) : TMI_NULL;
     *outlook = (tmi_outlook){c->weight * c->step * c->noise_sd[0], most - least, fabs(N * value) / (double)c->cells};
 }
 
