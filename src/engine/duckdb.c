@@ -90,7 +90,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         memset(answers[t], 0,
                tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count * sizeof **answers);
     TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
-    TMI_TRY(tmi_duckdb_functions_register(&functions, session.connection, err));
+    TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
     TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, &session, functions.layout.columns,
                                                  functions.layout.column_count, err), err));
     write_query(&sql, &functions.layout, &source);

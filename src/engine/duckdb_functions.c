@@ -125,6 +125,7 @@ static void state_update(duckdb_function_info info, duckdb_data_chunk input, duc
     if (n == 0) return;
     for (size_t c = 0; c < functions->layout.column_count; c++)
         columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, c));
+    atomic_fetch_add_explicit(functions->rows, (int64_t)n, memory_order_relaxed);
     tmi_cells *cells = state_of(states[0])->cells;
     if (!cells || tmi_cells_add(cells, columns, n, NULL) != TAMIS_OK) out_of_memory(info);
 }
@@ -210,12 +211,13 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
     return done;
 }
 
-tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, duckdb_connection connection,
+tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                            tamis_error *err)
 {
-    bool done = register_cells(functions, connection);
+    functions->rows = &session->rows;
+    bool done = register_cells(functions, session->connection);
     for (size_t c = 0; done && c < functions->layout.column_count; c++)
-        done = register_column(&functions->columns[c], c, connection);
+        done = register_column(&functions->columns[c], c, session->connection);
     return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not take the functions of tamis");
 }
 

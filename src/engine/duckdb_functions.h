@@ -12,7 +12,7 @@
 #define TMI_DUCKDB_FUNCTIONS_H
 
 #include "engine/cells.h"
-#include "engine/duckdb_api.h"
+#include "engine/duckdb_session.h"
 
 typedef struct tmi_duckdb_column {
     const tmi_column *column;
@@ -25,12 +25,13 @@ typedef struct tmi_duckdb_functions {
     tmi_layout layout;
     tmi_duckdb_column *columns; /* as layout.columns */
     struct tmi_duckdb_cells *_Atomic cells;
+    _Atomic int64_t *rows; /* where rows are counted */
 } tmi_duckdb_functions;
 
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
-tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, duckdb_connection connection,
+tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                            tamis_error *err);
 
 /* The codes of n texts; rows that `validity` (NULL: none) marks as NULL are missing. */

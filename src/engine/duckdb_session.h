@@ -4,6 +4,8 @@
 #ifndef TMI_DUCKDB_SESSION_H
 #define TMI_DUCKDB_SESSION_H
 
+#include <stdatomic.h>
+
 #include "base/text.h"
 #include "engine/duckdb_api.h"
 
@@ -21,6 +23,7 @@ typedef struct tmi_duckdb_session {
     const tmi_duckdb_api *api;
     duckdb_database database;
     duckdb_connection connection;
+    _Atomic int64_t rows; /* read by the query that is running, counted by whoever sees them; for the progress */
     tmi_duckdb_trouble trouble; /* of the last query that failed */
     long long line;             /* the line of the CSV file; 0: not known */
 } tmi_duckdb_session;

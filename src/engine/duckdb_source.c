@@ -28,7 +28,7 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
     if (!source->files) return tmi_fail_memory(err);
     for (size_t f = 0; f < given->file_count; f++) {
         tmi_duckdb_file *file = &source->files[source->file_count];
-        const char *name = given->files[f];
+        const char *name = given->files[f] ? given->files[f] : "";
         file->is_csv = ends_in(name, ".csv");
         if (!file->is_csv && !ends_in(name, ".parquet")) {
             status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv or .parquet", name);
@@ -94,7 +94,7 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
 {
     tamis_status status = TAMIS_OK;
     const char **paths = NULL;
-    *session = (tmi_duckdb_session){0};
+    memset(session, 0, sizeof *session);
     tmi_error_reset(err);
     for (size_t f = 0; f < source->file_count; f++) {
         tamis_status found = find_file(&source->files[f], err);
