@@ -1,7 +1,7 @@
 /* The ordinary design-based estimates, unprotected: the only file of this room that sees rows.
  *
- * One pass keeps, for each statistic and group, the number of rows with a value, their mean and the sum of squares about
- * it (Welford's recurrence, which does not cancel). The estimators of each statistic do the rest.                    */
+ * One pass keeps, for each statistic and group, the number of rows with a value, their sum, and the sum of squares about
+ * their mean (Welford's recurrence, which does not cancel). The estimators of each statistic do the rest.            */
 #include <math.h>
 #include <tamis/release.h>
 
@@ -47,6 +47,7 @@ static void add_value(tmi_moments *m, double x)
 {
     double change = x - m->mean;
     m->rows++;
+    m->sum += x;
     m->mean += change / (double)m->rows;
     m->squares += change * (x - m->mean);
 }

@@ -70,7 +70,7 @@ static void estimate(tmi_result *result, const tmi_case *c, const tmi_moments *c
         return;
     }
     double size = c->weight * (double)cell->rows;
-    result->estimate = cell->mean;
+    result->estimate = (double)(cell->sum / (long double)cell->rows);
     result->sampling_se = sqrt(c->how->variance(c->design, cell->squares)) / size;
 }
 

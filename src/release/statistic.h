@@ -25,9 +25,10 @@ typedef struct tmi_outlook {
     double expected; /* a public guess of its size; NaN if there is none */
 } tmi_outlook;
 
-/* Rows of one cell, unprotected: how many have a value, their mean, and the sum of squares about it. */
+/* Rows of one cell, unprotected: how many have a value, their sum, their mean, and the sum of squares about it. */
 typedef struct tmi_moments {
     int64_t rows;
+    long double sum;
     double mean, squares;
 } tmi_moments;
 

@@ -44,7 +44,7 @@ static void estimate(tmi_result *result, const tmi_case *c, const tmi_moments *c
 {
     double n = (double)c->how->row_count(c->design), m = (double)cell->rows;
     double squares = cell->squares + m * cell->mean * cell->mean * (1 - m / n);
-    result->estimate = c->weight * m * cell->mean;
+    result->estimate = c->weight * (double)cell->sum;
     result->sampling_se = sqrt(c->how->variance(c->design, squares));
 }
 
