@@ -8,6 +8,11 @@ def rate(row):
     return row["n"] / row["seconds"] / MILLION
 
 
+def bytes_rate(row):
+    """Random bytes, or noise counted as 64-bit integers."""
+    return rate(row) * (1 if "bytes" in row["what"] else 8)
+
+
 def milliseconds(row):
     return row["seconds"] / row.get("n", 1) / MILLI
 
@@ -52,7 +57,31 @@ SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
 MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
 LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
 
+def noise_rows():
+    """Against OpenDP, which is exact too; against numpy, which is not; and against AES alone, of which noise is made."""
+    rows = []
+    for scale in ("1", "10", "1000", "1e6"):
+        what = f"discrete Laplace, scale {scale}"
+        rows.append(Row("noise", what, what, rate, "M/s", 60 if scale == "1" else 30, True, "opendp, exact",
+                        "opendp: " + what, least_ratio=250))
+        rows.append(Row("noise", "the same", what, rate, "M/s", None, True, "diffprivlib, one by one", "diffprivlib: " + what))
+        rows.append(Row("noise", "the same", what, rate, "M/s", None, True, "numpy, rounded floats",
+                        f"numpy: rounded Laplace, scale {scale}"))
+    what = "discrete Laplace, scale 2^40"
+    rows.append(Row("noise", what, what, rate, "M/s", 20, True, "", None))
+    for scale in ("1", "10", "1000", "1e6"):
+        what = f"discrete Gaussian, sigma {scale}"
+        rows.append(Row("noise", what, what, rate, "M/s", 20, True, "opendp, exact", "opendp: " + what, least_ratio=250))
+        rows.append(Row("noise", "the same", what, rate, "M/s", None, True, "numpy, rounded floats",
+                        f"numpy: rounded normal, sigma {scale}"))
+    for what in ("discrete Laplace, scale 1", "discrete Gaussian, sigma 1"):
+        rows.append(Row("noise", what + ", 8 bytes each", what, bytes_rate, "MB/s", None, True, "AES-256-CTR alone",
+                        "random bytes by AES-256-CTR"))
+    return rows
+
+
 ROWS = [
+    *noise_rows(),
     Row("num", SMALL, SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", MIDDLE, MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", LARGE, LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
