@@ -46,6 +46,9 @@ extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_c
 tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
 void tmi_fields_clear(tmi_value *values);
 
+/* A name as it may stand in a message: long ones are not repeated. */
+const char *tmi_told_name(const char *name);
+
 /* "name": {"lower": ..., "upper": ...} */
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);
 

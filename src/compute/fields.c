@@ -1,4 +1,6 @@
 /* From the JSON of a request to the values that a kind declared; the only place where fields are refused. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "compute/compute.h"
 
@@ -36,6 +38,7 @@ static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_e
     for (size_t i = 0; i < count; i++) {
         tamis_error inner;
         tamis_status status = read_number(&value->numbers[i], tmi_json_at(json, i), &inner);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i, inner.message);
         value->count++;
     }
@@ -52,18 +55,24 @@ static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_
     return read_numbers(value, json, err);
 }
 
+const char *tmi_told_name(const char *name)
+{
+    return strlen(name) <= 60 ? name : "(a long name)";
+}
+
 tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err)
 {
     const char *names[TMI_FIELDS] = {0};
     size_t count = 0;
     for (; fields[count].name; count++) names[count] = fields[count].name;
     const char *extra = tmi_json_extra_key(in, names, count);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%.60s' is not a field of this kind", extra);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%s' is not a field of this kind", tmi_told_name(extra));
     for (size_t i = 0; i < count; i++) {
         const tmi_json *json = tmi_json_get(in, names[i]);
         if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
         tamis_error inner;
         tamis_status status = read_value(&values[i], fields[i].type, json, &inner);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "%s: %s", names[i], inner.message);
     }
     return TAMIS_OK;
