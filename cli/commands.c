@@ -3,9 +3,13 @@
 
 #include "cli.h"
 
-extern const cli_command cli_command_check, cli_command_noise, cli_command_compute;
+extern const cli_command cli_command_demo, cli_command_check, cli_command_release, cli_command_estimate, cli_command_noise,
+    cli_command_compute;
 
-const cli_command *const cli_commands[] = {&cli_command_check, &cli_command_noise, &cli_command_compute, NULL};
+const cli_command *const cli_commands[] = {
+    &cli_command_demo, &cli_command_check, &cli_command_release, &cli_command_estimate, &cli_command_noise,
+    &cli_command_compute, NULL,
+};
 
 const cli_argument cli_common_options[] = {
     {.name = "json", .help = "print one JSON object on stdout instead of a table for people"},

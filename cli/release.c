@@ -1,0 +1,70 @@
+/* tamis release: the main job. */
+#include <stdlib.h>
+
+#include "cli.h"
+
+static int tell_result(const cli_call *call, const tamis_release *release, const char *folder)
+{
+    tamis_error err = {0};
+    char *text = NULL;
+    tamis_status status = call->json ? tamis_release_json(&text, release, &err) : tamis_release_text(&text, release, &err);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    fputs(text, stdout);
+    tamis_free(text);
+    int code = cli_finish_output();
+    if (code != TAMIS_OK || call->json) cli_remark(call, "the release is in %s", folder);
+    return code;
+}
+
+int cli_release(const cli_call *call, const char *path, const char *folder)
+{
+    tamis_error err = {0};
+    tamis_plan *plan = NULL;
+    tamis_release *release = NULL;
+    char *usual_folder = NULL;
+    cli_progress progress;
+    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress};
+
+    tamis_status status = tamis_plan_read(&plan, path, &err);
+    if (status == TAMIS_OK && !folder) {
+        status = tamis_plan_release_folder(&usual_folder, plan, &err);
+        folder = usual_folder;
+    }
+    if (status == TAMIS_OK) {
+        cli_progress_begin(&progress, call);
+        status = tamis_release_run(&release, plan, folder, &options, &err);
+        cli_progress_end(&progress);
+    }
+    int code = status == TAMIS_OK ? tell_result(call, release, folder) : cli_failed(&err, path);
+    tamis_free(usual_folder);
+    tamis_release_free(release);
+    tamis_plan_free(plan);
+    return code;
+}
+
+static int run(const cli_call *call)
+{
+    return cli_release(call, call->operands[0], cli_value(call, "out"));
+}
+
+const cli_command cli_command_release = {
+    .name = "release",
+    .purpose = "publish the statistics of a plan, protected",
+    .about = "Draws the noise, adds up the rows to exact integers, adds the two, and writes the output folder: all of it, "
+             "or nothing at all. Prints the results with their intervals and the guarantee in plain words.\n\n"
+             "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
+             "published then.",
+    .operands = (const cli_argument[]){
+        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "out", .value = "DIR", .files = CLI_FOLDERS,
+         .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
+        {.name = "engine", .value = "NAME", .choices = "duckdb",
+         .help = "what reads the rows: duckdb; default: what fits the source"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis release plan.yaml", "into the folder plan-release"},
+                                      {"tamis release plan.yaml --out june --json", "for a program; files go to june"},
+                                      {0}},
+    .run = run,
+};

@@ -1,0 +1,200 @@
+"""tamis release, tamis estimate, tamis demo: from the plan to the output folder. Engines are tested elsewhere."""
+import csv
+import json
+import re
+import signal
+
+from kit import *
+
+FILES = {"release.json", "release.csv", "measurements.json"}
+
+
+@case
+def a_release_writes_its_folder_and_prints_the_table():
+    with folder_with_plan() as folder:
+        before = set(os.listdir(folder))
+        done = tamis("release", "plan.yaml", cwd=folder)
+        assert done.returncode == OK and done.stderr == "", done.stderr
+        assert set(os.listdir(folder)) - before == {"plan-release"}
+        assert FILES <= set(os.listdir(folder / "plan-release"))
+        assert "plan-release" in done.stdout and "epsilon" in done.stdout and "Nothing keeps count" in done.stdout
+        assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
+        results = json.loads((folder / "plan-release" / "release.json").read_text())["results"]
+        with open(folder / "plan-release" / "release.csv", newline="") as file:
+            assert len(list(csv.reader(file))) == len(results) + 1
+
+
+@case
+def json_on_stdout_is_release_json():
+    with folder_with_plan() as folder:
+        done = tamis("release", "plan.yaml", "--json", "--out", "here", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        told = json.loads(done.stdout)
+        assert told == json.loads((folder / "here" / "release.json").read_text())
+        assert told["protected"] is True and told["guarantee"]["sample"]["epsilon"]["upper"] > 0
+        assert done.stderr == "tamis: the release is in here\n"
+        quiet = tamis("release", "plan.yaml", "--json", "--quiet", "--out", "there", cwd=folder)
+        assert quiet.returncode == OK and quiet.stderr == ""
+
+
+@case
+def an_existing_folder_is_refused_and_left_alone():
+    with folder_with_plan() as folder:
+        (folder / "taken").mkdir()
+        (folder / "file").write_text("mine")
+        for name in ("taken", "file"):
+            done = tamis("release", "plan.yaml", "--out", name, cwd=folder)
+            assert done.returncode == INVALID and done.stdout == "" and name in done.stderr, done
+        assert os.listdir(folder / "taken") == [] and (folder / "file").read_text() == "mine"
+        assert tamis("release", "plan.yaml", cwd=folder).returncode == OK
+        assert tamis("release", "plan.yaml", cwd=folder).returncode == INVALID
+
+
+@case
+def a_folder_that_cannot_be_made_is_an_error_before_the_data():
+    with folder_with_plan() as folder:
+        for out in ("no/such/place", "/proc/x"):
+            done = tamis("release", "plan.yaml", "--out", out, cwd=folder)
+            assert done.returncode in (SYSTEM, INVALID) and done.stdout == "" and done.stderr.startswith("tamis: "), done
+
+
+@case
+def an_invalid_plan_leaves_nothing():
+    with folder_with_plan() as folder:
+        (folder / "plan.yaml").write_text((folder / "plan.yaml").read_text().replace("epsilon: ", "epsilon: -"))
+        before = set(os.listdir(folder))
+        for command in ("release", "estimate", "check"):
+            done = tamis(command, "plan.yaml", cwd=folder)
+            assert done.returncode == INVALID and done.stdout == "", (command, done)
+            assert re.match(r"plan\.yaml:\d+:\d+: ", done.stderr), (command, done.stderr)
+        assert set(os.listdir(folder)) == before
+
+
+@case
+def data_that_contradict_the_plan_leave_nothing():
+    with folder_with_plan() as folder:
+        lines = (folder / "apisrs.csv").read_text().splitlines(keepends=True)
+        secret = lines[1].split(",")[0]
+        for what, text in (("rows", "".join(lines[:-1])), ("column", "".join(lines).replace("enroll", "xnroll")),
+                           ("nothing", ""), ("missing", None)):
+            if text is None:
+                (folder / "apisrs.csv").unlink()
+            else:
+                (folder / "apisrs.csv").write_text(text)
+            before = set(os.listdir(folder))
+            done = tamis("release", "plan.yaml", cwd=folder)
+            assert done.returncode == INVALID and done.stdout == "" and done.stderr.startswith("tamis: "), (what, done)
+            assert secret not in done.stderr
+            assert set(os.listdir(folder)) == before, what
+
+
+@case
+def engines_are_chosen_by_name():
+    with folder_with_plan() as folder:
+        assert tamis("release", "plan.yaml", "--engine", "duckdb", cwd=folder).returncode == OK
+        is_usage_error(tamis("release", "plan.yaml", "--engine", "abacus", cwd=folder), "abacus", "duckdb")
+
+
+@case
+def a_full_disk_behind_stdout_is_told_with_the_folder():
+    with folder_with_plan() as folder, open("/dev/full", "w") as full:
+        done = tamis("release", "plan.yaml", cwd=folder, stdout=full)
+        assert done.returncode == SYSTEM and "cannot write to stdout" in done.stderr and "plan-release" in done.stderr
+
+
+@case
+def an_estimate_warns_and_writes_nothing():
+    with folder_with_plan() as folder:
+        before = set(os.listdir(folder))
+        done = tamis("estimate", "plan.yaml", cwd=folder)
+        assert done.returncode == OK and "NOT protected" in done.stderr, done
+        assert "not protected" in done.stdout.lower()
+        assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
+        told = json.loads(tamis("estimate", "plan.yaml", "--json", cwd=folder).stdout)
+        assert told["protected"] is False and told["guarantee"] is None
+        quiet = tamis("estimate", "plan.yaml", "--json", "--quiet", cwd=folder)
+        assert quiet.returncode == OK and quiet.stderr == "" and json.loads(quiet.stdout) == told
+        assert set(os.listdir(folder)) == before
+
+
+@case
+def the_demo_runs_twice_and_says_where_the_files_are():
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            done = tamis("demo", env={"TMPDIR": folder})
+            assert done.returncode == OK and done.stderr == "", done
+            place = re.search(r"Files in (\S+):", done.stdout).group(1)
+            assert place.startswith(folder) and FILES <= set(os.listdir(place))
+            plan = re.search(r"Plan in (\S+)\n", done.stdout).group(1)
+            assert os.path.isfile(plan)
+            assert all(len(line) <= 80 for line in done.stdout.splitlines() if folder not in line and plan not in line)
+        assert len(os.listdir(folder)) == 2
+
+
+@case
+def the_demo_has_a_json_form_and_an_out():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tamis("demo", "--json", "--out", "schools", cwd=folder)
+        assert done.returncode == OK and json.loads(done.stdout)["survey"] == "california-schools-2000", done
+        assert os.listdir(folder) == ["schools"]
+        again = tamis("demo", "--out", "schools", cwd=folder)
+        assert again.returncode == INVALID and again.stdout == ""
+
+
+@case
+def the_demo_leaves_nothing_behind_when_it_fails():
+    done = tamis("demo", env={"TMPDIR": "/no/such/folder"})
+    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot make a temporary folder"), done
+
+
+# Work of a few seconds: one file of a million rows, named often enough.
+ROWS, PARTS = 1_000_000, 40
+
+
+class folder_with_much_work(folder_with_plan):
+    def __enter__(self):
+        folder = super().__enter__()
+        (folder / "apisrs.csv").write_bytes(b"stype,enroll,api00\n" + b"E,501,612\nM,,700\n" * (ROWS // 2))
+        for part in range(PARTS):
+            os.symlink("apisrs.csv", folder / f"part{part}.csv")
+        plan = (folder / "plan.yaml").read_text()
+        plan = plan.replace("file: apisrs.csv", f"files: [{', '.join(f'part{i}.csv' for i in range(PARTS))}]")
+        plan = plan.replace("srs: {population: 6194, sample: 200}", "census: {population: %d}" % (ROWS * PARTS))
+        (folder / "plan.yaml").write_text(plan)
+        return folder
+
+
+@case
+def a_bar_moves_on_a_terminal_and_goes():
+    with folder_with_much_work() as folder:
+        code, text = on_terminal(["release", "plan.yaml", "--json"], cwd=folder)
+        assert code == OK, text
+        steps = re.findall(r"(\d+) %  (?:([\d.]+ ?[kMG]?) rows, [\d.]+ ?[kMG]? rows/s)?", text)
+        assert len({percent for percent, _ in steps}) >= 3, text[-3000:]
+        assert "left" in text and "rows/s" in text
+        assert "\r\033[K{" in text or "\r\033[Ktamis:" in text  # the line is empty again before the result
+        code, text = on_terminal(["release", "plan.yaml", "--json", "--quiet", "--out", "quiet"], cwd=folder)
+        assert code == OK and "%" not in text and json.loads(text), text[:300]
+        code, text = on_terminal(["release", "plan.yaml", "--out", "narrow"], columns=30, cwd=folder, NO_COLOR="1")
+        bars = [bar for bar in re.findall(r"\r\033\[K([^\r\n]*)", text) if "%" in bar]
+        assert code == OK and bars and all(len(bar) < 30 for bar in bars), bars
+
+
+@case
+def ctrl_c_stops_within_a_second_and_publishes_nothing():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with folder_with_much_work() as folder:
+            before, sent = set(os.listdir(folder)), []
+
+            def interrupt(process, text):
+                if "%" in text and not sent:
+                    sent.append(time.monotonic())
+                    process.send_signal(number)
+
+            code, text = on_terminal(["release", "plan.yaml"], act=interrupt, cwd=folder)
+            assert sent and code == SYSTEM, (code, text[-500:])
+            assert time.monotonic() - sent[0] < 2  # one second of our own, one for a machine that is busy
+            assert "tamis:" in text and set(os.listdir(folder)) == before, os.listdir(folder)
+
+
+main()
