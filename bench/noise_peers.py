@@ -25,7 +25,7 @@ def opendp():
     dp = importlib.import_module("opendp.prelude")
     np = importlib.import_module("numpy")
     dp.enable_features("contrib")
-    n = 20_000
+    n = 2_000  # short runs, as in noise.c
     data = np.zeros(n, dtype=np.int32)
     space = dp.vector_domain(dp.atom_domain(T=int))
     for name, scale in SCALES.items():
@@ -38,13 +38,13 @@ def opendp():
 def diffprivlib():
     mechanisms = importlib.import_module("diffprivlib.mechanisms")
     for name, scale in SCALES.items():
-        m, n = mechanisms.Geometric(epsilon=1 / scale, sensitivity=1), 10_000
+        m, n = mechanisms.Geometric(epsilon=1 / scale, sensitivity=1), 1_000
         measure(f"diffprivlib: discrete Laplace, scale {name}", n, lambda: [m.randomise(0) for _ in range(n)])
 
 
 def numpy():
     np = importlib.import_module("numpy")
-    rng, n = np.random.default_rng(), 2_000_000
+    rng, n = np.random.default_rng(), 100_000
     for name, scale in SCALES.items():
         measure(f"numpy: rounded Laplace, scale {name}", n, lambda: np.rint(rng.laplace(0, scale, n)).astype(np.int64))
         measure(f"numpy: rounded normal, sigma {name}", n, lambda: np.rint(rng.normal(0, scale, n)).astype(np.int64))
