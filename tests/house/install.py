@@ -63,6 +63,12 @@ def main(folder):
     inside = [f for f in sorted(files) if f != "lib/tamis/libduckdb.so" and str(TOP).encode() in (prefix / f).read_bytes()]
     case("no installed file names the folder it was built in", not inside, " ".join(inside))
 
+    for header in sorted(headers):
+        line = f"#include <{header.removeprefix('include/')}>\n"
+        alone = run(["cc", "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", *words(prefix, "--cflags"),
+                     "-xc", "-"], input=line)
+        case(f"a header needs no other before it: {header}", alone.returncode == 0, alone.stderr)
+
     version = words(prefix, "--modversion")[0]
     (folder / "consumer.c").write_text(CONSUMER)
     consumer("shared", folder, prefix, words(prefix, "--libs"), version)

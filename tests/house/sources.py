@@ -65,6 +65,10 @@ none("the version stands in meson.build alone",
      lines_with(re.escape(version).join([r"(?<![\d.])", r"(?![\d.])"]), (f for f in code if f not in ("meson.build", "CHANGELOG.md"))))
 none("no path of one machine", lines_with(r"/(home|root|Users|work)/", (f for f in code if not f.startswith("tests/"))))
 none("nothing is left to do later", lines_with(r"\b(TODO|FIXME|XXX)\b", (f for f in code if f != "tests/house/sources.py")))
+none("every link between documents leads somewhere",
+     (f"{f}: {target}" for f in code if f.endswith(".md")
+      for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", (TOP / f).read_text())
+      if not (TOP / f).parent.joinpath(target).exists()))
 none("no file of more than 600 lines", (f"{f}: {n}" for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f)
      if (n := len((TOP / f).read_text().splitlines())) > 600))
 sys.exit(done())
