@@ -195,7 +195,8 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
         tmi_text_put(&p, "), whatever an attacker knows about all the others and even if it is known who was sampled. The "
                          "noise is exact discrete Laplace noise on integers.");
     }
-    if (!p.failed) tmi_text_wrap(text, "  ", "  ", p.bytes);
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
     tmi_text_format(&p, "Outsider: no further number, because %s.", outsider_reason(schedule));
     if (p.failed) text->failed = true;

@@ -23,7 +23,7 @@ static char *estimate_csv(const char *design, const char *statistics)
 {
     char plan_text[4096];
     tamis_plan *plan;
-    tamis_estimate *estimate;
+    tamis_estimate *estimate = NULL;
     tamis_error err = {0};
     char *csv;
     snprintf(plan_text, sizeof plan_text, "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {%s}\n"

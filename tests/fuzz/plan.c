@@ -1,0 +1,28 @@
+/* Any bytes as a plan: reading ends with a plan or with messages, and a plan that was read can be checked. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <tamis/tamis.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    tamis_plan *plan;
+    tamis_preview *preview;
+    tamis_error err = {0};
+    char *text;
+    tamis_status status = tamis_plan_read_text(&plan, "p.yaml", (const char *)bytes, length, &err);
+    if (status != TAMIS_OK) {
+        if (plan || err.status != status || !err.message[0]) abort();
+        return 0;
+    }
+    if (tamis_check(&preview, plan, &err) == TAMIS_OK) {
+        if (tamis_preview_json(&text, preview, &err) != TAMIS_OK) abort();
+        tamis_free(text);
+        if (tamis_preview_text(&text, preview, &err) != TAMIS_OK) abort();
+        tamis_free(text);
+        tamis_preview_free(preview);
+    }
+    tamis_plan_free(plan);
+    return 0;
+}

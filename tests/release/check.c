@@ -1,0 +1,195 @@
+/* What is said before the data: which tables, what they may change by, how the budget is split. */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/memory_that_fails.h"
+#include "num/number.h"
+#include "release/plans.h"
+#include "release/schedule.h"
+
+#define SRS "srs: {population: 1000, sample: 10}"
+
+static void assert_number(const tamis_number *number, const char *expected)
+{
+    char *written;
+    assert_int_equal(tamis_number_write(&written, number, NULL), TAMIS_OK);
+    assert_string_equal(written, expected);
+    tamis_free(written);
+}
+
+static void assert_measurement(const tmi_measurement *m, const char *name, int64_t centre, int64_t sensitivity,
+                               const char *epsilon, const char *scale)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_measurement_name(&text, m);
+    assert_string_equal(text.bytes, name);
+    tmi_text_clear(&text);
+    assert_int_equal(m->centre, centre);
+    assert_int_equal(m->sensitivity, sensitivity);
+    assert_number(m->epsilon, epsilon);
+    assert_number(m->scale, scale);
+}
+
+static void tables_are_shared_and_the_budget_is_split(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "3",
+                               "  - count: units\n"                               /* known */
+                               "  - {count: units, by: g}\n"                      /* rows by g: 1 */
+                               "  - {mean: x, by: g}\n"                           /* sum by g: 2/3, rows with x by g: 1/3 */
+                               "  - {total: x, by: g, budget_share: 3}\n"         /* sum by g: 3 more */
+                               "  - {mean: x, budget_share: 1/2}\n"               /* sum: 1/3, rows with x: 1/6 */
+                               "  - {mean: x, confidence: 0.5, budget_share: 0.5}\n"); /* the same again */
+    tmi_schedule s;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    /* Shares: 1 + 1 + 3 + 1/2 + 1/2 = 6, so a share of 1 gets 1/2. The grid of x is 20..60 half units. */
+    assert_int_equal(s.measurement_count, 5);
+    assert_measurement(&s.measurements[0], "rows by g", 0, 2, "1/2", "4");
+    assert_measurement(&s.measurements[1], "rows with x by g", 0, 2, "1/6", "12");
+    assert_measurement(&s.measurements[2], "sum of x by g", 0, 120, "11/6", "720/11");
+    assert_measurement(&s.measurements[3], "rows with x", 0, 1, "1/6", "6");
+    assert_measurement(&s.measurements[4], "sum of x", 40, 40, "1/3", "120");
+    assert_number(s.spent, "3");
+    assert_number(s.weight, "100");
+    assert_int_equal(s.uses[0].count, 0);
+    assert_int_equal(s.uses[2].measurement[0], 2);
+    assert_int_equal(s.uses[2].measurement[1], 1);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* Without a total beside it, a mean by groups uses sums around the middle: 40 instead of 120. */
+static void a_mean_alone_is_centred(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "3", "  - {mean: x, by: [g, h]}\n");
+    tmi_schedule s;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(s.measurement_count, 2);
+    assert_measurement(&s.measurements[1], "sum of x by g, h", 40, 40, "2", "20");
+    assert_measurement(&s.measurements[0], "rows with x by g, h", 0, 2, "1", "2");
+    assert_int_equal(s.measurements[0].cells, 6);
+    assert_string_equal(tmi_cell_value(s.measurements[0].by, 2, 4, 0), "b");
+    assert_string_equal(tmi_cell_value(s.measurements[0].by, 2, 4, 1), "v");
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+static void a_plan_that_measures_nothing_spends_nothing(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("census: {population: 5}", "3", "  - count: units\n");
+    tamis_preview *preview;
+    char *text;
+    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    tamis_plan_free(plan); /* the preview holds what it needs */
+    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "known"));
+    assert_non_null(strstr(text, "epsilon 0"));
+    tamis_free(text);
+    assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "\"would_spend\": {\n    \"epsilon\": {\n      \"lower\": 0,\n      \"upper\": 0\n    }"));
+    tamis_free(text);
+    tamis_preview_free(preview);
+}
+
+static void scales_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    tamis_preview *preview;
+    tamis_error err = {0};
+    tamis_plan *plan = plan_of(SRS, "1e9", "  - {count: units, by: g}\n");
+    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
+    assert_null(preview);
+    assert_string_equal(err.message, "privacy.epsilon: too large: the noise scale of the rows by g would be below "
+                                     "1/1000000, which protects nothing");
+    tamis_plan_free(plan);
+    plan = plan_of(SRS, "1e-300", "  - {total: x}\n");
+    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "privacy.epsilon: too small: the noise scale of the sum of x would be above "
+                                     "36028797018963968 steps");
+    tamis_plan_free(plan);
+}
+
+/* Both texts say what they must: guarantee, why there is no outsider's number, that nothing keeps count. */
+static void texts_are_complete(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "0.1", "  - {count: units, by: g}\n  - {mean: x}\n");
+    tamis_preview *preview;
+    tamis_error err = {0};
+    char *text;
+    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
+    static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "Nothing keeps count",
+                                        "drowned in noise", "rows by g"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!strstr(text, words[i])) fail_msg("%s is missing in\n%s", words[i], text);
+    }
+    tamis_free(text);
+    assert_int_equal(tamis_preview_json(&text, preview, &err), TAMIS_OK);
+    tmi_json *json;
+    assert_int_equal(tmi_json_read(&json, text, strlen(text), &err), TAMIS_OK);
+    const tmi_json *guarantee = tmi_json_get(json, "guarantee");
+    assert_int_equal(tmi_json_kind_of(tmi_json_get(guarantee, "outsider")), TMI_JSON_NULL);
+    assert_non_null(tmi_json_get(guarantee, "outsider_reason"));
+    assert_int_equal(tmi_json_size(tmi_json_get(json, "measurements")), 3);
+    assert_int_equal(tmi_json_size(tmi_json_get(json, "statistics")), 2);
+    const tmi_json *first = tmi_json_at(tmi_json_get(json, "measurements"), 0);
+    assert_string_equal(tmi_json_string(tmi_json_get(tmi_json_get(first, "noise"), "scale")), "40");
+    assert_string_equal(tmi_json_string(tmi_json_get(first, "epsilon")), "1/20");
+    tmi_json_free(json);
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "3", "  - {count: units, by: g}\n  - {mean: x, by: h}\n  - {total: x}\n");
+    tamis_preview *preview = NULL;
+    tamis_error err = {0};
+    char *text = NULL;
+    EVERY_ALLOCATION_FAILS(tamis_check(&preview, plan, &err), assert_null(preview));
+    EVERY_ALLOCATION_FAILS(tamis_preview_json(&text, preview, &err), assert_null(text));
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, &err), assert_null(text));
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    tamis_preview *preview;
+    tamis_error err = {0};
+    char *text = NULL;
+    assert_int_equal(tamis_check(NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_check(&preview, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "plan"));
+    assert_int_equal(tamis_preview_json(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_text(&text, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "preview"));
+    assert_int_equal(tamis_preview_text(NULL, NULL, &err), TAMIS_INVALID);
+    tamis_preview_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(tables_are_shared_and_the_budget_is_split),
+        cmocka_unit_test(a_mean_alone_is_centred),
+        cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
+        cmocka_unit_test(scales_out_of_range_are_refused),
+        cmocka_unit_test(texts_are_complete),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(bad_arguments_are_named),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}

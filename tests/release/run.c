@@ -1,0 +1,456 @@
+/* The main job, step by step: with rows of the test's own, and once with DuckDB on the example survey. The random bits
+ * are those of a seed, so that the test can draw the same noise again and take it off. */
+#include "test.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/memory_that_fails.h"
+#include "num/number.h"
+#include "release/array_engine.h"
+#include "release/plans.h"
+#include "release/release.h"
+#include "release/statistic.h"
+
+#define SRS "srs: {population: 80, sample: 8}"
+#define STATISTICS                                                                                                    \
+    "  - count: units\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n  - {mean: x}\n"
+
+static const array_row rows[] = {
+    {12.3, "a", "u"}, {500, "a", "v"}, {-3, "b", "u"}, {NAN, "b", "w"},
+    {20.25, "b", "w"}, {29.9, NULL, "w"}, {15, "z", "v"}, {11, "a", NULL},
+};
+
+/* ---- noise drawn again ---- */
+
+static int64_t *noise_again(const tmi_schedule *s, size_t measurement)
+{
+    tamis_rng *rng;
+    int64_t *noise = NULL;
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    for (size_t i = 0; i <= measurement; i++) {
+        tamis_noise *law;
+        free(noise);
+        noise = calloc(s->measurements[i].cells, sizeof *noise);
+        assert_non_null(noise);
+        assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[i].scale, NULL), TAMIS_OK);
+        assert_int_equal(tamis_noise_draw(noise, s->measurements[i].cells, law, rng, NULL), TAMIS_OK);
+        tamis_noise_free(law);
+    }
+    tamis_rng_free(rng);
+    return noise;
+}
+
+/* The noisy integers of the measurement of that name are `truth` plus the noise. */
+static void assert_truth(const tamis_release *r, const char *name, const int64_t *truth, size_t cells)
+{
+    for (size_t i = 0; i < r->schedule.measurement_count; i++) {
+        tmi_text text;
+        tmi_text_init(&text);
+        tmi_measurement_name(&text, &r->schedule.measurements[i]);
+        bool found = strcmp(text.bytes, name) == 0;
+        tmi_text_clear(&text);
+        if (!found) continue;
+        assert_int_equal(r->schedule.measurements[i].cells, cells);
+        bits_from_seed(7);
+        int64_t *noise = noise_again(&r->schedule, i);
+        for (size_t cell = 0; cell < cells; cell++) {
+            assert_int_equal((int64_t)r->noisy[i][cell] - noise[cell], truth[cell]);
+        }
+        free(noise);
+        return;
+    }
+    fail_msg("no measurement %s", name);
+}
+
+static tamis_release *run(const tamis_plan *plan, array_engine *engine, const char *folder)
+{
+    tamis_release *release;
+    tamis_error err = {0};
+    bits_from_seed(7);
+    if (tmi_release_with(&release, plan, &engine->engine, folder, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return release;
+}
+
+static void integers_plus_noise(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *r = run(plan, &engine, NULL);
+    tamis_plan_free(plan);
+    /* x on its grid of half units, clamped to 20..60: 25, 60, 20, missing, 41, 60, 30, 22. */
+    assert_truth(r, "rows by g, h", (int64_t[]){1, 1, 0, 1, 0, 2}, 6);
+    assert_truth(r, "sum of x", (int64_t[]){25 + 60 + 20 + 41 + 60 + 30 + 22}, 1);
+    assert_truth(r, "rows with x", (int64_t[]){7}, 1);
+    assert_truth(r, "rows with x by g", (int64_t[]){3, 2}, 2);
+    assert_truth(r, "sum of x by g", (int64_t[]){25 + 60 + 22 - 3 * 40, 20 + 41 - 2 * 40}, 2); /* around 40 */
+    assert_int_equal(r->schedule.measurement_count, 5);
+
+    /* estimates are linear in them: weight 10, step 1/2 */
+    const tmi_result *known = &r->results.list[0], *cell = &r->results.list[1], *total = &r->results.list[7],
+                     *mean = &r->results.list[8];
+    assert_true(known->known && known->estimate == 80 && known->lower == 80 && known->noise_sd == 0);
+    assert_true(cell->estimate == 10 * (double)r->noisy[0][0]);
+    assert_true(isnan(cell->se) && isnan(cell->sampling_se) && cell->noise_sd > 0);
+    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].measurement[0]][0]);
+    const tmi_use *use = &r->schedule.uses[3];
+    double sum = (double)r->noisy[use->measurement[0]][0], number = (double)r->noisy[use->measurement[1]][0];
+    assert_true(fabs(mean->estimate - (20 + 0.5 * sum / number)) < 1e-12);
+    tamis_release_free(r);
+}
+
+static void noise_is_drawn_before_the_data_are_read(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    static uint8_t bytes[1 << 20];
+    uint32_t word = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)((word = word * 1664525 + 1013904223) >> 24);
+    tamis_release *r;
+    bits_from_bytes(bytes, sizeof bytes);
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, NULL, NULL, NULL, NULL), TAMIS_OK);
+    assert_true(engine.bits_before > 0);
+    assert_int_equal(engine.bits_before, bits_taken());
+    tamis_release_free(r);
+
+    /* no bits, no release: and no row was read */
+    bits_from_bytes(bytes, 3);
+    engine.aggregates = 0;
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, NULL, NULL, NULL, NULL), TAMIS_SYSTEM);
+    assert_null(r);
+    assert_int_equal(engine.aggregates, 0);
+    bits_from_seed(7);
+    tamis_plan_free(plan);
+}
+
+/* ---- intervals ---- */
+
+/* P(the interval holds the truth) summed over the exact law of the noises; what is left out counts as a miss. */
+static double coverage(const tmi_schedule *s, size_t statistic, const double truth[2], double value, bool *only_nulls)
+{
+    enum { WINDOW = 60 };
+    tmi_case c;
+    double mass[2][2 * WINDOW + 1], covered = 0;
+    const tmi_use *use = &s->uses[statistic];
+    assert_int_equal(tmi_case_make(&c, s, statistic, NULL), TAMIS_OK);
+    for (size_t j = 0; j < use->count; j++) {
+        for (int64_t k = -WINDOW; k <= WINDOW; k++) {
+            tamis_bound p;
+            assert_int_equal(tamis_discrete_laplace_mass(&p, s->measurements[use->measurement[j]].scale, k, NULL), TAMIS_OK);
+            mass[j][k + WINDOW] = p.lower;
+        }
+    }
+    *only_nulls = true;
+    for (int x = -WINDOW; x <= WINDOW; x++) {
+        for (int y = use->count > 1 ? -WINDOW : 0; y <= (use->count > 1 ? WINDOW : 0); y++) {
+            tmi_result result = TMI_NO_RESULT;
+            double noisy[2] = {truth[0] + x, truth[1] + y};
+            tmi_statistic_of(c.statistic)->read(&result, &c, noisy);
+            bool null = isnan(result.lower);
+            bool inside = null || (result.lower <= value + 1e-9 && value - 1e-9 <= result.upper);
+            if (!null) *only_nulls = false;
+            if (!null) assert_true(result.lower <= result.upper);
+            if (inside) covered += mass[0][x + WINDOW] * (use->count > 1 ? mass[1][y + WINDOW] : 1);
+        }
+    }
+    return covered;
+}
+
+static void intervals_cover_the_noise(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "8", "  - {count: units, by: g, confidence: 0.9}\n"
+                                         "  - {total: x, budget_share: 40, confidence: 0.9}\n"
+                                         "  - {mean: x, by: h, budget_share: 60, confidence: 0.9}\n");
+    tmi_schedule s;
+    bool only_nulls;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    double p = coverage(&s, 0, (double[]){3, 0}, 30, &only_nulls);
+    assert_true(p >= 0.9 && !only_nulls);
+    p = coverage(&s, 1, (double[]){200, 0}, 1000, &only_nulls);
+    assert_true(p >= 0.9 && !only_nulls);
+    /* three rows that sum to 25 above the centre 40: mean (40 + 25/3) / 2 */
+    p = coverage(&s, 2, (double[]){25, 3}, (40 + 25 / 3.0) / 2, &only_nulls);
+    assert_true(p >= 0.9);
+    p = coverage(&s, 2, (double[]){-60, 7}, (40 - 60 / 7.0) / 2, &only_nulls);
+    assert_true(p >= 0.9 && !only_nulls);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+static void intervals_stay_in_the_possible_range(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", "  - {count: units, by: g}\n  - {total: x}\n  - {mean: x, by: g}\n");
+    tmi_schedule s;
+    tmi_case c;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+
+    tmi_result r = TMI_NO_RESULT;
+    assert_int_equal(tmi_case_make(&c, &s, 0, NULL), TAMIS_OK);
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){-100, 0});
+    assert_true(r.estimate == -1000 && r.lower == 0 && r.upper == 0 && r.outside_range);
+    r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){8, 0});
+    assert_true(r.estimate == 80 && r.upper == 80 && !r.outside_range);
+
+    r = TMI_NO_RESULT;
+    assert_int_equal(tmi_case_make(&c, &s, 1, NULL), TAMIS_OK);
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){1e6, 0});
+    assert_true(r.upper == 80 * 30 && r.outside_range);
+
+    assert_int_equal(tmi_case_make(&c, &s, 2, NULL), TAMIS_OK);
+    r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){300, 7}); /* 40 + 300/7 half units: above 30 */
+    assert_true(r.estimate > 30 && r.outside_range && r.upper == 30);
+    r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){0, 1});
+    assert_true(r.estimate == 20 && isnan(r.lower) && strcmp(r.reason, "rows may be 0 within their noise") == 0);
+    r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){5, -2});
+    assert_true(isnan(r.estimate) && isnan(r.lower) && r.reason);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* ---- refusals and the folder ---- */
+
+static char place[64];
+
+static int make_place(void **state)
+{
+    (void)state;
+    strcpy(place, "/tmp/tamis-test-XXXXXX");
+    return mkdtemp(place) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    (void)state;
+    return rmdir(place); /* fails if anything was left */
+}
+
+static size_t entries(const char *path)
+{
+    size_t count = 0;
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (dir) closedir(dir);
+    return count;
+}
+
+static void assert_refused(const tamis_plan *plan, array_engine *engine, tamis_status expected, const char *message)
+{
+    char folder[100];
+    tamis_release *release;
+    tamis_error err = {0};
+    snprintf(folder, sizeof folder, "%s/out", place);
+    assert_int_equal(tmi_release_with(&release, plan, &engine->engine, folder, NULL, NULL, &err), expected);
+    assert_null(release);
+    assert_string_equal(err.message, message);
+    assert_int_equal(entries(place), 0); /* nothing is left behind */
+}
+
+static void a_contradiction_stops_before_values_are_read(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 7);
+    assert_refused(plan, &engine, TAMIS_INVALID,
+                   "the source has 7 rows, but the design `srs` declares 8: correct the plan or the source");
+    engine = array_engine_of(rows, 8);
+    engine.describe_status = TAMIS_INVALID;
+    assert_refused(plan, &engine, TAMIS_INVALID, "describe");
+    assert_int_equal(engine.aggregates, 0);
+    engine = array_engine_of(rows, 8);
+    engine.aggregate_status = TAMIS_SYSTEM;
+    assert_refused(plan, &engine, TAMIS_SYSTEM, "aggregate");
+    tamis_plan_free(plan);
+
+    plan = plan_of("census: {population: 9}", "20", STATISTICS);
+    engine = array_engine_of(rows, 8);
+    assert_refused(plan, &engine, TAMIS_INVALID,
+                   "the source has 8 rows, but the design `census` declares 9: correct the plan or the source");
+    tamis_plan_free(plan);
+}
+
+static int cancel(void *context, double share, int64_t rows_read)
+{
+    (void)context, (void)share, (void)rows_read;
+    return 1;
+}
+
+static void a_cancelled_run_leaves_nothing(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release;
+    char folder[100];
+    snprintf(folder, sizeof folder, "%s/out", place);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, folder, cancel, NULL, NULL), TAMIS_SYSTEM);
+    assert_null(release);
+    assert_int_equal(entries(place), 0);
+    tamis_plan_free(plan);
+}
+
+static void an_existing_folder_is_refused_first(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release;
+    tamis_error err = {0};
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, place, NULL, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "exists already"));
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, "/no/such/place/out", NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, "", NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(engine.describes + engine.aggregates, 0);
+    tamis_plan_free(plan);
+}
+
+static char *read_all(const char *folder, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 16);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+    fclose(file);
+    assert_int_equal(unlink(path), 0);
+    return text;
+}
+
+static void the_folder_holds_what_the_texts_say(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    char folder[100];
+    snprintf(folder, sizeof folder, "%s/out/", place);
+    tamis_release *r = run(plan, &engine, folder);
+    assert_int_equal(entries(place), 1);
+    assert_int_equal(entries(folder), 3);
+    static const struct {
+        const char *name;
+        tamis_status (*write)(char **, const tamis_release *, tamis_error *);
+    } files[] = {{"release.json", tamis_release_json},
+                 {"release.csv", tamis_release_csv},
+                 {"measurements.json", tamis_release_measurements}};
+    for (size_t i = 0; i < 3; i++) {
+        char *written = read_all(folder, files[i].name), *text;
+        assert_int_equal(files[i].write(&text, r, NULL), TAMIS_OK);
+        assert_string_equal(written, text);
+        assert_null(strstr(text, place)); /* no paths */
+        tmi_json *json;
+        if (i != 1) {
+            assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
+            tmi_json_free(json);
+        }
+        free(written);
+        tamis_free(text);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    char *text;
+    assert_int_equal(tamis_release_text(&text, r, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "Nothing keeps count"));
+    assert_non_null(strstr(text, "/out: release.json"));
+    tamis_free(text);
+    tamis_release_free(r);
+    tamis_plan_free(plan);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release = NULL;
+    tamis_error err = {0};
+    char folder[100];
+    snprintf(folder, sizeof folder, "%s/out", place);
+    EVERY_ALLOCATION_FAILS(tmi_release_with(&release, plan, &engine.engine, folder, NULL, NULL, &err), {
+        assert_null(release);
+        assert_int_equal(entries(place), 0);
+    });
+    free(read_all(folder, "release.json"));
+    free(read_all(folder, "release.csv"));
+    free(read_all(folder, "measurements.json"));
+    assert_int_equal(rmdir(folder), 0);
+    char *text = NULL;
+    EVERY_ALLOCATION_FAILS(tamis_release_text(&text, release, &err), assert_null(text));
+    tamis_free(text);
+    tamis_release_free(release);
+    tamis_plan_free(plan);
+}
+
+/* ---- with DuckDB ---- */
+
+static void the_example_survey(void **state)
+{
+    (void)state;
+    tamis_plan *plan;
+    tamis_release *r;
+    tamis_error err = {0};
+    assert_int_equal(tamis_plan_read(&plan, TESTS_FOLDER "/../examples/api/plan.yaml", &err), TAMIS_OK);
+    bits_from_seed(7);
+    tamis_status status = tamis_release_run(&r, plan, NULL, NULL, &err);
+    if (status != TAMIS_OK) fail_msg("%s", err.message);
+    /* R: sum(enroll), table(stype), tapply(enroll, stype, sum), sum(api00 - 600), tapply(api00 - 600, stype, sum) */
+    assert_truth(r, "sum of enroll", (int64_t[]){116922}, 1);
+    assert_truth(r, "rows by stype", (int64_t[]){142, 33, 25}, 3);
+    assert_truth(r, "sum of enroll by stype", (int64_t[]){59732, 28431, 28759}, 3);
+    assert_truth(r, "sum of api00", (int64_t[]){131317 - 200 * 600}, 1);
+    assert_truth(r, "sum of api00 by stype", (int64_t[]){94592 - 142 * 600, 21591 - 33 * 600, 15134 - 25 * 600}, 3);
+    assert_truth(r, "rows with api00 by stype", (int64_t[]){142, 33, 25}, 3);
+    tamis_release_free(r);
+
+    tamis_run_options options = {.engine = "abacus"};
+    assert_int_equal(tamis_release_run(&r, plan, NULL, &options, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "engine: abacus is unknown; use duckdb");
+    tamis_plan_free(plan);
+}
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    tamis_release *release;
+    tamis_error err = {0};
+    char *text = NULL;
+    assert_int_equal(tamis_release_run(NULL, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_run(&release, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "plan"));
+    assert_int_equal(tamis_release_json(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_csv(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_text(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_measurements(&text, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "release"));
+    assert_int_equal(tamis_release_json(NULL, NULL, &err), TAMIS_INVALID);
+    tamis_release_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(integers_plus_noise),
+        cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
+        cmocka_unit_test(intervals_cover_the_noise),
+        cmocka_unit_test(intervals_stay_in_the_possible_range),
+        cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(the_folder_holds_what_the_texts_say, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(every_allocation_may_fail, make_place, remove_place),
+        cmocka_unit_test(the_example_survey),
+        cmocka_unit_test(bad_arguments_are_named),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
