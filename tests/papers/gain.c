@@ -1,0 +1,178 @@
+/* The numbers of Hu, Drechsler and Kim, "gain" in docs/papers.md. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "num/enclosure.h"
+
+static bool about(tamis_bound b, double low, double high)
+{
+    return b.lower >= low && b.upper <= high;
+}
+
+static tamis_bound budget(int64_t N, int64_t n, const char *eps)
+{
+    tamis_number *e = number(eps), *zero = number("0");
+    tamis_bound eps_n, delta_n;
+    assert_int_equal(tamis_amplify_srs_inverse(&eps_n, &delta_n, N, n, e, zero, NULL), TAMIS_OK);
+    tamis_number_free(e);
+    tamis_number_free(zero);
+    return eps_n;
+}
+
+static tamis_mean_gain gain(int64_t N, int64_t n, const char *eps)
+{
+    tamis_number *e = number(eps), *one = number("1");
+    tamis_mean_gain g;
+    assert_int_equal(tamis_study_mean(&g, N, n, e, one, one, NULL), TAMIS_OK);
+    tamis_number_free(e);
+    tamis_number_free(one);
+    return g;
+}
+
+static tamis_bound rate(const char *eps, const char *q)
+{
+    tamis_number *e = number(eps), *share = number(q);
+    tamis_bound f;
+    assert_int_equal(tamis_study_rate(&f, e, share, NULL), TAMIS_OK);
+    tamis_number_free(e);
+    tamis_number_free(share);
+    return f;
+}
+
+static void budgets_of_samples(void **state)
+{
+    (void)state;
+    assert_true(about(budget(100, 1, "1"), 5.1522, 5.1524));       /* 5.15 */
+    assert_true(about(budget(10001, 101, "0.1"), 2.4348, 2.4349)); /* 2.43 */
+    assert_true(about(budget(10001, 101, "1"), 5.1425, 5.1426));   /* 5.14 */
+}
+
+static void rates_of_figure_4(void **state)
+{
+    (void)state;
+    assert_true(about(rate("3", "0.6"), 0.16767, 0.16768));   /* 16.77 % */
+    assert_true(about(rate("0.1", "0.6"), 0.61395, 0.61396)); /* 61.4 % */
+    double noisy = gain(10001, 101, "0.1").V_N.upper, quiet = gain(10001, 101, "3").V_N.upper;
+    assert_true(fabs(noisy / quiet - 900) < 1e-9);
+}
+
+/* As eps goes to 0, the share that is saved goes to 1 - f^2. */
+static void limit_of_the_share(void **state)
+{
+    (void)state;
+    for (int64_t n = 1; n <= 10; n++) {
+        double f = (double)n / 10;
+        assert_true(fabs(gain(10, n, "1e-15").q.upper - (1 - f * f)) < 1e-13);
+    }
+}
+
+/* "q grows less than linearly for eps > 1, reversed for eps < 1": as a function of f, q is convex on the whole range only
+ * from about eps = 3 on; the share of the range where it is, in per cent. */
+static void shape_of_figure_4(void **state)
+{
+    static const struct { const char *eps; double from, to; } cases[] = {{"3", 100, 100}, {"2", 51, 55}, {"1", 11, 15},
+                                                                         {"0.1", 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        double q[201], convex = 0;
+        for (int64_t n = 1; n <= 200; n++) q[n] = gain(200, n, cases[i].eps).q.lower;
+        for (int n = 2; n < 200; n++) convex += q[n - 1] - 2 * q[n] + q[n + 1] > 0;
+        assert_true(convex / 198 * 100 >= cases[i].from && convex / 198 * 100 <= cases[i].to);
+    }
+}
+
+/* Figure 5 shows a curve r = 1, with r > 1 below it. There is none: r < 1 for every eps > 0 and f < 1, by Bernoulli's
+ * inequality (1 + x/f)^f < 1 + x. The curve is where exp(eps) - 1 loses its digits in doubles. */
+static double ratio_in_doubles(double eps, double f)
+{
+    volatile double grown = exp(eps) - 1;
+    double eps_n = log(1 + grown / f);
+    return f * eps_n / eps * (f * eps_n / eps);
+}
+
+static void curve_of_figure_5_is_rounding(void **state)
+{
+    int above = 0;
+    (void)state;
+    for (int k = 1; k <= 200; k++) {
+        double eps = k * 1e-12; /* the paper's f = 1e-4, around its eps_n = 1.66e-6 */
+        char text[32];
+        snprintf(text, sizeof text, "%.17g", eps);
+        tamis_mean_gain g = gain(10000, 1, text);
+        above += ratio_in_doubles(eps, 1e-4) >= 1;
+        assert_true(g.r.upper < 1 && g.one_minus_r.lower > 0);
+        assert_true(fabs(g.one_minus_r.lower / (eps * 9999) - 1) < 1e-4); /* 1 - r is near eps (1/f - 1) */
+    }
+    assert_true(above > 20); /* what the paper's arithmetic saw */
+    assert_true(about(gain(10000, 1, "1.47e-10").one_minus_r, 1.4e-6, 1.5e-6));
+}
+
+/* ---- smooth sensitivity: noise S/alpha where neighbours' S differ by at most e^beta ---- */
+
+static double pair_delta(double eps, double shift, double b1, double b2)
+{
+    char text[4][32];
+    tamis_number *x[4];
+    tamis_bound delta;
+    double values[] = {eps, shift, b1, b2};
+    for (int i = 0; i < 4; i++) {
+        snprintf(text[i], sizeof text[i], "%.17g", values[i]);
+        x[i] = number(text[i]);
+    }
+    assert_int_equal(tamis_laplace_pair_delta(&delta, x[0], x[1], x[2], x[3], NULL), TAMIS_OK);
+    for (int i = 0; i < 4; i++) tamis_number_free(x[i]);
+    return delta.upper;
+}
+
+/* The largest delta over |lambda| <= beta; it is at lambda = beta. */
+static double smooth_delta(double eps, double alpha, double beta)
+{
+    double worst = 0;
+    for (int k = -20; k <= 20; k++) {
+        double lambda = beta * (k / 20.0);
+        worst = fmax(worst, pair_delta(eps, fmin(1, exp(lambda)), exp(lambda) / alpha, 1 / alpha));
+    }
+    assert_true(worst == pair_delta(eps, 1, exp(beta) / alpha, 1 / alpha));
+    return worst;
+}
+
+/* 2S/eps with beta = eps/(2 log(2/delta)) keeps its promise, and much more than that. */
+static void usual_calibration_is_loose(void **state)
+{
+    static const struct { double eps, delta, low, high; } cases[] = {
+        {1, 1e-6, 4.0e-9, 4.1e-9}, {0.1, 5e-5, 2.2e-8, 2.3e-8}, {2.43, 5e-3, 1.6e-4, 1.7e-4}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        double beta = cases[i].eps / (2 * log(2 / cases[i].delta)), exact = smooth_delta(cases[i].eps, cases[i].eps / 2, beta);
+        assert_true(exact >= cases[i].low && exact <= cases[i].high);
+    }
+}
+
+/* A larger alpha with nearly the same beta keeps the same promise: less noise for nothing. */
+static void better_calibration_holds(void **state)
+{
+    static const struct { double eps, delta, share, beta; } cases[] = {
+        {0.1, 5e-5, 0.8, 0.00633}, {1, 1e-6, 0.7, 0.0337}, {2.43, 0.00495, 0.8, 0.211}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        double alpha = cases[i].share * cases[i].eps;
+        assert_true(smooth_delta(cases[i].eps, alpha, cases[i].beta) <= cases[i].delta);
+        assert_true(smooth_delta(cases[i].eps, alpha, 1.02 * cases[i].beta) > cases[i].delta); /* and it is tight */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(budgets_of_samples),
+        cmocka_unit_test(rates_of_figure_4),
+        cmocka_unit_test(limit_of_the_share),
+        cmocka_unit_test(shape_of_figure_4),
+        cmocka_unit_test(curve_of_figure_5_is_rounding),
+        cmocka_unit_test(usual_calibration_is_loose),
+        cmocka_unit_test(better_calibration_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
