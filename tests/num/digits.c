@@ -143,6 +143,42 @@ static void chooses_among_given_weights(void **state)
     assert_int_equal(tmi_weights_find(&j, &certain, &w, &word, 1, &err), TAMIS_INVALID);
 }
 
+/* Weights 1, 2, 3, 4 that are known only to 2^-10 before 500 bits are asked for. */
+static tamis_status vague(tmi_ball *weight, const void *context, size_t j, long bits, tamis_error *err)
+{
+    tmi_ball other;
+    (void)context;
+    (void)err;
+    tmi_ball_init(&other);
+    tmi_ball_set_int(weight, 1025 * (int64_t)(j + 1));
+    tmi_ball_div_int(weight, weight, 1024, 64);
+    tmi_ball_set_int(&other, (int64_t)(j + 1));
+    if (bits < 500) tmi_ball_union(weight, weight, &other, 64);
+    else tmi_ball_set(weight, &other);
+    tmi_ball_clear(&other);
+    return TAMIS_OK;
+}
+
+static void asks_until_weights_are_known(void **state)
+{
+    tmi_weights w = {.weight = vague, .count = 4};
+    uint64_t low[4], word;
+    size_t j;
+    bool certain;
+    (void)state;
+    assert_int_equal(tmi_weights_table(low, &w, 4, NULL), TAMIS_OK);
+    assert_true(low[0] == UINT64_C(0x1999999999999999) && low[1] == UINT64_C(0x4ccccccccccccccc));
+    assert_true(low[2] == UINT64_C(0x9999999999999999) && low[3] == UINT64_MAX);
+    assert_int_equal(tmi_weights_digits(&word, &w, 2, 0, 1, NULL), TAMIS_OK);
+    assert_true(word == low[2]);
+    word = low[1] + 5; /* too near to 3/10 for weights this vague: more words are asked for */
+    assert_int_equal(tmi_weights_find(&j, &certain, &w, &word, 1, NULL), TAMIS_OK);
+    assert_false(certain);
+    word = UINT64_C(0x8000000000000000);
+    assert_int_equal(tmi_weights_find(&j, &certain, &w, &word, 1, NULL), TAMIS_OK);
+    assert_true(certain && j == 2);
+}
+
 /* The table, single shares and the search tell the same story. */
 static void agrees_with_itself(void **state)
 {
@@ -245,6 +281,7 @@ int main(void)
         cmocka_unit_test(divides_exactly),
         cmocka_unit_test(knows_the_ends),
         cmocka_unit_test(chooses_among_given_weights),
+        cmocka_unit_test(asks_until_weights_are_known),
         cmocka_unit_test(agrees_with_itself),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),

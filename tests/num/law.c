@@ -296,6 +296,14 @@ static void shifts_and_mirrors(void **state)
     tmi_law_mirror(&law);
     assert_int_equal(tmi_law_shift(&law, 7, NULL), TAMIS_OK);
     assert_true(law.first == copy.first && law.count == copy.count);
+    tamis_number *small = number("0.001"); /* its window begins at 0 but is cut above */
+    tmi_law skew;
+    assert_int_equal(tmi_law_binomial(&skew, &(tmi_binomial){4000, small}, (tmi_window){1e-9, 128}, NULL), TAMIS_OK);
+    assert_true(tmi_ball_is_zero(&skew.below) && !tmi_ball_is_zero(&skew.above));
+    tmi_law_mirror(&skew);
+    assert_true(!tmi_ball_is_zero(&skew.below) && tmi_ball_is_zero(&skew.above));
+    tmi_law_clear(&skew);
+    tamis_number_free(small);
     assert_int_equal(tmi_law_shift(&law, INT64_MAX, NULL), TAMIS_UNABLE);
     assert_int_equal(tmi_law_shift(&law, INT64_MIN, NULL), TAMIS_UNABLE);
     assert_true(law.first == copy.first);

@@ -4,6 +4,7 @@
 
 #include "base/memory_that_fails.h"
 #include "num/enclosure.h"
+#include "num/gaussian_tail.h"
 #include "num/laws.h"
 #include "num/laws_vectors.h"
 
@@ -100,6 +101,47 @@ static void both_roads_agree(void **state)
     tmi_ball_clear(&smooth);
 }
 
+/* Stopped early, both roads still enclose: with few corrections, and with a large rest. */
+static void early_stops_still_enclose(void **state)
+{
+    static const int variances[] = {1, 3, 20, 300, 4000};
+    arb_t v, first, truth, z;
+    fmpz_t a;
+    (void)state;
+    arb_init(v);
+    arb_init(first);
+    arb_init(truth);
+    arb_init(z);
+    fmpz_init(a);
+    for (size_t i = 0; i < sizeof variances / sizeof *variances; i++) {
+        arb_set_si(v, variances[i]);
+        for (fmpz_one(a); fmpz_cmp_si(a, 60) < 0; fmpz_add_ui(a, a, 7)) {
+            arb_set_fmpz(first, a);
+            arb_mul(first, first, first, 256);
+            arb_div(first, first, v, 256);
+            arb_mul_2exp_si(first, first, -1);
+            arb_neg(first, first);
+            arb_exp(first, first, 256);
+            tmi_gaussian_tail_summed(truth, a, v, 256, 256);
+            for (slong stop = 1; stop < 60; stop += 6) {
+                tmi_gaussian_tail_summed(z, a, v, stop, 256);
+                assert_true(arb_overlaps(z, truth));
+                assert_true(mag_cmp_2exp_si(arb_radref(z), -stop) <= 0);
+            }
+            for (ulong order = 1; order < 12; order++) {
+                tmi_gaussian_tail_smooth(z, a, v, first, order, 256);
+                assert_true(arb_overlaps(z, truth));
+            }
+        }
+    }
+    assert_true(arb_rel_accuracy_bits(z) > 40); /* the last one is smooth enough to be narrow, too */
+    arb_clear(v);
+    arb_clear(first);
+    arb_clear(truth);
+    arb_clear(z);
+    fmpz_clear(a);
+}
+
 static void knows_the_ends(void **state)
 {
     tamis_number *tiny = number("1e-1000"), *huge = number("1e1000"), *minus = number("-1e1000");
@@ -168,6 +210,7 @@ int main(void)
         cmocka_unit_test(agrees_with_mpmath),
         cmocka_unit_test(tails_differ_by_masses),
         cmocka_unit_test(both_roads_agree),
+        cmocka_unit_test(early_stops_still_enclose),
         cmocka_unit_test(knows_the_ends),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),
