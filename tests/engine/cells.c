@@ -77,6 +77,23 @@ static void points_are_those_of_num(void **state)
 
 /* ---- codes ---- */
 
+/* Texts that are the beginnings of others. */
+static void codes_of_beginnings(void **state)
+{
+    (void)state;
+    enum { LONGEST = 400 };
+    static char longest[LONGEST + 1];
+    const char *values[LONGEST / 2];
+    memset(longest, 'a', LONGEST);
+    for (size_t i = 0; i < LONGEST / 2; i++) values[i] = longest + LONGEST - 2 * i; /* of even length */
+    const tmi_column column = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = LONGEST / 2};
+    tmi_codes *codes;
+    assert_int_equal(tmi_codes_new(&codes, &column, NULL), TAMIS_OK);
+    for (size_t length = 0; length < LONGEST; length++)
+        assert_int_equal(tmi_code(codes, longest, length), length % 2 == 0 ? length / 2 : LONGEST / 2);
+    tmi_codes_free(codes);
+}
+
 static void codes_of_texts(void **state)
 {
     (void)state;
@@ -191,6 +208,6 @@ static void sums_are_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {cmocka_unit_test(points_are_those_of_num), cmocka_unit_test(codes_of_texts),
-                                     cmocka_unit_test(sums_are_exact)};
+                                     cmocka_unit_test(codes_of_beginnings), cmocka_unit_test(sums_are_exact)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }
