@@ -252,6 +252,39 @@ static void numbers_as_categories(void **state)
     engine->free(engine);
 }
 
+/* Many categories of the same length and beginning; short ones stand inside DuckDB's strings, long ones outside. */
+static void many_categories(void **state)
+{
+    (void)state;
+    enum { MANY = 500 };
+    static char texts[MANY][64];
+    const char *values[MANY];
+    const char *const kinds[] = {"region-%04zu", "a region with a long name, number %04zu"};
+    for (size_t kind = 0; kind < 2; kind++) {
+        const char *path = in_folder("many.csv");
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs("b\n", file);
+        for (size_t i = 0; i < MANY; i++) {
+            snprintf(texts[i], sizeof texts[i], kinds[kind], i);
+            values[i] = texts[i];
+        }
+        for (size_t i = 0; i < 20 * MANY; i++) fprintf(file, "\"%s\"\n", texts[i * i % (MANY - 1)]);
+        assert_int_equal(fclose(file), 0);
+        int right[MANY] = {0};
+        for (size_t i = 0; i < 20 * MANY; i++) right[i * i % (MANY - 1)]++;
+        const tmi_column column = {.name = "b", .kind = TMI_CATEGORY, .values = values, .value_count = MANY};
+        const tmi_column *const by_many[] = {&column};
+        const tmi_table table = {by_many, 1, measures, 1};
+        const tmi_request asked = {&table, 1};
+        tmi_int128 got[MANY], *const places[] = {got};
+        tmi_engine *engine = open_engine(&path, 1, 2);
+        assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+        for (size_t i = 0; i < MANY; i++) assert_true(got[i] == right[i]);
+        engine->free(engine);
+    }
+}
+
 static void broken_parquet(void **state)
 {
     (void)state;
@@ -426,6 +459,7 @@ int main(void)
         cmocka_unit_test(parquet_types),  cmocka_unit_test(numbers_as_categories),
         cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
         cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
+        cmocka_unit_test(many_categories),
         cmocka_unit_test(progress_and_cancel),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
