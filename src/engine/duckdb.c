@@ -20,18 +20,21 @@ static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column
                              tamis_error *err)
 {
     engine_state *state = engine->state;
-    tmi_duckdb_session session;
-    tamis_status status;
-    tmi_text sql;
+    tmi_duckdb_session session = {0};
+    tamis_status status = TAMIS_OK;
     *rows = 0;
-    tmi_text_init(&sql);
-    TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
     for (size_t c = 0; c < column_count; c++) TMI_TRY(tmi_column_check(columns[c], err));
-    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, &session, columns, column_count, err));
+    TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
+    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES) {
+        tmi_text sql; /* not run: that it can be written is the answer */
+        tmi_text_init(&sql);
+        status = tmi_duckdb_write_source(&sql, &state->source, f, &session, columns, column_count, err);
+        tmi_text_clear(&sql);
+        if (status != TAMIS_OK) goto done;
+    }
     TMI_TRY(tmi_duckdb_count_rows(rows, &state->source, &session, err));
 done:
     tmi_duckdb_close(&session);
-    tmi_text_clear(&sql);
     return status;
 }
 
@@ -52,13 +55,12 @@ static void write_query(tmi_text *sql, const tmi_layout *layout, const tmi_text 
         tmi_text_format(sql, "%stamis_%s_%zu(c%zu)", c > 0 ? ", " : "",
                         layout->columns[c]->kind == TMI_NUMBER ? "point" : "code", c, c);
     tmi_text_put(sql, ") FROM (");
-    tmi_text_put(sql, source->bytes ? source->bytes : "");
+    tmi_text_put(sql, source->bytes);
     tmi_text_put(sql, ")");
-    sql->failed |= source->failed;
 }
 
-static tamis_status take_answers(tmi_int128 *const *answers, const tmi_request *request, duckdb_result *result,
-                                 const tmi_duckdb_api *api, tamis_error *err)
+static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *request, duckdb_result *result,
+                                const tmi_duckdb_api *api, tamis_error *err)
 {
     duckdb_data_chunk chunk = api->fetch_chunk(*result);
     if (!chunk) return tmi_fail_memory(err);
@@ -68,10 +70,54 @@ static tamis_status take_answers(tmi_int128 *const *answers, const tmi_request *
     for (size_t t = 0; t < request->table_count; t++) {
         const size_t count = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
         for (size_t i = 0; i < count; i++, answer++)
-            answers[t][i] = (tmi_int128)((unsigned __int128)(uint64_t)answer->upper << 64 | answer->lower);
+            answers[t][i] += (tmi_int128)((unsigned __int128)(uint64_t)answer->upper << 64 | answer->lower);
     }
     api->destroy_data_chunk(&chunk);
     return TAMIS_OK;
+}
+
+static void clear_answers(tmi_int128 *const *answers, const tmi_request *request)
+{
+    for (size_t t = 0; t < request->table_count; t++)
+        memset(answers[t], 0,
+               tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count * sizeof **answers);
+}
+
+/* Progress over all files while one query reads some of them. */
+typedef struct watch {
+    tamis_progress *progress;
+    void *context;
+    size_t before, all; /* files */
+} watch;
+
+static int tell(void *context, double share, int64_t rows)
+{
+    const watch *w = context;
+    const size_t left = w->all - w->before, now = left < TMI_DUCKDB_FILES ? left : TMI_DUCKDB_FILES;
+    if (share >= 0) share = ((double)w->before + share * (double)now) / (double)w->all;
+    return w->progress(w->context, share, rows);
+}
+
+static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, size_t first,
+                                    const tmi_duckdb_functions *functions, tmi_duckdb_session *session, watch *watch,
+                                    tamis_error *err)
+{
+    duckdb_result result = {0};
+    tmi_text source, sql;
+    tamis_status status;
+    tmi_text_init(&source);
+    tmi_text_init(&sql);
+    watch->before = first;
+    TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, first, session, functions->layout.columns,
+                                                 functions->layout.column_count, err), err));
+    write_query(&sql, &functions->layout, &source);
+    TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, watch, err));
+    TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
+done:
+    session->api->destroy_result(&result);
+    tmi_text_clear(&source);
+    tmi_text_clear(&sql);
+    return status;
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
@@ -80,28 +126,18 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     engine_state *state = engine->state;
     tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
-    duckdb_result result = {0};
-    tmi_text source, sql;
-    tamis_status status;
-    tmi_text_init(&source);
-    tmi_text_init(&sql);
-    TMI_TRY(tmi_duckdb_functions_init(&functions, request, err));
-    for (size_t t = 0; t < request->table_count; t++)
-        memset(answers[t], 0,
-               tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count * sizeof **answers);
+    watch watch = {progress, context, 0, state->source.file_count};
+    tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
+    if (status != TAMIS_OK) return status;
+    clear_answers(answers, request);
     TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
-    TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, &session, functions.layout.columns,
-                                                 functions.layout.column_count, err), err));
-    write_query(&sql, &functions.layout, &source);
-    TMI_TRY(tmi_duckdb_run(&result, &session, &sql, progress, context, err));
-    TMI_TRY(take_answers(answers, request, &result, session.api, err));
+    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES)
+        TMI_TRY(aggregate_files(answers, state, f, &functions, &session, &watch, err));
 done:
-    if (session.api) session.api->destroy_result(&result);
+    if (status != TAMIS_OK) clear_answers(answers, request);
     tmi_duckdb_close(&session);
     tmi_duckdb_functions_clear(&functions);
-    tmi_text_clear(&source);
-    tmi_text_clear(&sql);
     return status;
 }
 
@@ -177,33 +213,44 @@ static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const
     return take(context, &piece, err);
 }
 
+static tamis_status take_files(row_columns *rows, const engine_state *state, size_t first, tmi_duckdb_session *session,
+                               tmi_take_rows *take, void *context, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    duckdb_result result = {0};
+    duckdb_data_chunk chunk = NULL;
+    tamis_status status;
+    tmi_text sql;
+    tmi_text_init(&sql);
+    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, first, session, rows->columns, rows->count, err));
+    TMI_TRY(tmi_duckdb_stream(&result, session, &sql, err));
+    while ((chunk = api->fetch_chunk(result))) {
+        TMI_TRY(take_chunk(rows, chunk, api, take, context, err));
+        api->destroy_data_chunk(&chunk);
+    }
+    if (api->result_error(&result))
+        status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+done:
+    api->destroy_data_chunk(&chunk);
+    api->destroy_result(&result);
+    tmi_text_clear(&sql);
+    return status;
+}
+
 static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
                               tmi_take_rows *take, void *context, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
-    duckdb_result result = {0};
-    duckdb_data_chunk chunk = NULL;
     row_columns rows;
     tamis_status status;
-    tmi_text sql;
-    tmi_text_init(&sql);
     TMI_TRY(make_rows(&rows, columns, column_count, err));
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
-    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, &session, columns, column_count, err));
-    TMI_TRY(tmi_duckdb_stream(&result, &session, &sql, err));
-    while ((chunk = session.api->fetch_chunk(result))) {
-        TMI_TRY(take_chunk(&rows, chunk, session.api, take, context, err));
-        session.api->destroy_data_chunk(&chunk);
-    }
-    if (session.api->result_error(&result))
-        status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES)
+        TMI_TRY(take_files(&rows, state, f, &session, take, context, err));
 done:
-    if (session.api) session.api->destroy_data_chunk(&chunk);
-    if (session.api) session.api->destroy_result(&result);
     tmi_duckdb_close(&session);
     clear_rows(&rows);
-    tmi_text_clear(&sql);
     return status;
 }
 

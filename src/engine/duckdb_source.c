@@ -242,13 +242,14 @@ done:
     return status;
 }
 
-tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                     const tmi_column *const *columns, size_t column_count, tamis_error *err)
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first,
+                                     tmi_duckdb_session *session, const tmi_column *const *columns,
+                                     size_t column_count, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_error_reset(err);
-    for (size_t f = 0; f < source->file_count; f++) {
-        tmi_text_put(sql, f > 0 ? " UNION ALL " : "");
+    for (size_t f = first; f < source->file_count && f < first + TMI_DUCKDB_FILES; f++) {
+        tmi_text_put(sql, f > first ? " UNION ALL " : "");
         tamis_status written = write_file(sql, &source->files[f], session, columns, column_count, err);
         if (written == TAMIS_SYSTEM) return written;
         if (written != TAMIS_OK) status = written;

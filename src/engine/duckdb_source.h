@@ -34,9 +34,14 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source);
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
                                     tamis_error *err);
 
-/* Writes the SELECT. INVALID names the files and columns, all that are missing. */
-tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                     const tmi_column *const *columns, size_t column_count, tamis_error *err);
+/* Files read by one query: each has buffers of its own. The answers of several queries are added up. */
+#define TMI_DUCKDB_FILES 32
+
+/* Writes the SELECT of the files from number `first` on, TMI_DUCKDB_FILES at most. INVALID names the files and columns, all
+ * that are missing. */
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first,
+                                     tmi_duckdb_session *session, const tmi_column *const *columns,
+                                     size_t column_count, tamis_error *err);
 
 /* Counts the rows, and so finds out whether the files hold together from the first to the last. INVALID tells where not. */
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,

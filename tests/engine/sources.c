@@ -407,6 +407,34 @@ static void only_rows(void **state)
     engine->free(engine);
 }
 
+/* More files than one query reads. */
+static void many_files(void **state)
+{
+    (void)state;
+    enum { FILES = 70 };
+    static char paths[FILES][512];
+    const char *files[FILES];
+    for (size_t f = 0; f < FILES; f++) {
+        char name[32], text[64];
+        snprintf(name, sizeof name, "part %zu.csv", f);
+        snprintf(text, sizeof text, f % 2 ? "a,b\n%zu,x\n" : "b,z,a\ny,1,%zu\n", f);
+        strcpy(paths[f], write_text(name, text));
+        files[f] = paths[f];
+    }
+    tmi_engine *engine = open_engine(files, FILES, 2);
+    answers got;
+    tmi_int128 *const places[] = {got.in_all, got.by_b};
+    int64_t rows;
+    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL), TAMIS_OK);
+    assert_int_equal(rows, FILES);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+    assert_true(got.in_all[0] == FILES && got.in_all[1] == FILES * (FILES - 1) / 2 && got.by_b[0] == FILES / 2);
+    write_text("part 69.csv", "a\n1\n"); /* the last one fails: nothing of the others remains */
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_SYSTEM);
+    assert_true(got.in_all[0] == 0 && got.in_all[1] == 0 && got.by_b[0] == 0);
+    engine->free(engine);
+}
+
 /* ---- progress ---- */
 
 typedef struct watch {
@@ -459,7 +487,7 @@ int main(void)
         cmocka_unit_test(parquet_types),  cmocka_unit_test(numbers_as_categories),
         cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
         cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
-        cmocka_unit_test(many_categories),
+        cmocka_unit_test(many_categories), cmocka_unit_test(many_files),
         cmocka_unit_test(progress_and_cancel),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
