@@ -6,6 +6,7 @@
 #include "num/ball.h"
 #include "num/number.h"
 #include "rng/choice.h"
+#include "rng/inversion.h"
 #include "rng/law.h"
 #include "rng/scripted_bits.h"
 
@@ -116,6 +117,32 @@ static tamis_status halves(tmi_ball *weight, const void *context, size_t j, long
     return TAMIS_OK;
 }
 
+/* What inversion.h promises of any table that keeps low[j] <= 2^64 CDF(j) < low[j] + 2, also one that is not as good as it
+ * could be or shorter than the list of weights: an index that is called certain is right. */
+static void tables_may_be_loose(void **state)
+{
+    enum { weights = 8, count = 3 };
+    tmi_inversion table;
+    (void)state;
+    assert_int_equal(tmi_inversion_init(&table, &(tmi_weights){.weight = halves, .count = weights}, count, NULL), TAMIS_OK);
+    for (unsigned loose = 0; loose < 2; loose++) {
+        for (size_t j = 0; j < count; j++) {
+            size_t index;
+            table.low[j] -= loose;
+            assert_true(tmi_inversion_quick(&index, &table, table.low[j] - 1) && index == j);
+            assert_false(tmi_inversion_quick(&index, &table, table.low[j]));
+            assert_false(tmi_inversion_quick(&index, &table, table.low[j] + 1));
+            assert_true(tmi_inversion_quick(&index, &table, table.low[j] + 2) == (j + 1 < count));
+            if (j + 1 < count) assert_int_equal(index, j + 1);
+        }
+        size_t index;
+        assert_false(tmi_inversion_quick(&index, &table, UINT64_MAX - 1)); /* beyond the table */
+        assert_int_equal(tmi_inversion_find(&index, &table, UINT64_MAX - 1, rng, NULL), TAMIS_OK);
+        assert_int_equal(index, weights - 1);
+    }
+    tmi_inversion_clear(&table);
+}
+
 typedef struct share_of {
     size_t j, count;
 } share_of;
@@ -219,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thresholds_are_exact),
         cmocka_unit_test(ties_are_refined),
+        cmocka_unit_test(tables_may_be_loose),
         cmocka_unit_test(shares_are_right),
         cmocka_unit_test(refuses_bad_input),
     };

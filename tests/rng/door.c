@@ -20,6 +20,7 @@
 static int system_calls, fail_system_call, system_bytes_at_once; /* the how-manieth call to getrandom fails */
 static int cipher_calls, fail_cipher_call;                       /* the same for libcrypto */
 static int fail_wipe_on_fork, fail_pages;
+static uint8_t *asked_from, *asked_to; /* the bytes that a sequence of calls has filled, one after the other */
 
 ssize_t __real_getrandom(void *bytes, size_t n, unsigned flags);
 ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags);
@@ -46,6 +47,8 @@ ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags)
         errno = EINTR;
         return -1;
     }
+    if (bytes != asked_to) asked_from = bytes;
+    asked_to = (uint8_t *)bytes + n;
     return __real_getrandom(bytes, n, flags);
 }
 
@@ -256,6 +259,7 @@ static void survives_slow_system(void **state)
     (void)state;
     system_bytes_at_once = 5; /* and every other call is interrupted */
     tamis_rng *rng = new_rng();
+    assert_int_equal(asked_to - asked_from, 48); /* key and counter are all from the system */
     uint8_t copies[2][SOME];
     take(copies[0], rng);
     take(copies[1], rng);
