@@ -3,6 +3,15 @@
 #include <stdlib.h>
 #include <tamis/tamis.h>
 
+/* libfyaml 0.7.12 forgets 2 kB when a quoted key with dozens of escapes stands where no key may be
+ * (docs/known-issues.md); our own blocks are never below libfyaml's frames. */
+const char *__lsan_default_suppressions(void);
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfyaml.so";
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -1,0 +1,81 @@
+#include "test.h"
+
+#include <string.h>
+
+#include "base/memory_that_fails.h"
+#include "base/table.h"
+
+static void widths_are_those_of_a_terminal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t columns;
+    } cases[] = {{"", 0},       {"abc", 3},      {"Zürich", 6},  {"東京", 4}, {"e\xcc\x81", 1},
+                 {"한국", 4},   {"─", 1},        {"±", 1},       {"\xff", 1}, {"\xe6\x9d", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(tmi_text_columns(cases[i].text), cases[i].columns);
+    }
+}
+
+static tamis_status make(char **text)
+{
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_LEFT};
+    tmi_text_table table;
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_table_init(&table, 3, align);
+    tmi_table_row(&table, (const char *const[]){"", "n", "where"});
+    tmi_table_row(&table, (const char *const[]){"東京", "1,000", "x"});
+    tmi_table_row(&table, (const char *const[]){"Zürich", "7", NULL});
+    tmi_table_row(&table, (const char *const[]){"title", NULL, NULL});
+    tmi_table_write(&t, &table);
+    tmi_table_clear(&table);
+    return tmi_text_take(text, &t, NULL);
+}
+
+static void columns_are_aligned(void **state)
+{
+    (void)state;
+    char *text;
+    assert_int_equal(make(&text), TAMIS_OK);
+    assert_string_equal(text, "            n  where\n"
+                              "────────────────────\n"
+                              "東京    1,000  x\n"
+                              "Zürich      7\n"
+                              "title\n");
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(make(&text), assert_null(text));
+    tamis_free(text);
+}
+
+static void paragraphs_fit(void **state)
+{
+    (void)state;
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_wrap(&t, "- ", "  ",
+                  "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen");
+    assert_string_equal(t.bytes, "- one two three four five six seven eight nine ten eleven twelve thirteen\n"
+                                 "  fourteen fifteen sixteen seventeen\n");
+    tmi_text_clear(&t);
+    char word[101];
+    memset(word, 'w', 100);
+    word[100] = '\0';
+    tmi_text_wrap(&t, "", "  ", word); /* a word longer than a line is not broken */
+    assert_int_equal(strlen(t.bytes), 101);
+    tmi_text_clear(&t);
+    tmi_text_wrap(&t, "", "", "  ");
+    assert_string_equal(t.bytes, "\n");
+    tmi_text_clear(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(widths_are_those_of_a_terminal),
+        cmocka_unit_test(columns_are_aligned),
+        cmocka_unit_test(paragraphs_fit),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
