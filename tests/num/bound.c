@@ -1,0 +1,131 @@
+/* Enclosures on paper: decimals on the safe side of their doubles, doubles on the safe side of their rationals. */
+#include "test.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/enclosure.h"
+
+/* A fixed sequence of 64-bit patterns that visits all exponents (splitmix64). */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void check_decimal(double x)
+{
+    char down[TMI_DECIMAL], up[TMI_DECIMAL];
+    tmi_decimal_down(down, x);
+    tmi_decimal_up(up, x);
+    assert_true(strlen(down) < TMI_DECIMAL && strlen(up) < TMI_DECIMAL);
+    tamis_number *lower = number(down), *upper = number(up);
+    mpq_t exact, gap;
+    mpq_inits(exact, gap, NULL);
+    mpq_set_d(exact, x);
+    assert_true(mpq_cmp(lower->value, exact) <= 0 && mpq_cmp(exact, upper->value) <= 0);
+    mpq_sub(gap, upper->value, lower->value); /* at most one unit of the 17th digit */
+    assert_true(mpq_get_d(gap) <= 1.0000001e-16 * fabs(x));
+    bool short_enough = mpq_equal(lower->value, exact) || mpq_equal(upper->value, exact);
+    assert_true(!short_enough || strcmp(down, up) == 0); /* a double that has 17 digits is printed as itself */
+    mpq_clears(exact, gap, NULL);
+    tamis_number_free(lower);
+    tamis_number_free(upper);
+}
+
+static void decimals_enclose_their_double(void **state)
+{
+    static const double edges[] = {DBL_MAX, -DBL_MAX, DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN, 1, 0.1, 1e16, 1e17, 1e-5, 1e-6,
+                                   9007199254740993.0, 99999999999999999.0, 0.99999999999999989, 1.0000000000000002};
+    uint64_t seed = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) check_decimal(edges[i]);
+    for (int i = 0; i < 5000; i++) {
+        uint64_t bits = next(&seed);
+        double x;
+        memcpy(&x, &bits, sizeof x);
+        if (isfinite(x)) check_decimal(x);
+        check_decimal((double)(int64_t)bits / 1e19); /* ordinary sizes */
+    }
+}
+
+static void writes_short_numbers_as_people_do(void **state)
+{
+    static const struct { double x; const char *text; } cases[] = {
+        {0, "0"}, {-0.0, "0"}, {1, "1"}, {-2.5, "-2.5"}, {1234.5, "1234.5"}, {0.25, "0.25"}, {0.00006103515625, "0.00006103515625"},
+        {1e16, "10000000000000000"}, {1e17, "1e17"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
+    };
+    char text[TMI_DECIMAL];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_decimal_down(text, cases[i].x);
+        assert_string_equal(text, cases[i].text);
+        tmi_decimal_up(text, cases[i].x);
+        assert_string_equal(text, cases[i].text);
+    }
+    tmi_decimal_up(text, 0x1p-30); /* 21 digits, cut to 17 */
+    assert_string_equal(text, "9.3132257461547852e-10");
+    tmi_decimal_down(text, 0x1p-30);
+    assert_string_equal(text, "9.3132257461547851e-10");
+    tmi_decimal_up(text, 0.99999999999999989); /* carries through all the nines it meets, no further */
+    assert_true(strtod(text, NULL) <= 1);
+}
+
+static void doubles_enclose_their_number(void **state)
+{
+    static const char *const texts[] = {"0", "1/3", "-1/3", "1e1000", "-1e1000", "1e-1000", "-1e-1000", "1e308", "2e308",
+                                        "9007199254740993", "-9007199254740993", "0.1", "1/1024", "5e-324", "2e-324"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tamis_number *x = number(texts[i]);
+        tamis_bound b = tmi_number_bound(x);
+        mpq_t end;
+        mpq_init(end);
+        if (isfinite(b.lower)) {
+            mpq_set_d(end, b.lower);
+            assert_true(mpq_cmp(end, x->value) <= 0);
+        }
+        if (isfinite(b.upper)) {
+            mpq_set_d(end, b.upper);
+            assert_true(mpq_cmp(end, x->value) >= 0);
+        }
+        assert_true(b.lower == b.upper || nextafter(b.lower, INFINITY) == b.upper); /* the nearest ones */
+        mpq_clear(end);
+        tamis_number_free(x);
+    }
+}
+
+static void json_has_two_ends(void **state)
+{
+    static const struct { tamis_bound bound; const char *text; } cases[] = {
+        {{0.5, 0.75}, "{\"lower\": 0.5, \"upper\": 0.75}"},
+        {{0, INFINITY}, "{\"lower\": 0, \"upper\": \"inf\"}"},
+        {{-INFINITY, INFINITY}, "{\"lower\": \"-inf\", \"upper\": \"inf\"}"},
+        {{0.1, 0.1}, "{\"lower\": 0.1, \"upper\": 0.10000000000000001}"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_text text;
+        tmi_json_out out;
+        tmi_text_init(&text);
+        tmi_json_out_init(&out, &text, false);
+        tmi_json_put_bound(&out, cases[i].bound);
+        assert_string_equal(text.bytes, cases[i].text);
+        tmi_text_clear(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decimals_enclose_their_double),
+        cmocka_unit_test(writes_short_numbers_as_people_do),
+        cmocka_unit_test(doubles_enclose_their_number),
+        cmocka_unit_test(json_has_two_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
