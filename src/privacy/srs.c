@@ -11,8 +11,8 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-/* From here on eps counts as large: far above log(N/n) < 44, so that eps + log(f + ...) does not cancel. */
-#define LARGE 100
+/* From here on eps counts as large: above log(N/n) < 44, so that eps + log(f + ...) does not cancel. */
+#define LARGE 50
 
 #define UNKNOWN_EPS ((tamis_bound){0, INFINITY})
 #define UNKNOWN_DELTA ((tamis_bound){0, 1})

@@ -203,6 +203,18 @@ static void exact_cases_come_out_exact(void **state)
     assert_true(all.lower == 0.75 && all.upper == 0.75);
 }
 
+/* The formula changes its form at eps = 50; 42 digits from another program on both sides of it. */
+static void both_forms_agree_with_digits(void **state)
+{
+    static const struct { const char *eps, *eps_pop; } cases[] = {
+        {"49.9", "6.23369174693220095596871614712000321428814"}, {"50", "6.33350500199361924487748150761611758924967"},
+        {"50.5", "6.83280603544200370020503826608389087144508"}, {"60", "16.3317277054879987544391493079470259437902"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_encloses_decimal(apply(tamis_amplify_srs, INT64_MAX, 1, cases[i].eps, "0").eps, cases[i].eps_pop);
+}
+
 /* eps + log f, as it must be when e^eps fills more than the memory. */
 static void stands_absurd_numbers(void **state)
 {
@@ -298,6 +310,7 @@ int main(void)
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(a_larger_sample_is_less_private),
         cmocka_unit_test(exact_cases_come_out_exact),
+        cmocka_unit_test(both_forms_agree_with_digits),
         cmocka_unit_test(stands_absurd_numbers),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(refuses_bad_compositions),
