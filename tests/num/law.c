@@ -271,6 +271,48 @@ static void mixtures_are_linear(void **state)
     tamis_number_free(scale);
 }
 
+/* What is outside stays known: in a mixture of laws cut hard, and in a sum of many groups. */
+static void outside_is_accounted_for(void **state)
+{
+    enum { GROUPS = 50 };
+    tamis_number *scale = number("20"), *p = number("1/4");
+    tmi_law cut, point, mix, sum;
+    tmi_ball weights[2], truth;
+    tamis_trials groups[GROUPS];
+    (void)state;
+    tmi_ball_init(&weights[0]);
+    tmi_ball_init(&weights[1]);
+    tmi_ball_init(&truth);
+    for (int i = 0; i < 2; i++) {
+        tmi_ball_set_int(&weights[i], 1);
+        tmi_ball_div_int(&weights[i], &weights[i], 2, BITS);
+    }
+    assert_int_equal(tmi_law_discrete_laplace(&cut, scale, (tmi_window){0.3, BITS}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_law_point(&point, 0, NULL), TAMIS_OK);
+    const tmi_law *laws[] = {&cut, &point};
+    assert_int_equal(tmi_law_mix(&mix, laws, weights, 2, BITS, NULL), TAMIS_OK);
+    tmi_discrete_laplace_part(&truth, scale, TMI_AT_MOST, mix.first - 1, BITS);
+    tmi_ball_div_int(&truth, &truth, 2, BITS);
+    assert_same(&mix.below, &truth, 1e-30);
+    tmi_discrete_laplace_part(&truth, scale, TMI_AT_LEAST, mix.first + (int64_t)mix.count, BITS);
+    tmi_ball_div_int(&truth, &truth, 2, BITS);
+    assert_same(&mix.above, &truth, 1e-30);
+
+    for (int i = 0; i < GROUPS; i++) groups[i] = (tamis_trials){p, 3000};
+    assert_int_equal(tmi_law_trials(&sum, &(tmi_trials){groups, GROUPS}, (tmi_window){1e-6, 64}, NULL), TAMIS_OK);
+    double outside = tmi_ball_bound(&sum.below).upper + tmi_ball_bound(&sum.above).upper;
+    assert_true(outside > 0 && outside <= 1e-6);
+    tmi_law_clear(&cut);
+    tmi_law_clear(&point);
+    tmi_law_clear(&mix);
+    tmi_law_clear(&sum);
+    tmi_ball_clear(&weights[0]);
+    tmi_ball_clear(&weights[1]);
+    tmi_ball_clear(&truth);
+    tamis_number_free(scale);
+    tamis_number_free(p);
+}
+
 static void shifts_and_mirrors(void **state)
 {
     tamis_number *p = number("1/4");
@@ -410,6 +452,7 @@ int main(void)
         cmocka_unit_test(laplaces_add_up),
         cmocka_unit_test(cut_laws_still_enclose),
         cmocka_unit_test(mixtures_are_linear),
+        cmocka_unit_test(outside_is_accounted_for),
         cmocka_unit_test(shifts_and_mirrors),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(survives_missing_memory),

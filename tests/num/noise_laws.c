@@ -168,6 +168,18 @@ static void knows_the_ends(void **state)
     tamis_number_free(minus);
 }
 
+static void forgets_its_caches(void **state)
+{
+    tamis_number *scale = number("1000");
+    tamis_bound before, after;
+    (void)state;
+    assert_int_equal(tamis_discrete_gaussian_at_least(&before, scale, 1500, NULL), TAMIS_OK);
+    tamis_thread_done();
+    assert_int_equal(tamis_discrete_gaussian_at_least(&after, scale, 1500, NULL), TAMIS_OK);
+    assert_true(before.lower == after.lower && before.upper == after.upper);
+    tamis_number_free(scale);
+}
+
 static void refuses_bad_input(void **state)
 {
     typedef tamis_status function(tamis_bound *, const tamis_number *, int64_t, tamis_error *);
@@ -212,6 +224,7 @@ int main(void)
         cmocka_unit_test(both_roads_agree),
         cmocka_unit_test(early_stops_still_enclose),
         cmocka_unit_test(knows_the_ends),
+        cmocka_unit_test(forgets_its_caches),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),
     };
