@@ -11,12 +11,17 @@
 
 /* ---- complaints ---- */
 
+bool tmi_is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 /* A piece of the plan inside a message: control characters would spoil the terminal, long texts the message. */
 static void put_name(tmi_text *text, const char *name)
 {
     size_t shown = 0;
     for (const char *c = name; *c && shown < 60; c++, shown++) {
-        char plain = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+        char plain = tmi_is_control(*c) ? '?' : *c;
         tmi_text_add(text, &plain, 1);
     }
     while (name[shown] && ((unsigned char)name[shown] & 0xc0) == 0x80) tmi_text_add(text, name + shown++, 1);
@@ -52,6 +57,9 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
     }
     char what[1024];
     vsnprintf(what, sizeof what, format, arguments);
+    for (char *c = what; *c; c++) {
+        if (tmi_is_control(*c)) *c = '?';
+    }
     tmi_text text;
     tmi_text_init(&text);
     tmi_text_format(&text, "%s:%d:%d: ", reader->name, line, column);
@@ -223,6 +231,19 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Texts of a plan are printed: what a terminal would obey is refused, and *text freed. */
+static bool complain_control(tmi_reader *reader, const tmi_yaml *value, char **text)
+{
+    for (const char *c = *text; *c; c++) {
+        if (!tmi_is_control(*c)) continue;
+        tmi_complain(reader, value, "expected a text without control characters");
+        tmi_free(*text);
+        *text = NULL;
+        return true;
+    }
+    return false;
+}
+
 bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)
 {
     if (value->kind == TMI_YAML_TEXT) {
@@ -232,7 +253,7 @@ bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const
         if (to > from) {
             *text = tmi_copy_text(from, (size_t)(to - from));
             if (!*text) reader->no_memory = true;
-            return *text != NULL;
+            return *text && !complain_control(reader, value, text);
         }
     }
     tmi_complain(reader, value, "expected a text, e.g. %s", example);

@@ -65,12 +65,15 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root);
 
 /* ---- values; each returns false after a complaint ---- */
 
-/* Text that is not empty after trimming; *text is a copy, freed with tmi_free. */
+/* Text that is not empty after trimming and has no control characters; *text is a copy, freed with tmi_free. */
 bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
 bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
                     const char *example);
 bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
 bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
+
+/* Line breaks, tabs, escapes: what a terminal obeys instead of showing. */
+bool tmi_is_control(char c);
 
 /* ---- words ---- */
 
