@@ -11,7 +11,7 @@
 
 static const char columns[] = "columns:\n"
                               "  api00: {from: 200, to: 1000, step: 1}\n"
-                              "  enroll: {from: 0, to: 1000, step: 1}\n" /* narrower than the data: no clamping here */
+                              "  enroll: {from: 300, to: 1000, step: 1}\n" /* narrower than the data: no clamping here */
                               "  acs.k3: {from: 0, to: 100, step: 1}\n"
                               "  acs.core: {from: 0, to: 100, step: 1}\n"
                               "  avg.ed: {from: 1, to: 5, step: 1}\n" /* coarser than the data: no grid here */
@@ -19,22 +19,24 @@ static const char columns[] = "columns:\n"
                               "  awards: {values: [No, Yes]}\n"
                               "  yr.rnd: {values: [No, Yes]}\n";
 
-static char *estimate_csv(const char *design, const char *statistics)
+typedef tamis_status write_estimate(char **text, const tamis_estimate *estimate, tamis_error *err);
+
+static char *estimate_as(write_estimate *write, const char *design, const char *statistics)
 {
     char plan_text[4096];
     tamis_plan *plan;
     tamis_estimate *estimate = NULL;
     tamis_error err = {0};
-    char *csv;
+    char *text;
     snprintf(plan_text, sizeof plan_text, "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {%s}\n"
              "privacy: {epsilon: 1}\n%sstatistics:\n%s", design, columns, statistics);
     tamis_status status = tamis_plan_read_text(&plan, API, plan_text, strlen(plan_text), &err);
     if (status == TAMIS_OK) status = tamis_estimate_run(&estimate, plan, NULL, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
     tamis_plan_free(plan);
-    assert_int_equal(tamis_estimate_csv(&csv, estimate, NULL), TAMIS_OK);
+    assert_int_equal(write(&text, estimate, NULL), TAMIS_OK);
     tamis_estimate_free(estimate);
-    return csv;
+    return text;
 }
 
 static void assert_near(const char *field, double expected, const char *line)
@@ -78,7 +80,7 @@ static void agrees_with_r(void **state)
                      names[i], by[b]);
         }
     }
-    char *csv = estimate_csv("srs: {population: 6194, sample: 200}", statistics);
+    char *csv = estimate_as(tamis_estimate_csv, "srs: {population: 6194, sample: 200}", statistics);
     for (size_t i = 0; i < sizeof reference / sizeof *reference; i++) {
         char start[200], line[1024];
         const char *fields[16];
@@ -96,15 +98,31 @@ static void agrees_with_r(void **state)
     char line[1024];
     const char *fields[16];
     assert_true(find(csv, "count,,,,,6194,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
-    assert_true(find(csv, "mean,acs.k3,H,,,,,,", fields, line));                 /* no high school has this value: null */
+    assert_true(find(csv, "mean,acs.k3,H,", fields, line)); /* no high school has this value: null */
+    assert_string_equal(line, "mean,acs.k3,H,,,,,,0,199,,,,");
     assert_true(find(csv, "total,acs.k3,H,,,0,0,", fields, line));
     tamis_free(csv);
+}
+
+/* R: sum(enroll < 300 | enroll > 1000) */
+static void records_outside_the_bounds_are_told(void **state)
+{
+    (void)state;
+    static const char srs[] = "srs: {population: 6194, sample: 200}", statistics[] = "  - mean: enroll\n  - mean: avg.ed\n";
+    char *text = estimate_as(tamis_estimate_json, srs, statistics);
+    assert_non_null(strstr(text, "\"enroll\": 61"));
+    assert_non_null(strstr(text, "\"avg.ed\": 0"));
+    tamis_free(text);
+    text = estimate_as(tamis_estimate_text, srs, statistics);
+    assert_non_null(strstr(text, "enroll: 61 records lie outside the bounds of the plan"));
+    assert_null(strstr(text, "avg.ed:"));
+    tamis_free(text);
 }
 
 static void a_census_has_no_sampling_error(void **state)
 {
     (void)state;
-    char *csv = estimate_csv("census: {population: 200}", "  - {mean: api00}\n  - {total: enroll, by: stype}\n");
+    char *csv = estimate_as(tamis_estimate_csv, "census: {population: 200}", "  - {mean: api00}\n  - {total: enroll, by: stype}\n");
     char line[1024];
     const char *fields[16];
     assert_true(find(csv, "mean,api00,,656.58", fields, line));
@@ -155,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(agrees_with_r),
+        cmocka_unit_test(records_outside_the_bounds_are_told),
         cmocka_unit_test(a_census_has_no_sampling_error),
         cmocka_unit_test(json_tells_that_nothing_is_protected),
         cmocka_unit_test(bad_arguments_are_named),

@@ -184,6 +184,42 @@ static void intervals_cover_the_noise(void **state)
     tamis_plan_free(plan);
 }
 
+/* The interval of a mean is the range of centre + S/R over all integers S and R within reach of the noisy ones. */
+static void intervals_of_means_are_the_extreme_quotients(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("srs: {population: 8000, sample: 60}", "6", "  - {mean: x, by: g, confidence: 0.9}\n");
+    tmi_schedule s;
+    tmi_case c;
+    static const double noisy[][2] = {{100, 50}, {-100, 50}, {3, 50}, {-3, 50}, {0, 59}, {200, 65}, {-40, 30}, {25, 25}};
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_case_make(&c, &s, 0, NULL), TAMIS_OK);
+    for (size_t j = 0; j < 2; j++) { /* each reach takes half of the ten per cent, and no less than that */
+        const tamis_number *scale = s.measurements[s.uses[0].measurement[j]].scale;
+        tamis_bound p;
+        assert_int_equal(tamis_discrete_laplace_at_least(&p, scale, (int64_t)c.reach[j] + 1, NULL), TAMIS_OK);
+        assert_true(2 * p.upper <= 0.05);
+        assert_int_equal(tamis_discrete_laplace_at_least(&p, scale, (int64_t)c.reach[j], NULL), TAMIS_OK);
+        assert_true(2 * p.lower > 0.05);
+    }
+    for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (double sum = noisy[i][0] - c.reach[0]; sum <= noisy[i][0] + c.reach[0]; sum++) {
+            for (double number = noisy[i][1] - c.reach[1]; number <= fmin(noisy[i][1] + c.reach[1], 60); number++) {
+                lower = fmin(lower, 0.5 * (40 + sum / number));
+                upper = fmax(upper, 0.5 * (40 + sum / number));
+            }
+        }
+        tmi_result r = TMI_NO_RESULT;
+        tmi_statistic_of(c.statistic)->read(&r, &c, noisy[i]);
+        assert_true(lower > 10 && upper < 30); /* not cut */
+        assert_true(fabs(r.lower - lower) < 1e-12 && fabs(r.upper - upper) < 1e-12);
+        assert_true(r.lower <= r.estimate && r.estimate <= r.upper);
+    }
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
 static void intervals_stay_in_the_possible_range(void **state)
 {
     (void)state;
@@ -443,6 +479,7 @@ int main(void)
         cmocka_unit_test(integers_plus_noise),
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test(intervals_cover_the_noise),
+        cmocka_unit_test(intervals_of_means_are_the_extreme_quotients),
         cmocka_unit_test(intervals_stay_in_the_possible_range),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
