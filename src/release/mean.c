@@ -39,8 +39,8 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
 {
     const tmi_grid *grid = &c->statistic->column->grid;
     double rows = noisy[ROWS], sum = noisy[SUM], n = (double)c->how->row_count(c->design);
-    double fewest = rows - c->reach[ROWS], most = rows + c->reach[ROWS];
-    if (most > n) most = n; /* no group has more rows than the sample */
+    double fewest = fmin(rows - c->reach[ROWS], n); /* no group has more rows than the sample */
+    double most = fmin(rows + c->reach[ROWS], n);
     if (rows < 1) {
         result->reason = "no rows left after the noise";
         return;
@@ -53,7 +53,6 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
         result->reason = "rows may be 0 within their noise";
         return;
     }
-    if (most < fewest) most = fewest;
     double low = sum - c->reach[SUM], high = sum + c->reach[SUM];
     double lower = (double)c->centre + low / (low < 0 ? fewest : most);
     double upper = (double)c->centre + high / (high < 0 ? most : fewest);

@@ -205,7 +205,7 @@ static void intervals_of_means_are_the_extreme_quotients(void **state)
     for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
         double lower = INFINITY, upper = -INFINITY;
         for (double sum = noisy[i][0] - c.reach[0]; sum <= noisy[i][0] + c.reach[0]; sum++) {
-            for (double number = noisy[i][1] - c.reach[1]; number <= fmin(noisy[i][1] + c.reach[1], 60); number++) {
+            for (double number = fmin(noisy[i][1] - c.reach[1], 60); number <= fmin(noisy[i][1] + c.reach[1], 60); number++) {
                 lower = fmin(lower, 0.5 * (40 + sum / number));
                 upper = fmax(upper, 0.5 * (40 + sum / number));
             }
