@@ -107,7 +107,9 @@ int cli_print(char *text);
  * is a terminal and there is no --quiet; and Ctrl-C (or SIGTERM) becomes the wish to stop. */
 typedef struct cli_progress {
     bool shown, blocks; /* blocks: the terminal reads UTF-8 */
-    double start, last; /* seconds; last: when it was drawn, 0 if never */
+    double start;       /* in seconds of a clock */
+    double pass_start;  /* when a share was told first; before, the source is only looked at */
+    double last;        /* when something was drawn; 0 if never */
     struct sigaction old_interrupt, old_terminate;
 } cli_progress;
 

@@ -97,16 +97,22 @@ static void draw(const cli_progress *p, double share, int64_t rows, double elaps
         room -= BAR_CELLS + 2;
     }
     fprintf(stderr, "%.*s", (int)(room < LONGEST_LINE ? room : LONGEST_LINE), tail);
-    fflush(stderr);
 }
 
 int cli_progress_step(void *context, double share, int64_t rows)
 {
     cli_progress *p = context;
-    double elapsed = seconds() - p->start;
-    if (p->shown && elapsed >= FIRST_DRAWN && elapsed - p->last >= DRAW_EVERY) {
-        draw(p, share > 1 ? 1 : share, rows, elapsed);
-        p->last = elapsed;
+    double now = seconds();
+    if (share >= 0 && p->pass_start == 0) p->pass_start = now;
+    bool reading = p->pass_start > 0;
+    double began = reading ? p->pass_start : p->start;
+    if (p->shown && now - began >= FIRST_DRAWN && now - p->last >= DRAW_EVERY) {
+        if (reading)
+            draw(p, share > 1 ? 1 : share, rows, now - began);
+        else
+            fputs("\r\033[Klooking at the source", stderr);
+        fflush(stderr);
+        p->last = now;
     }
     return stop_asked;
 }

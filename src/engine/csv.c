@@ -172,21 +172,30 @@ static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
     return i;
 }
 
-tamis_status tmi_csv_check_encoding(const char *path, tamis_error *err)
+/* Bytes between two calls of progress: some hundredths of a second. */
+#define PROGRESS_BYTES (INT64_C(1) << 25)
+
+tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err)
 {
     unsigned char bytes[1 << 16];
     tamis_status status;
     utf8 state = {0};
-    long long offset = 0;
+    int64_t offset = 0, told = 0;
     size_t n;
     FILE *file;
     TMI_TRY(open_file(&file, path, err));
     while ((n = fread(bytes, 1, sizeof bytes, file)) > 0) {
         size_t good = good_bytes(&state, bytes, n);
-        offset += (long long)good;
+        offset += (int64_t)good;
         if (good < n) {
             status = tmi_fail(err, TAMIS_INVALID, "%s: line %lld is no UTF-8; convert the file first (for example "
                                                   "with iconv -f LATIN1 -t UTF-8)", path, line_of(file, offset));
+            goto done;
+        }
+        if (!progress || offset - told < PROGRESS_BYTES) continue;
+        told = offset;
+        if (progress(context, -1, 0) != 0) {
+            status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
             goto done;
         }
     }

@@ -26,7 +26,8 @@ typedef struct tmi_csv_header {
 tamis_status tmi_csv_header_read(tmi_csv_header *header, const char *path, tamis_error *err);
 void tmi_csv_header_clear(tmi_csv_header *header);
 
-/* INVALID, with the line, if some bytes of the file are no UTF-8. */
-tamis_status tmi_csv_check_encoding(const char *path, tamis_error *err);
+/* INVALID, with the line, if some bytes of the file are no UTF-8. `progress` (may be NULL) is asked now and then whether to
+ * go on; SYSTEM if not. */
+tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct engine_state {
 /* ---- before the charge ---- */
 
 static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t column_count,
-                             tamis_error *err)
+                             tamis_progress *progress, void *context, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
@@ -32,7 +32,7 @@ static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column
         tmi_text_clear(&sql);
         if (status != TAMIS_OK) goto done;
     }
-    TMI_TRY(tmi_duckdb_count_rows(rows, &state->source, &session, err));
+    TMI_TRY(tmi_duckdb_count_rows(rows, &state->source, &session, progress, context, err));
 done:
     tmi_duckdb_close(&session);
     return status;

@@ -274,8 +274,23 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
     return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->given, kinds[session->trouble]);
 }
 
+/* Counting goes file by file, and what share of the work it is nobody knows: only the wish to stop is passed on. */
+typedef struct counting {
+    tamis_progress *progress;
+    void *context;
+    int64_t rows; /* of the files before */
+} counting;
+
+static int go_on(void *context, double share, int64_t rows)
+{
+    const counting *c = context;
+    (void)share;
+    (void)rows;
+    return c->progress ? c->progress(c->context, -1, c->rows) : 0;
+}
+
 static tamis_status count_file(int64_t *rows, const tmi_duckdb_file *file, tmi_duckdb_session *session,
-                               tamis_error *err)
+                               counting *c, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
     file_columns columns;
@@ -285,11 +300,12 @@ static tamis_status count_file(int64_t *rows, const tmi_duckdb_file *file, tmi_d
     tamis_status status;
     tmi_text_init(&sql);
     TMI_TRY(read_columns(&columns, file, session, err));
-    if (file->is_csv) TMI_TRY(tmi_csv_check_encoding(file->given, err));
+    if (file->is_csv) TMI_TRY(tmi_csv_check_encoding(file->given, go_on, c, err));
     tmi_text_put(&sql, "SELECT count(*) FROM ");
     write_reader(&sql, file, &columns);
-    if (tmi_duckdb_run(&result, session, &sql, NULL, NULL, err) != TAMIS_OK) {
-        status = tell_trouble(session, file, err);
+    status = tmi_duckdb_run(&result, session, &sql, go_on, c, err);
+    if (status != TAMIS_OK) {
+        if (session->trouble != TMI_DUCKDB_CANCELLED) status = tell_trouble(session, file, err);
         goto done;
     }
     chunk = api->fetch_chunk(result);
@@ -306,18 +322,18 @@ done:
 }
 
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                   tamis_error *err)
+                                   tamis_progress *progress, void *context, tamis_error *err)
 {
-    int64_t sum = 0;
+    counting c = {progress, context, 0};
     *rows = 0;
     for (size_t f = 0; f < source->file_count; f++) {
         int64_t count = 0;
-        tamis_status status = count_file(&count, &source->files[f], session, err);
+        tamis_status status = count_file(&count, &source->files[f], session, &c, err);
         if (status != TAMIS_OK) return status;
-        if (count > TMI_MAX_ROWS - sum)
+        if (count > TMI_MAX_ROWS - c.rows)
             return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
-        sum += count;
+        c.rows += count;
     }
-    *rows = sum;
+    *rows = c.rows;
     return TAMIS_OK;
 }

@@ -45,6 +45,6 @@ tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *sou
 
 /* Counts the rows, and so finds out whether the files hold together from the first to the last. INVALID tells where not. */
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                   tamis_error *err);
+                                   tamis_progress *progress, void *context, tamis_error *err);
 
 #endif

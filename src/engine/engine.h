@@ -85,10 +85,11 @@ struct tmi_engine {
     const char *name; /* "duckdb" */
     void *state;
 
-    /* What may be read before the charge: that the columns exist, and the number of rows in all.
+    /* What may be read before the charge: that the columns exist, and the number of rows in all. `progress` (may be
+     * NULL) is told no share: that of the whole work is not known yet.
      * INVALID names the file or column that is missing or unreadable; no value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t column_count,
-                             tamis_error *err);
+                             tamis_progress *progress, void *context, tamis_error *err);
 
     /* One pass. answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all
      * zero and the message tells nothing about a value. */

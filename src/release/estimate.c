@@ -139,7 +139,6 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
     TMI_TRY(tmi_schedule_make(&e->schedule, plan, err));
     TMI_TRY(tmi_asking_make(&asking, &e->schedule, err));
     TMI_TRY(tmi_results_make(&e->results, &e->schedule, false, err));
-    TMI_TRY(tmi_check_rows(engine, &e->schedule, asking.column_list, asking.column_count, err));
     p = (pass){.schedule = &e->schedule,
                .asking = &asking,
                .moments = tmi_alloc(e->results.count, sizeof *p.moments),
@@ -151,6 +150,7 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
         status = tmi_fail_memory(err);
         goto done;
     }
+    TMI_TRY(tmi_check_rows(engine, &e->schedule, asking.column_list, asking.column_count, p.progress, p.context, err));
     if (asking.column_count > 0) {
         TMI_TRY(engine->rows(engine, asking.column_list, asking.column_count, take_rows, &p, err));
     } else {

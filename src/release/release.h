@@ -18,7 +18,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 
 /* The number of rows is public; that it is the declared one is checked before a value is read. */
 tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
-                            size_t column_count, tamis_error *err);
+                            size_t column_count, tamis_progress *progress, void *context, tamis_error *err);
 
 /* The engine that a run asks for. */
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,

@@ -25,10 +25,10 @@ void tamis_release_free(tamis_release *release)
 /* ---- before the data ---- */
 
 tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
-                            size_t column_count, tamis_error *err)
+                            size_t column_count, tamis_progress *progress, void *context, tamis_error *err)
 {
     int64_t rows = 0, expected = schedule->design->row_count(&schedule->plan->design);
-    tamis_status status = engine->describe(engine, &rows, columns, column_count, err);
+    tamis_status status = engine->describe(engine, &rows, columns, column_count, progress, context, err);
     if (status != TAMIS_OK || rows == expected) return status;
     return tmi_fail(err, TAMIS_INVALID,
                     "the source has %lld rows, but the design `%s` declares %lld: correct the plan or the source",
@@ -152,7 +152,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     TMI_TRY(tmi_schedule_make(schedule, plan, err));
     TMI_TRY(tmi_asking_make(&asking, schedule, err));
     if (path) TMI_TRY(tmi_folder_begin(&folder, path, err));
-    TMI_TRY(tmi_check_rows(engine, schedule, asking.column_list, asking.column_count, err));
+    TMI_TRY(tmi_check_rows(engine, schedule, asking.column_list, asking.column_count, progress, context, err));
 
     noise = tmi_alloc(schedule->measurement_count, sizeof *noise);
     r->noisy = tmi_alloc(schedule->measurement_count, sizeof *r->noisy);

@@ -148,7 +148,7 @@ def the_demo_leaves_nothing_behind_when_it_fails():
 
 
 # Work of a few seconds: one file of a million rows, named often enough.
-ROWS, PARTS = 1_000_000, 40
+ROWS, PARTS = 1_000_000, 16
 
 
 class folder_with_much_work(folder_with_plan):
@@ -182,18 +182,18 @@ def a_bar_moves_on_a_terminal_and_goes():
 
 @case
 def ctrl_c_stops_within_a_second_and_publishes_nothing():
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number, phase in ((signal.SIGINT, "%"), (signal.SIGTERM, "%"), (signal.SIGINT, "looking")):
         with folder_with_much_work() as folder:
             before, sent = set(os.listdir(folder)), []
 
             def interrupt(process, text):
-                if "%" in text and not sent:
+                if phase in text and not sent:
                     sent.append(time.monotonic())
                     process.send_signal(number)
 
             code, text = on_terminal(["release", "plan.yaml"], act=interrupt, cwd=folder)
             assert sent and code == SYSTEM, (code, text[-500:])
-            assert time.monotonic() - sent[0] < 2  # one second of our own, one for a machine that is busy
+            assert time.monotonic() - sent[0] < 5  # one second of ours, the others for sanitizers on a busy machine
             assert "tamis:" in text and set(os.listdir(folder)) == before, os.listdir(folder)
 
 

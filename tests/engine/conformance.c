@@ -193,7 +193,7 @@ static void expect(const answers *right, const char *const *files, size_t count,
     int64_t rows;
     const tmi_column *const columns[] = {&x, &y, &g, &h};
     for (size_t t = 0; t < COUNT(tables); t++) places[t] = got.of[t];
-    if (engine->describe(engine, &rows, columns, COUNT(columns), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (engine->describe(engine, &rows, columns, COUNT(columns), NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(rows, n);
     if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     for (size_t t = 0; t < COUNT(tables); t++)
@@ -322,7 +322,7 @@ static void memory_may_fail(void **state)
     tally tally = {.stop_at = SIZE_MAX};
     for (size_t t = 0; t < COUNT(tables); t++) places[t] = got.of[t];
     EVERY_ALLOCATION_FAILS(tmi_engine_duckdb(&engine, &source, 1, NULL), assert_null(engine));
-    EVERY_ALLOCATION_FAILS(engine->describe(engine, &count, columns, 2, NULL), assert_int_equal(count, 0));
+    EVERY_ALLOCATION_FAILS(engine->describe(engine, &count, columns, 2, NULL, NULL, NULL), assert_int_equal(count, 0));
     EVERY_ALLOCATION_FAILS(engine->aggregate(engine, places, &request, NULL, NULL, NULL), {});
     EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 2, take, &tally, NULL), {});
     engine->free(engine);

@@ -23,7 +23,7 @@ typedef struct answers {
 static tamis_status describe(const char *path, int64_t *rows, tamis_error *err)
 {
     tmi_engine *engine = open_engine(&path, 1, 1);
-    tamis_status status = engine->describe(engine, rows, columns, 2, err);
+    tamis_status status = engine->describe(engine, rows, columns, 2, NULL, NULL, err);
     engine->free(engine);
     return status;
 }
@@ -158,7 +158,7 @@ static void no_files(void **state)
 
     const char *const two[] = {in_folder("absent.csv"), in_folder("absent too.csv")};
     tmi_engine *engine = open_engine(two, 2, 1);
-    assert_int_equal(engine->describe(engine, &rows, columns, 2, &err), TAMIS_INVALID);
+    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "absent.csv")); /* both are told */
     assert_non_null(strstr(err.message, "absent too.csv"));
     engine->free(engine);
@@ -373,7 +373,7 @@ static void bad_requests(void **state)
         assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, &err), TAMIS_INVALID);
         assert_true(err.message[0] != '\0');
         if (bad[i] && bad[i]->name) assert_non_null(strstr(err.message, bad[i]->name));
-        assert_int_equal(engine->describe(engine, &rows, &bad[i], 1, &err), TAMIS_INVALID);
+        assert_int_equal(engine->describe(engine, &rows, &bad[i], 1, NULL, NULL, &err), TAMIS_INVALID);
     }
     const tmi_measure sum_of_category = {TMI_SUM, &b};
     const tmi_table category = {NULL, 0, &sum_of_category, 1};
@@ -425,7 +425,7 @@ static void many_files(void **state)
     answers got;
     tmi_int128 *const places[] = {got.in_all, got.by_b};
     int64_t rows;
-    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL), TAMIS_OK);
+    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, NULL), TAMIS_OK);
     assert_int_equal(rows, FILES);
     assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
     assert_true(got.in_all[0] == FILES && got.in_all[1] == FILES * (FILES - 1) / 2 && got.by_b[0] == FILES / 2);
@@ -479,6 +479,33 @@ static void progress_and_cancel(void **state)
     engine->free(engine);
 }
 
+static int stop(void *context, double share, int64_t rows)
+{
+    assert_true(share < 0); /* nobody knows it yet */
+    assert_true(rows >= 0);
+    ++*(int *)context;
+    return 1;
+}
+
+static void looking_can_be_cancelled(void **state)
+{
+    (void)state;
+    const char *path = in_folder("large.csv");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("a,b\n", file);
+    for (int i = 0; i < 10000000; i++) fputs("1,x\n", file);
+    fclose(file);
+    tmi_engine *engine = open_engine(&path, 1, 2);
+    tamis_error err = {0};
+    int64_t rows = 1;
+    int calls = 0;
+    assert_int_equal(engine->describe(engine, &rows, columns, 2, stop, &calls, &err), TAMIS_SYSTEM);
+    assert_string_equal(err.message, "cancelled");
+    assert_true(calls == 1 && rows == 0);
+    engine->free(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -488,7 +515,7 @@ int main(void)
         cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
         cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
         cmocka_unit_test(many_categories), cmocka_unit_test(many_files),
-        cmocka_unit_test(progress_and_cancel),
+        cmocka_unit_test(progress_and_cancel), cmocka_unit_test(looking_can_be_cancelled),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

@@ -25,9 +25,12 @@ typedef struct array_engine {
 } array_engine;
 
 static inline tamis_status array_describe(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns,
-                                          size_t column_count, tamis_error *err)
+                                          size_t column_count, tamis_progress *progress, void *context,
+                                          tamis_error *err)
 {
     array_engine *a = (array_engine *)engine;
+    (void)progress;
+    (void)context;
     a->describes++;
     *rows = (int64_t)a->row_count;
     for (size_t i = 0; i < column_count; i++) {
