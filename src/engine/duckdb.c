@@ -76,11 +76,14 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
     return TAMIS_OK;
 }
 
+/* Also of a request that is not checked yet: one with too many cells has no room for them. */
 static void clear_answers(tmi_int128 *const *answers, const tmi_request *request)
 {
-    for (size_t t = 0; t < request->table_count; t++)
-        memset(answers[t], 0,
-               tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count * sizeof **answers);
+    for (size_t t = 0; t < request->table_count; t++) {
+        size_t count = tmi_table_cells(&request->tables[t]);
+        if (!__builtin_mul_overflow(count, request->tables[t].measure_count, &count) && count <= (size_t)TMI_MAX_CELLS)
+            memset(answers[t], 0, count * sizeof **answers);
+    }
 }
 
 /* Progress over all files while one query reads some of them. */
@@ -99,7 +102,7 @@ static int tell(void *context, double share, int64_t rows)
 }
 
 static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, size_t first,
-                                    const tmi_duckdb_functions *functions, tmi_duckdb_session *session, watch *watch,
+                                    tmi_duckdb_functions *functions, tmi_duckdb_session *session, watch *watch,
                                     tamis_error *err)
 {
     duckdb_result result = {0};
@@ -115,6 +118,7 @@ static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_sta
     TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
 done:
     session->api->destroy_result(&result);
+    tmi_duckdb_functions_forget(functions);
     tmi_text_clear(&source);
     tmi_text_clear(&sql);
     return status;
@@ -127,9 +131,9 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
     watch watch = {progress, context, 0, state->source.file_count};
+    clear_answers(answers, request);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
-    clear_answers(answers, request);
     TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
     for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES)

@@ -246,15 +246,23 @@ done:
     return status;
 }
 
+void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions)
+{
+    struct tmi_duckdb_cells *owned = functions->cells;
+    functions->cells = NULL;
+    while (owned) {
+        struct tmi_duckdb_cells *next = owned->next;
+        tmi_cells_free(owned->cells);
+        tmi_free(owned);
+        owned = next;
+    }
+}
+
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions)
 {
     for (size_t c = 0; functions->columns && c < functions->layout.column_count; c++)
         tmi_codes_free(functions->columns[c].codes);
-    for (struct tmi_duckdb_cells *owned = functions->cells, *next; owned; owned = next) {
-        next = owned->next;
-        tmi_cells_free(owned->cells);
-        tmi_free(owned);
-    }
+    tmi_duckdb_functions_forget(functions);
     tmi_free(functions->columns);
     tmi_layout_clear(&functions->layout);
     *functions = (tmi_duckdb_functions){0};

@@ -31,6 +31,9 @@ typedef struct tmi_duckdb_functions {
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
+/* Frees the cells of the states; between queries only. */
+void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
+
 tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                            tamis_error *err);
 

@@ -68,7 +68,7 @@ typedef struct tmi_request {
     size_t table_count;
 } tmi_request;
 
-/* Cells of a table: the product of its value counts. */
+/* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */
 size_t tmi_table_cells(const tmi_table *table);
 
 /* Rows of the named columns, in pieces: numbers as doubles as they stand (NaN: missing), categories as the index among

@@ -9,7 +9,7 @@ size_t tmi_table_cells(const tmi_table *table)
 {
     size_t cells = 1;
     for (size_t b = 0; b < table->by_count; b++)
-        if (__builtin_mul_overflow(cells, table->by[b]->value_count, &cells)) return SIZE_MAX;
+        if (!table->by[b] || __builtin_mul_overflow(cells, table->by[b]->value_count, &cells)) return SIZE_MAX;
     return cells;
 }
 
