@@ -2,40 +2,59 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "num/number_gmp.h"
 
-/* Digits that write any double exactly: 767 significant ones suffice. */
-#define EXACT 766
+/* Digits that are printed, digits that nearly always show on which side the cut lies, digits that write any double. */
+#define PRINTED 17
+#define FEW 30
+#define EXACT 767
 
-/* glibc prints any number of digits correctly. The exact expansion d.ddd...e±x is cut after 17 digits, and the last one
- * goes up by one where the cut moved the value to the wrong side. */
+/* The first `count` significant digits of x > 0, and its decimal exponent. glibc prints any number of digits correctly;
+ * the decimal point, which may be several bytes in the host's locale, is left out. */
+static int expand(char digits[EXACT + 1], int count, double x)
+{
+    char text[EXACT + 32];
+    snprintf(text, sizeof text, "%.*e", count - 1, x);
+    const char *c = text;
+    for (; *c != 'e'; c++)
+        if (*c >= '0' && *c <= '9') *digits++ = *c;
+    *digits = '\0';
+    return (int)strtol(c + 1, NULL, 10);
+}
+
+static bool has_rest(const char *digits)
+{
+    return digits[PRINTED + strspn(digits + PRINTED, "0")] != '\0';
+}
+
+/* The expansion is cut after 17 digits, and the last one goes up by one where the cut moved the value to the wrong side.
+ * If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first 17;
+ * if it does, the exact one tells. */
 static void decimal(char *text, double x, bool up)
 {
-    char exact[EXACT + 16], digits[18];
+    char digits[EXACT + 1];
     if (isinf(x) || x == 0) {
         strcpy(text, x == 0 ? "0" : x > 0 ? "inf" : "-inf");
         return;
     }
     bool negative = x < 0, away = negative ? !up : up;
-    snprintf(exact, sizeof exact, "%.*e", EXACT, fabs(x));
-    int exponent = 0;
-    sscanf(strchr(exact, 'e') + 1, "%d", &exponent);
-    digits[0] = exact[0];
-    memcpy(digits + 1, exact + 2, 16);
-    digits[17] = '\0';
-    bool rest = strspn(exact + 18, "0") < (size_t)(strchr(exact, 'e') - (exact + 18));
+    int exponent = expand(digits, FEW, fabs(x));
+    if (!has_rest(digits)) exponent = expand(digits, EXACT, fabs(x));
+    bool rest = has_rest(digits);
+    digits[PRINTED] = '\0';
     if (rest && away) {
-        int i = 16;
+        int i = PRINTED - 1;
         while (i >= 0 && digits[i] == '9') digits[i--] = '0';
         if (i >= 0) digits[i]++;
         else {
-            memcpy(digits, "10000000000000000", 17);
+            memcpy(digits, "10000000000000000", PRINTED);
             exponent++;
         }
     }
-    int last = 16;
+    int last = PRINTED - 1;
     while (last > 0 && digits[last] == '0') digits[last--] = '\0';
     size_t n = strlen(digits);
     char *at = text;
