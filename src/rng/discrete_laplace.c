@@ -9,8 +9,8 @@
  * The coins. A coin of probability p compares random binary digits with those of p (see bernoulli.c). p is the same for
  *            all 256 lanes, so 256 coins are tossed at once, digit by digit: a plane is one random digit for every lane,
  *                yes |= open & d & ~u;     open &= ~(u ^ d);
- *            where `open` marks lanes whose digits equal those of p so far. About nine planes leave no lane open; the few
- *            lanes that are after TMI_PLANES of them go on one by one with tmi_coin_toss.
+ *            where `open` marks lanes whose digits equal those of p so far: half as many after each plane. Those that are
+ *            open after TMI_PLANES of them go on one by one with tmi_coin_toss.
  *
  * Each lane compares digits of its own, so the lanes are independent. L - L' is formed by bitwise subtraction on planes,
  * then planes become integers by transposing. All operations are on integers.
