@@ -1,6 +1,6 @@
 /* C(n, k) p^k (1-p)^(n-k). The logarithms are of exact rationals and multiply integers, so nothing cancels. Tails are
- * summed term by term; those of a very wide law take the road of unequal probabilities, whose time does not depend on the
- * width. */
+ * summed term by term; those of a very wide law take the road of unequal probabilities, whose time does not depend on
+ * the width.                                                                                                         */
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
@@ -59,7 +59,8 @@ static tmi_ratios ratios(const void *context, int64_t k, bool up)
 
 tmi_ratio_law tmi_binomial_ratio_law(const tmi_odds *law)
 {
-    return (tmi_ratio_law){.low = 0, .high = law->trials, .mode = law->mode, .mass = mass, .ratios = ratios, .law = law};
+    return (tmi_ratio_law){.low = 0, .high = law->trials, .mode = law->mode,
+                           .mass = mass, .ratios = ratios, .law = law};
 }
 
 tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err)

@@ -12,13 +12,13 @@
 #define POWER_BY_SQUARING 256 /* trials of a group beyond which a logarithm is quicker */
 
 /* log G(y). */
-static void log_generating(arb_t z, const tmi_circle_law *s, const arb_t y, slong prec)
+static void log_generating(arb_t z, const tmi_circle_law *law, const arb_t y, slong prec)
 {
     arb_t x;
     arb_init(x);
     arb_zero(z);
-    for (size_t i = 0; i < s->count; i++) {
-        const tmi_circle_group *g = &s->groups[i];
+    for (size_t i = 0; i < law->count; i++) {
+        const tmi_circle_group *g = &law->groups[i];
         arb_mul(x, tmi_arb_const(&g->success), y, prec);
         arb_add(x, x, tmi_arb_const(&g->failure), prec);
         arb_log(x, x, prec);
@@ -27,9 +27,9 @@ static void log_generating(arb_t z, const tmi_circle_law *s, const arb_t y, slon
     arb_clear(x);
 }
 
-/* z = [0, G(y) y^-k e^-height q/(1-q)] with y = r e^h, q = e^{-|h| M}: the aliases on one side, in units of e^height. */
-static void aliases(arb_t z, const tmi_circle_law *s, const arb_t log_r, double h, int64_t k, int64_t M, const arb_t height,
-                    slong prec)
+/* The aliases on one side, in units of e^height: z = [0, G(y) y^-k e^-height q/(1-q)], y = r e^h, q = e^{-|h| M}. */
+static void aliases(arb_t z, const tmi_circle_law *law, const arb_t log_r, double h, int64_t k, int64_t M,
+                    const arb_t height, slong prec)
 {
     arb_t log_y, decay, x;
     arb_init(log_y);
@@ -40,7 +40,7 @@ static void aliases(arb_t z, const tmi_circle_law *s, const arb_t log_r, double 
     arb_abs(decay, decay);
     arb_add(log_y, log_y, log_r, prec);
     arb_exp(x, log_y, prec);
-    log_generating(z, s, x, prec);
+    log_generating(z, law, x, prec);
     arb_submul_si(z, log_y, k, prec);
     arb_sub(z, z, height, prec);
     arb_sub(z, z, decay, prec);
@@ -57,7 +57,7 @@ static void aliases(arb_t z, const tmi_circle_law *s, const arb_t log_r, double 
 }
 
 /* phi(theta) for e^{i theta} = point. */
-static void characteristic(acb_t z, const tmi_circle_law *s, const arb_t *tilt, const acb_t point, slong prec)
+static void characteristic(acb_t z, const tmi_circle_law *law, const arb_t *tilt, const acb_t point, slong prec)
 {
     acb_t factor, logs, away;
     bool any = false;
@@ -66,10 +66,10 @@ static void characteristic(acb_t z, const tmi_circle_law *s, const arb_t *tilt, 
     acb_init(away);
     acb_sub_si(away, point, 1, prec);
     acb_one(z);
-    for (size_t i = 0; i < s->count; i++) { /* 1 + q (e^{i theta} - 1) */
+    for (size_t i = 0; i < law->count; i++) { /* 1 + q (e^{i theta} - 1) */
         acb_mul_arb(factor, away, tilt[i], prec);
         acb_add_si(factor, factor, 1, prec);
-        int64_t n = s->groups[i].count;
+        int64_t n = law->groups[i].count;
         if (n < POWER_BY_SQUARING) {
             if (n > 1) acb_pow_ui(factor, factor, (ulong)n, prec);
             acb_mul(z, z, factor, prec);
@@ -90,8 +90,8 @@ static void characteristic(acb_t z, const tmi_circle_law *s, const arb_t *tilt, 
 }
 
 /* The integrand's real part at point m of M: phi e^{-ik theta}, divided by 1 - e^{-i theta}/r for a tail. */
-static void integrand(arb_t z, const tmi_circle_law *s, const arb_t *tilt, const arb_t r, bool tail, int64_t k, int64_t m,
-                      int64_t M, slong prec)
+static void integrand(arb_t z, const tmi_circle_law *law, const arb_t *tilt, const arb_t r, bool tail, int64_t k,
+                      int64_t m, int64_t M, slong prec)
 {
     fmpq_t turn;
     acb_t point, value;
@@ -100,7 +100,7 @@ static void integrand(arb_t z, const tmi_circle_law *s, const arb_t *tilt, const
     acb_init(value);
     fmpq_set_si(turn, 2 * m, (ulong)M);
     arb_sin_cos_pi_fmpq(acb_imagref(point), acb_realref(point), turn, prec);
-    characteristic(value, s, tilt, point, prec);
+    characteristic(value, law, tilt, point, prec);
     if (tail) {
         acb_t below;
         acb_init(below);

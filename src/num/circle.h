@@ -6,13 +6,13 @@
  *
  *     (1/M) sum_m G(z_m) z_m^{-k} = sum over all integers t of P(X = k + tM) r^{tM}.
  *
- * With G(z) / (1 - 1/z) and r > 1 in place of G(z) the coefficients are the tails P(X >= k). Put q_i = p_i r / (1-p_i+p_i r)
- * (the tilted probabilities), phi(theta) = G(r e^{i theta}) / G(r), V = sum n_i q_i (1-q_i). Then
+ * With G(z) / (1 - 1/z) and r > 1 in place of G(z) the coefficients are the tails P(X >= k). Put q_i = p_i r /
+ * (1-p_i+p_i r) (the tilted probabilities), phi(theta) = G(r e^{i theta}) / G(r), V = sum n_i q_i (1-q_i). Then
  *
  *   - |phi(theta)| <= exp(-V (1 - cos theta)), since |1 - q + q e^{i theta}|^2 = 1 - 2q(1-q)(1 - cos theta): points far
  *     from theta = 0 are not computed but bounded;
- *   - P(X = j) <= G(y) y^{-j} for y > 0, and P(X >= j) <= G(y) y^{-j} for y >= 1 (Markov): with y = r e^h for the aliases
- *     k + M, k + 2M, ... and y = r e^-h for k - M, k - 2M, ... both are geometric series; in tails h is kept below log r.
+ *   - P(X = j) <= G(y) y^{-j} for y > 0, and P(X >= j) <= G(y) y^{-j} for y >= 1 (Markov): with y = r e^h for the
+ *     aliases k + M, k + 2M, ... and y = r e^-h for k - M, k - 2M, ... both are geometric series; in tails h < log r.
  *
  * Whatever r, h, M and the number of computed points are, the enclosure is right; it is narrow if they are well chosen.
  */

@@ -5,8 +5,8 @@
  * occasion that all of them tie. Digits come from balls whose precision is raised until floor(2^m p) is the same for
  * every number in the ball, or from exact division; p = 1 is written 0.111...
  *
- * One probability is a tmi_digit_source. A choice among many is a tmi_weights: cumulative shares of weights w_0, w_1, ...
- * that are finitely many or the blocks of a discrete Gaussian.                                                       */
+ * One probability is a tmi_digit_source. A choice among many is a tmi_weights: cumulative shares of weights w_0, w_1,
+ * ... that are finitely many or the blocks of a discrete Gaussian.                                                   */
 #ifndef TMI_DIGITS_H
 #define TMI_DIGITS_H
 
@@ -63,14 +63,14 @@ typedef struct tmi_weights {
 
 /* The digits of CDF(j) as tmi_digits gives them.
  *
- * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be told from a number with finitely
- *          many digits, as may happen with weights such as 1/3 and 1/3: tmi_weights_find has no such trouble.          */
+ * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be told from a number with
+ *          finitely many digits, as may happen with weights such as 1/3 and 1/3: tmi_weights_find has no such trouble. */
 tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first,
                                 size_t word_count, tamis_error *err);
 
-/* All of CDF(0), ..., CDF(count-1) at once: low[j] <= 2^64 CDF(j) < low[j] + 2, and low[j] <= low[j+1]. So for 64 random
- * bits U: U < low[j] is certainly below CDF(j), U - low[j] >= 2 (and U > low[j]) certainly above; otherwise draw more
- * bits and ask tmi_weights_find. Needs 1 <= count, and count <= weights->count if they are finitely many.            */
+/* All of CDF(0), ..., CDF(count-1) at once: low[j] <= 2^64 CDF(j) < low[j] + 2, and low[j] <= low[j+1]. So for 64
+ * random bits U: U < low[j] is certainly below CDF(j), U - low[j] >= 2 (and U > low[j]) certainly above; otherwise
+ * draw more bits and ask tmi_weights_find. Needs 1 <= count, and count <= weights->count if they are finitely many. */
 tamis_status tmi_weights_table(uint64_t *low, const tmi_weights *weights, size_t count, tamis_error *err);
 
 /* The outcome that belongs to the random number U = 0.words... : the j with CDF(j-1) <= U < CDF(j) whatever the digits

@@ -12,7 +12,8 @@
 
 #define SHORT 200 /* terms; beyond, Euler-Maclaurin is quicker and converges well */
 
-/* z = sum_{j>=1} exp(-x j^2), x > 0: w_{j+1} = w_j q^{2j+1}, and the rest after w_j is at most w_j q^{2j+1}/(1-q^{2j+1}). */
+/* z = sum_{j>=1} exp(-x j^2), x > 0: with q = exp(-x), w_{j+1} = w_j q^{2j+1}, and the rest after w_j is at most
+ * w_j q^{2j+1}/(1 - q^{2j+1}). */
 static void half_theta(arb_t z, const arb_t x, slong bits)
 {
     arb_t term, ratio, square, rest, one, enough;

@@ -1,4 +1,5 @@
-/* Where a tail is short it is summed as it stands: the ratio of neighbours falls, so the rest is below a geometric series.
+/* Where a tail is short it is summed as it stands: the ratio of neighbours falls, so the rest is below a geometric
+ * series.
  *
  * Where it is long, a/v is small and f(x) = exp(-x^2 / (2v)) is smooth from one integer to the next, and the
  * Euler-Maclaurin formula gives it in time that does not depend on v: with f^(m)(x) = (-1)^m h_m(x) f(x), where

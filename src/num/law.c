@@ -177,8 +177,8 @@ tamis_status tmi_law_mix(tmi_law *law, const tmi_law *const *laws, const tmi_bal
 
 /* ---- convolution ---- */
 
-/* P(X + Y = k) is the convolution of what is stored, plus at most the probability that X or Y lies outside; and X + Y is
- * below the window only if X or Y is below its own. */
+/* P(X + Y = k) is the convolution of what is stored, plus at most the probability that X or Y lies outside; and X + Y
+ * is below the window only if X or Y is below its own.                                                               */
 tamis_status tmi_law_convolve(tmi_law *law, const tmi_law *x, const tmi_law *y, long bits, tamis_error *err)
 {
     tmi_law_init(law);

@@ -7,7 +7,7 @@
  * Invariants of every law that a function here has given:
  *   1. P(X = first + i) lies in mass[i] for 0 <= i < count; P(X < first) in below; P(X > first + count - 1) in above.
  *   2. |first| and |first + count| are at most TMI_LAW_END, and count at most TMI_LAW_POINTS.
- * After a failure the law is the one about which nothing is known: count 0, below and above [0, 1].                   */
+ * After a failure the law is the one about which nothing is known: count 0, below and above [0, 1]. */
 #ifndef TMI_LAW_H
 #define TMI_LAW_H
 
@@ -36,8 +36,8 @@ typedef struct tmi_window {
 /* The law about which nothing is known. */
 void tmi_law_init(tmi_law *law);
 
-/* Each makes a new law, which the caller clears. Parameters as in <tamis/num.h>; UNABLE if more than TMI_LAW_POINTS points
- * would have to be stored. */
+/* Each makes a new law, which the caller clears. Parameters as in <tamis/num.h>; UNABLE if more than TMI_LAW_POINTS
+ * points would have to be stored.                                                                                    */
 tamis_status tmi_law_point(tmi_law *law, int64_t k, tamis_error *err);
 tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window,
                                     tamis_error *err);

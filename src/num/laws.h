@@ -1,6 +1,6 @@
-/* The laws of sampling and of noise, as balls. Each function encloses one probability, computed with about `bits` bits;
- * a mass or a tail keeps its relative accuracy however small it is. The parameters have been checked by the caller
- * (tmi_check_...); k may be any integer.                                                                              */
+/* The laws of sampling and of noise, as balls. Each function encloses one probability, computed with about `bits`
+ * bits; a mass or a tail keeps its relative accuracy however small it is. The parameters have been checked by the
+ * caller (tmi_check_...); k may be any integer.                                                                      */
 #ifndef TMI_LAWS_H
 #define TMI_LAWS_H
 

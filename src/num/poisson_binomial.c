@@ -1,8 +1,8 @@
 /* The number of ones among independent trials, group i having n_i trials of probability p_i.
  *
- * Each probability is an integral over a circle (circle.h). Its radius is a guess at the saddle point, made in doubles; the
- * number of points and the like follow from it. A bad guess makes the enclosure wide, never wrong. Around sixty points
- * are computed whatever the number of units is.                                                                      */
+ * Each probability is an integral over a circle (circle.h). Its radius is a guess at the saddle point, made in
+ * doubles; the number of points and the like follow from it. A bad guess makes the enclosure wide, never wrong.
+ * Around sixty points are computed whatever the number of units is.                                                  */
 #include <math.h>
 #include <tamis/num.h>
 
@@ -74,11 +74,11 @@ typedef struct shape {
 } shape;
 
 /* Mean and variance of the law tilted by e^t. */
-static shape tilted(const tmi_circle_law *s, double t)
+static shape tilted(const tmi_circle_law *law, double t)
 {
     shape z = {0, 0};
-    for (size_t i = 0; i < s->count; i++) {
-        double x = s->groups[i].odds_log + t, small = 1 / (1 + exp(fabs(x))), n = (double)s->groups[i].count;
+    for (size_t i = 0; i < law->count; i++) {
+        double x = law->groups[i].odds_log + t, small = 1 / (1 + exp(fabs(x))), n = (double)law->groups[i].count;
         z.mean += n * (x > 0 ? 1 - small : small);
         z.variance += n * small * (1 - small);
     }
@@ -86,17 +86,17 @@ static shape tilted(const tmi_circle_law *s, double t)
 }
 
 /* The tilt whose mean is k, 0 < k < trials. */
-static double saddle(const tmi_circle_law *s, double k)
+static double saddle(const tmi_circle_law *law, double k)
 {
-    double smallest = INFINITY, largest = -INFINITY, level = log(k / ((double)s->trials - k));
-    for (size_t i = 0; i < s->count; i++) {
-        smallest = fmin(smallest, s->groups[i].odds_log);
-        largest = fmax(largest, s->groups[i].odds_log);
+    double smallest = INFINITY, largest = -INFINITY, level = log(k / ((double)law->trials - k));
+    for (size_t i = 0; i < law->count; i++) {
+        smallest = fmin(smallest, law->groups[i].odds_log);
+        largest = fmax(largest, law->groups[i].odds_log);
     }
     double low = level - largest, high = level - smallest;
     for (int i = 0; i < 80 && high - low > 1e-9 * (1 + fabs(low)); i++) {
         double middle = low + (high - low) / 2;
-        if (tilted(s, middle).mean < k) low = middle;
+        if (tilted(law, middle).mean < k) low = middle;
         else high = middle;
     }
     return low + (high - low) / 2;
@@ -124,27 +124,27 @@ static tamis_status contour(tmi_ball *z, const tmi_circle_law *law, bool tail, i
 }
 
 /* All trials succeed, or all fail. */
-static void all_equal(tmi_ball *z, const tmi_circle_law *s, bool success, slong prec)
+static void all_equal(tmi_ball *z, const tmi_circle_law *law, bool success, slong prec)
 {
     arb_t x;
     arb_init(x);
     arb_zero(tmi_arb(z));
-    for (size_t i = 0; i < s->count; i++) {
-        arb_log(x, tmi_arb_const(success ? &s->groups[i].success : &s->groups[i].failure), prec);
-        arb_addmul_si(tmi_arb(z), x, s->groups[i].count, prec);
+    for (size_t i = 0; i < law->count; i++) {
+        arb_log(x, tmi_arb_const(success ? &law->groups[i].success : &law->groups[i].failure), prec);
+        arb_addmul_si(tmi_arb(z), x, law->groups[i].count, prec);
     }
     arb_exp(tmi_arb(z), tmi_arb(z), prec);
     arb_clear(x);
 }
 
 /* P(X >= k) of the law or, mirrored, of the number of zeros; the mass at k if not tail. */
-static tamis_status upper_part(tmi_ball *z, const tmi_circle_law *s, bool tail, int64_t k, long bits, slong prec,
+static tamis_status upper_part(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, long bits, slong prec,
                                tamis_error *err)
 {
-    if (k > s->trials || (!tail && k < 0)) tmi_ball_set_int(z, 0);
-    else if (tail ? k <= 0 : s->trials == 0) tmi_ball_set_int(z, 1);
-    else if (k == 0 || k == s->trials) all_equal(z, s, k > 0, prec);
-    else return contour(z, s, tail, k, bits, prec, err);
+    if (k > law->trials || (!tail && k < 0)) tmi_ball_set_int(z, 0);
+    else if (tail ? k <= 0 : law->trials == 0) tmi_ball_set_int(z, 1);
+    else if (k == 0 || k == law->trials) all_equal(z, law, k > 0, prec);
+    else return contour(z, law, tail, k, bits, prec, err);
     return TAMIS_OK;
 }
 

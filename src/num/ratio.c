@@ -1,10 +1,11 @@
 /* The sum in long double, and why its error is known.
  *
- * Let u = LDBL_EPSILON, which bounds the relative error of one operation in every rounding mode. The integers a-j, b-j,
- * c+j, d+j are below 2^42, hence exact; factor is within u of the truth. A term costs four more roundings (two products,
- * a quotient, a product; the factor's own error takes the place of the second product where there is no second pair), so
- * the computed t_j is within (1+u)^{4j} of the true one. Terms are added in blocks of BLOCK, and the blocks to a total:
- * a term passes at most BLOCK + (number of blocks) additions. With J terms, sum S and first moment M = sum of j t_j,
+ * Let u = LDBL_EPSILON, which bounds the relative error of one operation in every rounding mode. The integers a-j,
+ * b-j, c+j, d+j are below 2^42, hence exact; factor is within u of the truth. A term costs four more roundings (two
+ * products, a quotient, a product; the factor's own error takes the place of the second product where there is no
+ * second pair), so the computed t_j is within (1+u)^{4j} of the true one. Terms are added in blocks of BLOCK, and the
+ * blocks to a total: a term passes at most BLOCK + (number of blocks) additions. With J terms, sum S and first moment
+ * M = sum of j t_j,
  *
  *     |error| <= 1.01 u (4 M + (BLOCK + J/BLOCK + 2) S)
  *

@@ -8,7 +8,7 @@
  * A law with a single pair (the binomial) sets `single`: b and d are then not looked at.
  *
  * Needs    0 <= a, b <= 2^40, 1 <= c, d <= 2^41, factor > 0, and the first ratio at most 1: the start is at the mode or
- *          beyond it. All ratios then fall, so what is left out is at most a geometric series.                        */
+ *          beyond it. All ratios then fall, so what is left out is at most a geometric series.                      */
 typedef struct tmi_ratios {
     int64_t a, b, c, d;
     bool single;

@@ -2,7 +2,7 @@
 
 #include "num/ball_arb.h"
 
-/* P(X >= k) for k > mode (up), P(X <= k) for k <= mode: a mass that comes from logarithms of factorials, times a sum. */
+/* P(X >= k) for k > mode (up), P(X <= k) for k <= mode: a mass from logarithms of factorials, times a sum. */
 static void outer_tail(tmi_ball *z, const tmi_ratio_law *law, int64_t k, bool up, long bits)
 {
     tmi_ball sum;

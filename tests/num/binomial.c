@@ -63,7 +63,8 @@ static void agrees_with_mpmath(void **state)
 static void agrees_with_itself(void **state)
 {
     static const struct { int64_t n; const char *p; int64_t k; } cases[] = {
-        {1000000, "0.03", 30100}, {1000000000000, "0.3", 300001000000}, {1000000000, "1/3", 333333333}, {100000, "1e-5", 1}, {400, "0.99", 380},
+        {1000000, "0.03", 30100}, {1000000000000, "0.3", 300001000000},
+        {1000000000, "1/3", 333333333}, {100000, "1e-5", 1}, {400, "0.99", 380},
         {1000, "1e-600/1e600", 1}, {1000, "1e-600/1e600", 3}, /* odds beyond the doubles */
     };
     (void)state;

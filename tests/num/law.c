@@ -41,7 +41,8 @@ static void part_of(tmi_ball *z, const reference *r, tmi_part part, int64_t k)
     if (r->scale) tmi_discrete_laplace_part(z, r->scale, part, k, BITS);
     else if (r->variance) tmi_discrete_gaussian_part(z, r->variance, part, k, BITS);
     else if (r->trials.groups) assert_int_equal(tmi_trials_part(z, &r->trials, part, k, BITS, NULL), TAMIS_OK);
-    else if (r->binomial.probability) assert_int_equal(tmi_binomial_part(z, &r->binomial, part, k, BITS, NULL), TAMIS_OK);
+    else if (r->binomial.probability)
+        assert_int_equal(tmi_binomial_part(z, &r->binomial, part, k, BITS, NULL), TAMIS_OK);
     else tmi_hypergeometric_part(z, &r->hypergeometric, part, k, BITS);
 }
 
