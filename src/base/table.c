@@ -127,7 +127,7 @@ void tmi_table_write(tmi_text *text, const tmi_text_table *table)
         size_t width = tmi_text_columns(table->cells[i]);
         if (width > widths[i % table->columns]) widths[i % table->columns] = width;
     }
-    for (size_t c = 0; c < table->columns; c++) whole += widths[c] + (c > 0 ? 2 : 0);
+    for (size_t c = 0; c < table->columns; c++) whole += widths[c] > 0 ? widths[c] + (c > 0 ? 2 : 0) : 0;
     for (size_t r = 0; r < table->rows; r++) {
         write_row(text, table, table->cells + r * table->columns, widths);
         if (r > 0) continue;

@@ -67,32 +67,32 @@ static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, void *
     }
 }
 
+/* Places in the list of values: by text, equal ones in the order of the list. */
 static int by_text(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;
+    int order = strcmp(*x, *y);
+    return order != 0 ? order : x < y ? -1 : x > y;
 }
 
-/* Each value once: sorted copies of the pointers put equal ones side by side. */
+/* Each value once: sorting puts equal ones side by side, and the first that comes again is told. */
 static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tmi_plan_column *column)
 {
-    char **sorted = tmi_alloc(column->value_count, sizeof *sorted);
+    char ***sorted = tmi_alloc(column->value_count, sizeof *sorted);
     if (!sorted) {
         reader->no_memory = true;
         return;
     }
-    memcpy(sorted, column->values, column->value_count * sizeof *sorted);
+    for (size_t i = 0; i < column->value_count; i++) sorted[i] = &column->values[i];
     qsort(sorted, column->value_count, sizeof *sorted, by_text);
-    bool repeated = false;
-    for (size_t i = 1; i < column->value_count && !repeated; i++) repeated = strcmp(sorted[i - 1], sorted[i]) == 0;
+    size_t first = column->value_count;
+    for (size_t i = 1; i < column->value_count; i++) {
+        size_t at = (size_t)(sorted[i] - column->values);
+        if (at < first && strcmp(*sorted[i - 1], *sorted[i]) == 0) first = at;
+    }
     tmi_free(sorted);
-    if (!repeated) return;
-    size_t seen = 0;
-    for (const tmi_yaml *item = list->first; item && seen < column->value_count; item = item->next, seen++) {
-        for (size_t i = 0; i < seen; i++) {
-            if (strcmp(column->values[i], column->values[seen]) != 0) continue;
-            tmi_complain(reader, item, "stands twice in the list of values");
-            return;
-        }
+    for (const tmi_yaml *item = list->first; item; item = item->next) {
+        if (item->index == first) tmi_complain(reader, item, "stands twice in the list of values");
     }
 }
 

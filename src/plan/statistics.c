@@ -88,11 +88,32 @@ static void read_by(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
 }
 
+/* Whether the fraction has at most SHARE_DIGITS digits above and below its line. The epsilon of a table has the shares of
+ * all statistics below its line; a thousand shares of a thousand digits would fill the memory. */
+#define SHARE_DIGITS 6
+
+static bool is_short(tmi_reader *reader, const tamis_number *number)
+{
+    char *text = NULL;
+    if (tamis_number_write(&text, number, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return true;
+    }
+    size_t above = strcspn(text, "/"), below = strlen(text) - above;
+    tmi_free(text);
+    return above <= SHARE_DIGITS && below <= SHARE_DIGITS + 1;
+}
+
 static void read_share(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_statistic *s = ((entry *)target)->statistic;
     if (!tmi_read_exact(reader, value, &s->share, "2")) return;
-    if (tmi_number_sign(s->share) <= 0) tmi_complain(reader, value, "expected a share larger than 0, e.g. 2");
+    if (tmi_number_sign(s->share) <= 0) {
+        tmi_complain(reader, value, "expected a share larger than 0, e.g. 2");
+    } else if (!is_short(reader, s->share)) {
+        tmi_complain(reader, value, "expected a simple fraction, at most %d digits above and below the line, e.g. 1/3",
+                     SHARE_DIGITS);
+    }
 }
 
 static void read_confidence(tmi_reader *reader, const tmi_yaml *value, void *target)

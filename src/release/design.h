@@ -3,13 +3,14 @@
 #ifndef TMI_RELEASE_DESIGN_H
 #define TMI_RELEASE_DESIGN_H
 
+#include "base/text.h"
 #include "plan/plan.h"
 
 typedef struct tmi_design {
     const char *name;
 
-    /* "a simple random sample of 200 of 6,194 schools", for people. */
-    void (*describe)(char *text, size_t room, const tmi_plan_design *design, const char *unit);
+    /* "simple random sample of 200 out of 6,194", for people. */
+    void (*describe)(tmi_text *text, const tmi_plan_design *design);
 
     /* Rows of the file. The number is declared, public and the same for all neighbours, so it may be checked and told
      * before anything is spent. */

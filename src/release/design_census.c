@@ -1,12 +1,12 @@
 /* A census: everybody is asked, nothing varies from sample to sample. */
-#include <stdio.h>
-
+#include "base/decimal.h"
 #include "num/number.h"
 #include "release/design.h"
 
-static void describe(char *text, size_t room, const tmi_plan_design *d, const char *unit)
+static void describe(tmi_text *text, const tmi_plan_design *d)
 {
-    snprintf(text, room, "census, all %lld; unit: %s", (long long)d->population, unit);
+    tmi_text_put(text, "census of all ");
+    tmi_text_rounded(text, (double)d->population, 0);
 }
 
 static int64_t row_count(const tmi_plan_design *d)

@@ -1,13 +1,15 @@
 /* Simple random sampling without replacement: n of N, every subset equally likely. */
-#include <stdio.h>
-
+#include "base/decimal.h"
 #include "num/number.h"
 #include "release/design.h"
 
-static void describe(char *text, size_t room, const tmi_plan_design *d, const char *unit)
+static void describe(tmi_text *text, const tmi_plan_design *d)
 {
-    snprintf(text, room, "simple random sample without replacement, %lld of %lld; unit: %s", (long long)d->sample,
-             (long long)d->population, unit);
+    tmi_text_put(text, "simple random sample of ");
+    tmi_text_rounded(text, (double)d->sample, 0);
+    tmi_text_put(text, " out of ");
+    tmi_text_rounded(text, (double)d->population, 0);
+    tmi_text_put(text, ", without replacement");
 }
 
 static int64_t row_count(const tmi_plan_design *d)

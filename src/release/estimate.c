@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/student.h"
+#include "release/promise.h"
 #include "release/release.h"
 #include "release/request.h"
 #include "release/statistic.h"
@@ -217,12 +218,9 @@ tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, ta
 {
     tamis_status status = check(text, estimate, err);
     if (status != TAMIS_OK) return status;
-    const tmi_schedule *s = &estimate->schedule;
-    char design[512];
-    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
     tmi_text t;
     tmi_text_init(&t);
-    tmi_text_format(&t, "%s: NOT PROTECTED, for use inside the agency only\n%s\n\n", s->plan->survey, design);
+    tmi_write_heading(&t, &estimate->schedule, "NOT PROTECTED, for use inside the agency only");
     tmi_results_table(&t, &estimate->results);
     tmi_text_put(&t, "\n");
     tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "

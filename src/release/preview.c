@@ -215,11 +215,9 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
     *text = NULL;
     if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a preview, got NULL");
     const tmi_schedule *s = &preview->schedule;
-    char design[512];
-    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
     tmi_text t;
     tmi_text_init(&t);
-    tmi_text_format(&t, "%s: what this plan would release (no data were read)\n%s\n\n", s->plan->survey, design);
+    tmi_write_heading(&t, s, "what this plan would release (no data were read)");
     write_statistics(&t, preview);
     tmi_text_put(&t, "\n");
     if (s->measurement_count > 0) {

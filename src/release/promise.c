@@ -34,6 +34,13 @@ void tmi_text_number_rounded(tmi_text *text, const tamis_number *number)
     else tmi_text_rounded(text, x, x >= 1000 ? 0 : x >= 1 ? 2 : tmi_decimals_of(x) + 1);
 }
 
+void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what)
+{
+    tmi_text_format(text, "%s: %s\n", schedule->plan->survey, what);
+    schedule->design->describe(text, &schedule->plan->design);
+    tmi_text_format(text, "; one record is one %s\n\n", schedule->plan->privacy.unit);
+}
+
 /* ---- JSON ---- */
 
 static void put_zero(tmi_json_out *out)
@@ -142,7 +149,8 @@ static const char nothing_counts[] =
     "Nothing keeps count: each further release of this sample adds its epsilon to this one, and tamis does not add them "
     "up in this version. Keep the sum yourself.";
 static const char noise_only[] =
-    "The intervals cover the noise only, not the error of sampling: that the numbers are for the sample, weighted up.";
+    "The intervals cover the noise only. The error of sampling, which every survey has, comes on top; this version does not "
+    "estimate it from protected data.";
 static const char clamped[] =
     "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
     "that reported.";

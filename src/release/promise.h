@@ -5,6 +5,9 @@
 #include "base/json.h"
 #include "release/schedule.h"
 
+/* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
+void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what);
+
 /* Value of the key "guarantee": {"sample": {epsilon, delta}, "outsider": null, "outsider_reason"}. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
 

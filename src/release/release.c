@@ -78,13 +78,11 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
     const tmi_schedule *s = &release->schedule;
-    char design[512];
-    s->design->describe(design, sizeof design, &s->plan->design, s->plan->privacy.unit);
     tmi_text t;
     tmi_text_init(&t);
-    tmi_text_format(&t, "%s: protected release\n%s\n\n", s->plan->survey, design);
+    tmi_write_heading(&t, s, "protected release");
     tmi_results_table(&t, &release->results);
-    tmi_text_put(&t, "\n");
+    tmi_text_put(&t, "noise ± is one standard deviation of the noise that was added\n\n");
     tmi_write_promise(&t, s, true);
     if (release->folder) {
         tmi_text_format(&t, "\nFiles in %s: release.json, release.csv, measurements.json\n", release->folder);

@@ -218,26 +218,29 @@ static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, si
     return false;
 }
 
-/* Whether any statistic is grouped by the column: each such column is a column of the file. */
-static bool groups(const tamis_plan *plan, const tmi_plan_column *column)
+/* The columns by which any statistic is grouped, each a column of the file; their number. */
+static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan)
 {
-    size_t at;
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        if (is_by(&plan->statistics[i], column, &at)) return true;
+    size_t count = 0, at;
+    for (size_t c = 0; c < plan->column_count; c++) {
+        bool used = false;
+        for (size_t i = 0; i < plan->statistic_count; i++) used = used || is_by(&plan->statistics[i], &plan->columns[c], &at);
+        if (used) groups[count++] = &plan->columns[c];
     }
-    return false;
+    return count;
 }
 
 tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
+    const tmi_plan_column *groups[TMI_MAX_COLUMNS];
+    size_t group_count = find_groups(groups, plan);
     tmi_text csv;
     tmi_text_init(&csv);
     tmi_text_put(&csv, "statistic,column");
-    for (size_t c = 0; c < plan->column_count; c++) {
-        if (!groups(plan, &plan->columns[c])) continue;
+    for (size_t c = 0; c < group_count; c++) {
         tmi_text_put(&csv, ",");
-        put_field(&csv, plan->columns[c].name);
+        put_field(&csv, groups[c]->name);
     }
     tmi_text_put(&csv, ",estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers\n");
     for (size_t i = 0; i < r->count; i++) {
@@ -245,11 +248,10 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
         tmi_text_format(&csv, "%s,", tmi_statistic_of(s)->name);
         if (s->column) put_field(&csv, s->column->name);
-        for (size_t c = 0; c < plan->column_count; c++) {
+        for (size_t c = 0; c < group_count; c++) {
             size_t at;
-            if (!groups(plan, &plan->columns[c])) continue;
             tmi_text_put(&csv, ",");
-            if (is_by(s, &plan->columns[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, result->cell, at));
+            if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, result->cell, at));
         }
         put_csv_real(&csv, result->estimate);
         put_csv_real(&csv, result->se);
