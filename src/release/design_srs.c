@@ -9,7 +9,6 @@ static void describe(tmi_text *text, const tmi_plan_design *d)
     tmi_text_rounded(text, (double)d->sample, 0);
     tmi_text_put(text, " out of ");
     tmi_text_rounded(text, (double)d->population, 0);
-    tmi_text_put(text, ", without replacement");
 }
 
 static int64_t row_count(const tmi_plan_design *d)

@@ -85,7 +85,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_text_put(&t, "noise ± is one standard deviation of the noise that was added\n\n");
     tmi_write_promise(&t, s, true);
     if (release->folder) {
-        tmi_text_format(&t, "\nFiles in %s: release.json, release.csv, measurements.json\n", release->folder);
+        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json\n", release->folder);
     }
     return tmi_text_take(text, &t, err);
 }
