@@ -69,7 +69,7 @@ def given_folder(name, place):
     expect(ran.returncode == 0 and place.duckdb() == f"{folder}\n", "the folder was forgotten")
     start = time.monotonic()
     ran = place.setup("demo", DUCKDB_DIR=str(folder))
-    expect(ran.returncode == 0 and ran.stderr == "" and time.monotonic() - start < 0.3, "the second time is not quick")
+    expect(ran.returncode == 0 and ran.stderr == "" and time.monotonic() - start < 1, "the second time is not quick")
 
 
 def given_folder_is_empty(name, place):
