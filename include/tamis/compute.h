@@ -20,7 +20,7 @@
 #include <tamis/base.h>
 
 /* The longest line that is looked at, in bytes: some hundred times the largest sensible request, and small enough that
- * reading it never takes more than about half a gigabyte. */
+ * answering it never takes more than about a gigabyte. */
 #define TAMIS_COMPUTE_LINE_MAX ((size_t)16 << 20)
 
 /* Answers one line (without its newline). A line that is too long may be cut by the caller to any length above

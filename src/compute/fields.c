@@ -29,10 +29,14 @@ done:
     return status;
 }
 
+/* Memory that the numbers of one list may hold: a million of ordinary length. Ten bytes of text can stand for a number of
+ * a thousand digits, so the length of the line is no bound. */
+#define LIST_BYTES ((size_t)128 << 20)
+
 static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_error *err)
 {
     if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of numbers");
-    size_t count = tmi_json_size(json);
+    size_t count = tmi_json_size(json), bytes = 0;
     value->numbers = tmi_alloc(count, sizeof *value->numbers);
     if (!value->numbers) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
@@ -41,6 +45,9 @@ static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_e
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i, inner.message);
         value->count++;
+        bytes += tmi_number_bytes(value->numbers[i]);
+        if (bytes > LIST_BYTES)
+            return tmi_fail(err, TAMIS_INVALID, "its numbers hold more than %zu megabytes together", LIST_BYTES >> 20);
     }
     return TAMIS_OK;
 }

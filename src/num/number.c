@@ -230,6 +230,11 @@ bool tmi_number_is_integer(const tamis_number *x)
     return mpz_cmp_ui(mpq_denref(x->value), 1) == 0;
 }
 
+size_t tmi_number_bytes(const tamis_number *x)
+{
+    return sizeof *x + (mpz_size(mpq_numref(x->value)) + mpz_size(mpq_denref(x->value))) * sizeof(mp_limb_t);
+}
+
 static bool divide(int64_t *z, const tamis_number *x, void division(mpz_ptr, mpz_srcptr, mpz_srcptr))
 {
     mpz_t quotient;

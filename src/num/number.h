@@ -24,6 +24,8 @@ int tmi_number_compare(const tamis_number *x, const tamis_number *y); /* sign of
 int tmi_number_compare_int(const tamis_number *x, int64_t y);
 bool tmi_number_is_integer(const tamis_number *x);
 
+size_t tmi_number_bytes(const tamis_number *x); /* memory that it holds */
+
 /* Largest integer <= x, smallest integer >= x; false if it does not fit 64 bits. */
 bool tmi_number_floor(int64_t *z, const tamis_number *x);
 bool tmi_number_ceil(int64_t *z, const tamis_number *x);

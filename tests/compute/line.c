@@ -285,6 +285,23 @@ static void many_releases_are_quick(void **state)
     tmi_text_clear(&line);
 }
 
+/* Seventeen bytes that stand for 2000 digits: the list is refused before it fills the memory. */
+static void long_numbers_do_not_fill_the_memory(void **state)
+{
+    tmi_text line;
+    json_t *answer;
+    (void)state;
+    tmi_text_init(&line);
+    tmi_text_put(&line, "{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"pure\", "
+                        "\"in\": {\"N\": 5, \"n\": 5, \"eps_list\": [0");
+    while (line.length < TAMIS_COMPUTE_LINE_MAX - 100) tmi_text_put(&line, ",\"1e1000/1e-1000\"");
+    tmi_text_put(&line, "]}}");
+    assert_int_equal(ask(&answer, line.bytes, line.length), TAMIS_INVALID);
+    assert_non_null(strstr(error_of(answer, "message"), "eps_list: its numbers hold more than"));
+    json_decref(answer);
+    tmi_text_clear(&line);
+}
+
 /* Without memory the answer says so, or there is none; the id is told where it was read. */
 static void survives_missing_memory(void **state)
 {
@@ -331,6 +348,7 @@ int main(void)
         cmocka_unit_test(refuses_long_deep_and_binary_lines),
         cmocka_unit_test(long_names_give_whole_answers),
         cmocka_unit_test(many_releases_are_quick),
+        cmocka_unit_test(long_numbers_do_not_fill_the_memory),
         cmocka_unit_test(survives_missing_memory),
         cmocka_unit_test(refuses_missing_pointers),
     };
