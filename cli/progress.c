@@ -91,7 +91,7 @@ static void draw(const cli_progress *p, double share, int64_t rows, double elaps
         fputs(paint.bold, stderr);
         for (int i = 0; i < BAR_CELLS; i++) {
             if (i == full) fprintf(stderr, "%s%s", paint.plain, paint.faint);
-            fputs(p->blocks ? "\u2501" : i < full ? "=" : "-", stderr);
+            fputs(i < full ? (p->blocks ? "\u2501" : "=") : (p->blocks ? "\u2500" : "-"), stderr);
         }
         fprintf(stderr, "%s  ", paint.plain);
         room -= BAR_CELLS + 2;

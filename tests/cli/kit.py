@@ -49,7 +49,7 @@ def shell(line, **options):
     """Runs a line of a shell in which `tamis` is the program under test."""
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(TAMIS, os.path.join(folder, "tamis"))
-        env = environment(PATH=folder + ":/usr/bin:/bin")
+        env = environment(PATH=folder + ":/usr/bin:/bin", TMPDIR=folder)
         return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, env=env, timeout=300, **options)
 
 
