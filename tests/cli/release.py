@@ -103,6 +103,16 @@ def a_full_disk_behind_stdout_is_told_with_the_folder():
 
 
 @case
+def closed_streams_lend_their_numbers_to_no_file():
+    with folder_with_plan() as folder:
+        data = (folder / "apisrs.csv").read_bytes()
+        done = shell("tamis release plan.yaml <&- >&- 2>&-; echo $?", cwd=folder)
+        assert done.stdout == "1\n" and (folder / "apisrs.csv").read_bytes() == data
+        for name in ("release.json", "measurements.json"):
+            json.loads((folder / "plan-release" / name).read_text())
+
+
+@case
 def an_estimate_warns_and_writes_nothing():
     with folder_with_plan() as folder:
         before = set(os.listdir(folder))
