@@ -1,5 +1,5 @@
-/* How fast exact noise is drawn on one core: one JSON object a line, the best of several runs. The last line is what the
- * processor can do at all, random bytes by AES-256-CTR, as every draw is made of them. */
+/* How fast exact noise is drawn on one core: one JSON object a line, the best of several runs. The last line is what
+ * the processor can do at all, random bytes by AES-256-CTR, as every draw is made of them. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>

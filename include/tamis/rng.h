@@ -24,9 +24,9 @@
 typedef struct tamis_rng tamis_rng;
 
 /* Gives    a generator that the caller frees; NULL on failure.
- * Cost     64 KiB of memory, microseconds.
- * Errors   INVALID (NULL), SYSTEM (memory, no random bits from the operating system, Linux older than 4.14). A generator
- *          that failed once fails for ever: there are no second-best bits.                                           */
+ * Cost     64 KiB of memory, microseconds (a millisecond or two for the first one, while libcrypto starts).
+ * Errors   INVALID (NULL), SYSTEM (memory, no random bits from the operating system, Linux older than 4.14). A
+ *          generator that failed once fails for ever: there are no second-best bits.                                 */
 TAMIS_API tamis_status tamis_rng_new(tamis_rng **rng, tamis_error *err);
 
 /* Wipes and frees; NULL is fine. */
@@ -61,8 +61,8 @@ TAMIS_API tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis
 
 TAMIS_API void tamis_noise_free(tamis_noise *noise);
 
-/* Beyond this, noise is cut: a draw of +-2^62 means "at least that far". Cutting is post-processing, it costs no privacy;
- * at the largest scale it happens with probability exp(-128). */
+/* Beyond this, noise is cut: a draw of +-2^62 means "at least that far". Cutting is post-processing, it costs no
+ * privacy; at the largest scale it happens with probability exp(-128). */
 #define TAMIS_NOISE_MAX (INT64_C(1) << 62)
 
 /* Draws `count` independent values. Draw as often as you like; a stream may be drawn in pieces of any size (pieces of

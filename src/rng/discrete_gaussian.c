@@ -6,8 +6,8 @@
  *
  * T = 1 (v < 64^2): u = 0. Choose |X| = k by inversion with weights exp(-k^2 / 2v), the zero counted half,
  *       then a fair sign: both signs together give every k != 0 its weight and 0 one weight. Nothing is rejected.
- * T > 1 (T the largest power of two with T <= sqrt(v) / 32): choose k with weights exp(-(k T)^2 / 2v), a fair sign and u
- *       uniform; keep them with probability exp(-x), otherwise start again. A kept (sign, k, u) then has probability
+ * T > 1 (T the largest power of two with T <= sqrt(v) / 32): choose k with weights exp(-(k T)^2 / 2v), a fair sign and
+ *       u uniform; keep them with probability exp(-x), otherwise start again. A kept (sign, k, u) then has probability
  *       proportional to exp(-|X|^2 / 2v). Zero could come with either sign: the one with minus is not kept.
  *
  * Blocks are chosen by inversion.c, exactly. Keeping is a coin of probability exp(-x), tossed with a random number
@@ -25,7 +25,7 @@
  *       g <= 2^32 f (2k + f) < g + 2.
  *   C = floor(2^64 c) <= 2^53.  X = floor(g C / 2^64), the product below 2^43 * 2^53:
  *       2^32 x < (g + 2)(C + 1) / 2^64 < g C / 2^64 + 2^-21 + 2^-9 < X + 2, and x < 2 sqrt(45 c) + 3 c < 1.
- *   X^2 / 2^33 rounded up is at least 2^32 (X / 2^32)^2 / 2; 1 - x + x^2/2 decreases for x < 1, so X may stand for x. */
+ *   X^2 / 2^33 rounded up is at least 2^32 (X / 2^32)^2 / 2; 1 - x + x^2/2 decreases for x < 1, so X stands for x. */
 #include "base/memory.h"
 #include "rng/bernoulli.h"
 #include "rng/inversion.h"

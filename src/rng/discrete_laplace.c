@@ -7,15 +7,15 @@
  *            independent of L and geometric with ratio exp(-2^I / scale). I is chosen so that this ratio is at most
  *            exp(-16); one coin tells whether H > 0, and then further coins with the same probability count it.
  * The coins. A coin of probability p compares random binary digits with those of p (see bernoulli.c). p is the same for
- *            all 256 lanes, so 256 coins are tossed at once, digit by digit: a plane is one random digit for every lane,
+ *            all 256 lanes, so 256 coins are tossed at once, digit by digit: a plane is one random digit for each lane,
  *                yes |= open & d & ~u;     open &= ~(u ^ d);
- *            where `open` marks lanes whose digits equal those of p so far: half as many after each plane. Those that are
- *            open after TMI_PLANES of them go on one by one with tmi_coin_toss.
+ *            where `open` marks lanes whose digits equal those of p so far: half as many after each plane. Those that
+ *            are open after TMI_PLANES of them go on one by one with tmi_coin_toss.
  *
- * Each lane compares digits of its own, so the lanes are independent. L - L' is formed by bitwise subtraction on planes,
- * then planes become integers by transposing. All operations are on integers.
+ * Each lane compares digits of its own, so the lanes are independent. L - L' is formed by bitwise subtraction on
+ * planes, then planes become integers by transposing. All operations are on integers.
  *
- * Bounds: 2^(I-1) < 16 scale <= 2^59, so I <= 59; |L - L'| < 2^59 needs I + 1 <= 60 planes with the sign.             */
+ * Bounds: 2^(I-1) < 16 scale <= 2^59, so I <= 59; |L - L'| < 2^59 needs I + 1 <= 60 planes with the sign. */
 #include "rng/discrete_laplace.h"
 
 #include <string.h>

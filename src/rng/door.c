@@ -6,8 +6,8 @@
  *                reads the memory later cannot recompute what was drawn before. Used bytes are wiped at the end of each
  *                draw, everything when the generator is freed.
  * Reseeding      Every 256 buffers (16 MiB) fresh bytes of the operating system are added to the key.
- * Fork           Buffer and state lie in pages marked MADV_WIPEONFORK. A child finds zeros there, which mean "nothing at
- *                hand, not keyed": its first take asks the operating system for a key of its own. The parent pays nothing,
+ * Fork           Buffer and state lie in pages marked MADV_WIPEONFORK. A child finds zeros there, which mean "nothing
+ *                at hand, not keyed": its first take asks the system for a key of its own. The parent pays nothing,
  *                and no process id is compared (ids are reused). The cipher context, which lies elsewhere, holds the
  *                parent's key in the child until then, and is keyed anew before it gives a byte.
  * Failure        An error of the operating system or of libcrypto makes the generator useless for good. There is no

@@ -2,9 +2,9 @@
  *
  * Why exact. Let U be uniform in [0, 1), its binary digits fair coins. The index j with CDF(j-1) <= U < CDF(j) has
  * probability w_j / (sum of all w). 64 digits of U are drawn first; the table knows 2^64 CDF(j) up to less than 2, and
- * unless U falls into such a gap the index is certain. Otherwise, or beyond the table, further digits are drawn and num/
- * compares them with balls around the CDF, narrowed as needed, until one index is certain. That ends with probability 1
- * whatever the weights are, because U equals a threshold with probability 0.
+ * unless U falls into such a gap the index is certain. Otherwise, or beyond the table, further digits are drawn and
+ * num/ compares them with balls around the CDF, narrowed as needed, until one index is certain. That ends with
+ * probability 1 whatever the weights are, because U equals a threshold with probability 0.
  *
  * The guide only says where to start looking.                                                                        */
 #include "rng/inversion.h"

@@ -18,8 +18,8 @@ typedef struct tmi_inversion {
 tamis_status tmi_inversion_init(tmi_inversion *table, const tmi_weights *weights, size_t count, tamis_error *err);
 void tmi_inversion_clear(tmi_inversion *table);
 
-/* The index that belongs to U, given its first 64 digits; false if they do not decide, or the index lies beyond the table:
- * then ask tmi_inversion_find. */
+/* The index that belongs to U, given its first 64 digits; false if they do not decide, or the index lies beyond the
+ * table: then ask tmi_inversion_find. */
 static inline bool tmi_inversion_quick(size_t *index, const tmi_inversion *table, uint64_t u)
 {
     size_t j = table->guide[u >> (64 - TMI_GUIDE_BITS)];

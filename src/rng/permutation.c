@@ -1,7 +1,7 @@
 /* A random order (Fisher and Yates, in Durstenfeld's form).
  *
- * Why exact. Place i receives one of the elements 0..i, each equally likely and independent of the draws before, so each
- * of the n! sequences of draws is equally likely, and different sequences give different orders.                     */
+ * Why exact. Place i receives one of the elements 0..i, each equally likely and independent of the draws before, so
+ * each of the n! sequences of draws is equally likely, and different sequences give different orders. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,12 +1,12 @@
 /* A simple random sample without replacement: n of N units in memory that grows with n alone.
  *
- * Why exact (Floyd's method; Bentley and Floyd, Communications of the ACM 30, 1987). Units N-n, ..., N-1 have their turn;
- * at the turn of j draw t uniform in 0..j and add t to the sample, or j if t is in it already. By induction each set of
- * size j-N+n+1 within 0..j is equally likely after that turn: a set with j arises from its j-N+n other elements and any
- * of these or j itself as t, a set without j from each of its elements drawn last; both have j-N+n+1 ways of equal
- * probability.
+ * Why exact (Floyd's method; Bentley and Floyd, Communications of the ACM 30, 1987). Units N-n, ..., N-1 have their
+ * turn; at the turn of j draw t uniform in 0..j and add t to the sample, or j if t is in it already. By induction each
+ * set of size j-N+n+1 within 0..j is equally likely after that turn: a set with j arises from its j-N+n other elements
+ * and any of these or j itself as t, a set without j from each of its elements drawn last; both have j-N+n+1 ways of
+ * equal probability.
  *
- * The set is a hash table of at least twice the size; afterwards its memory serves to sort the sample, byte by byte.  */
+ * The set is a hash table of at least twice the size; afterwards its memory serves to sort the sample, byte by byte. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -1,9 +1,9 @@
 /* Uniform on {0, ..., n-1}.
  *
- * Why exact. Take as many bytes as n - 1 needs, keep as many of their bits as it needs: a uniform integer below the next
- * power of two. If it is below n, every value is equally likely; otherwise forget it and draw again (fewer than two
- * rounds on average). There is no remainder and no multiplication, hence no modulo bias, and for n <= 2^16 a test can
- * feed every possible pair of bytes.                                                                                 */
+ * Why exact. Take as many bytes as n - 1 needs, keep as many of their bits as it needs: a uniform integer below the
+ * next power of two. If it is below n, every value is equally likely; otherwise forget it and draw again (fewer than
+ * two rounds on average). There is no remainder and no multiplication, hence no modulo bias, and for n <= 2^16 a test
+ * can feed every possible pair of bytes. */
 #include "rng/uniform.h"
 
 bool tmi_uniform(uint64_t *value, uint64_t n, tamis_rng *rng)

@@ -1,8 +1,8 @@
 """What the noise of the shipped library is made of: integers alone, random bits from one door, no seed.
 
-Floating-point noise is how most libraries were broken (Mironov's low bits, precision attacks), so the machine code itself
-is looked at: no file of src/rng may contain one instruction that computes with floating-point numbers. Moves and bitwise
-operations on vector registers are integers' too and are allowed.
+Floating-point noise is how most libraries were broken (Mironov's low bits, precision attacks), so the machine code
+itself is looked at: no file of src/rng may contain one instruction that computes with floating-point numbers. Moves and
+bitwise operations on vector registers are integers' too and are allowed.
 """
 import pathlib
 import re

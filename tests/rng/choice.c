@@ -117,14 +117,15 @@ static tamis_status halves(tmi_ball *weight, const void *context, size_t j, long
     return TAMIS_OK;
 }
 
-/* What inversion.h promises of any table that keeps low[j] <= 2^64 CDF(j) < low[j] + 2, also one that is not as good as it
- * could be or shorter than the list of weights: an index that is called certain is right. */
+/* What inversion.h promises of any table that keeps low[j] <= 2^64 CDF(j) < low[j] + 2, also one that is not as good
+ * as it could be or shorter than the list of weights: an index that is called certain is right. */
 static void tables_may_be_loose(void **state)
 {
     enum { weights = 8, count = 3 };
     tmi_inversion table;
     (void)state;
-    assert_int_equal(tmi_inversion_init(&table, &(tmi_weights){.weight = halves, .count = weights}, count, NULL), TAMIS_OK);
+    tmi_weights eight = {.weight = halves, .count = weights};
+    assert_int_equal(tmi_inversion_init(&table, &eight, count, NULL), TAMIS_OK);
     for (unsigned loose = 0; loose < 2; loose++) {
         for (size_t j = 0; j < count; j++) {
             size_t index;

@@ -121,8 +121,8 @@ static edge find_edge(const tamis_noise *noise, unsigned m, int64_t k, const uin
     return e;
 }
 
-/* Every threshold is where balls say it is, to at most 2 parts in 2^64; where the first word does not decide, the next one
- * does, to at most 2 parts in 2^128 (looked at for a few thresholds). */
+/* Every threshold is where balls say it is, to at most 2 parts in 2^64; where the first word does not decide, the next
+ * one does, to at most 2 parts in 2^128 (looked at for a few thresholds). */
 static void check_blocks(const char *variance, size_t step)
 {
     tamis_noise *noise = gaussian(variance);
@@ -159,7 +159,8 @@ static void check_blocks(const char *variance, size_t step)
     }
     /* Monotone: every string of 14 digits, followed by zeros, ones or anything. */
     for (uint64_t top = 0; top < 1 << 14 && step == 1; top++) {
-        uint64_t first = top << 50, words[3] = {first, first | (UINT64_MAX >> 14), first | (top * 0x9E3779B97F4A7C15u >> 14)};
+        uint64_t first = top << 50, last = first | (UINT64_MAX >> 14), any = first | (top * 0x9E3779B97F4A7C15u >> 14);
+        uint64_t words[3] = {first, last, any};
         for (int i = 0; i < 3; i++) {
             size_t k = 0;
             while (k < count && words[i] >= edges[k].above) k++;
@@ -216,7 +217,8 @@ static void keep_probability(tmi_ball *z, const tamis_number *variance, uint64_t
 
 /* The first `a` that does not keep u in the block of `word`; those below all do. At most one a wants a byte more: it is
  * *tie, or 2^32. The caller's digits `more` (1 byte) follow the tie. */
-static uint64_t find_keep(uint64_t *tie, const tamis_noise *noise, uint64_t word, uint64_t u, unsigned m, int64_t expected)
+static uint64_t find_keep(uint64_t *tie, const tamis_noise *noise, uint64_t word, uint64_t u, unsigned m,
+                          int64_t expected)
 {
     uint64_t low = 0, high = UINT64_C(1) << 32;
     *tie = high;
@@ -264,7 +266,8 @@ static void check_keeping(const char *text, size_t step)
         if (k > 0) from = find_edge(noise, b.m, (int64_t)k - 1, NULL).above;
         if (e.below <= from) break; /* the tail of the table */
         uint64_t word = from + (e.below - 1 - from) / 3;
-        uint64_t cases[] = {1, size / 2, size - 1, size / 3 + 1, (random = random * 6364136223846793005u + 1) >> (64 - b.m)};
+        random = random * 6364136223846793005u + 1;
+        uint64_t cases[] = {1, size / 2, size - 1, size / 3 + 1, random >> (64 - b.m)};
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             uint64_t u = cases[i] % size, tie;
             if (k == 0 && u == 0) continue; /* the zero: see below */

@@ -66,12 +66,12 @@ static int64_t value_of(const wish *w, unsigned levels)
     return (int64_t)(x > most ? most : x < -most ? -most : x);
 }
 
-/* Any 256 values can be wished for, each bit of each lane by itself, with ties beyond the planes, beyond the digits kept,
- * with high parts on either side, saturated or not; both forms of the code agree. */
+/* Any 256 values can be wished for, each bit of each lane by itself, with ties beyond the planes, beyond the digits
+ * kept, with high parts on either side, saturated or not; both forms of the code agree. */
 static void lanes_keep_to_themselves(void **state)
 {
-    static const char *const scales[] = {"1/1000000", "1/16", "1", "7", "8", "4095/2", "4097/2", "134217728", "134217729",
-                                         "36028797018963968"}; /* both sides of each width */
+    static const char *const scales[] = {"1/1000000", "1/16", "1", "7", "8", "4095/2", "4097/2", "134217728",
+                                         "134217729", "36028797018963968"}; /* both sides of each width */
     static const unsigned ties[] = {0, 0, 0, 0, 3, 7, 8, 9, 16, 63, 64, 127, 128, 129, 200, 256};
     script s = {0};
     (void)state;
@@ -85,8 +85,8 @@ static void lanes_keep_to_themselves(void **state)
         wish wishes[TMI_LANES];
         int64_t out[TMI_LANES];
         bool seen[TMI_LANES] = {0};
-        /* Where is each lane? In run r, the lanes whose number has bit r are 1 (by a high part if there are no bits), the
-         * others 0: a place reads the number of its lane. */
+        /* Where is each lane? In run r, the lanes whose number has bit r are 1 (by a high part if there are no bits),
+         * the others 0: a place reads the number of its lane. */
         for (int r = 0; r < 8 && !tiny; r++) {
             memset(wishes, 0, sizeof wishes);
             for (unsigned lane = 0; lane < TMI_LANES; lane++)
@@ -150,7 +150,7 @@ static tamis_status logistic(tmi_ball *z, const void *context, long bits, tamis_
     return TAMIS_OK;
 }
 
-/* The number of strings of 16 digits, out of 65536, for which coin c (2 * level + side) says yes; all but one decide. */
+/* The number of strings of 16 digits (of 65536) for which coin c = 2 * level + side says yes; all but one decide. */
 static uint64_t count_yes(const script *segments, unsigned coins, unsigned c, uint64_t digits, const tamis_noise *noise)
 {
     script s = {0};
@@ -250,8 +250,8 @@ static void shares_are_right(void **state)
 
 /* Large scales, where no single mass can be seen: the tails and the binary digits.
  *
- * P(|X| >= t) = 2 r^t / (1 + r), r = exp(-1 / scale). Digit j (two's complement) of -X is the opposite of that of X unless
- * t = 2^j divides X, so it is 1 with a probability within q/2 of 1/2, where q = P(t divides X) =
+ * P(|X| >= t) = 2 r^t / (1 + r), r = exp(-1 / scale). Digit j (two's complement) of -X is the opposite of that of X
+ * unless t = 2^j divides X, so it is 1 with a probability within q/2 of 1/2, where q = P(t divides X) =
  * tanh(1 / 2 scale) / tanh(t / 2 scale) <= 1/t + 1 / (2 scale). */
 static tamis_status tail(tmi_ball *z, const void *context, long bits, tamis_error *err)
 {

@@ -1,5 +1,5 @@
-/* The real door: this test links src/rng/door.c, with the calls to the operating system and to libcrypto wrapped so that
- * they can be made to fail. */
+/* The real door: this test links src/rng/door.c, with the calls to the operating system and to libcrypto wrapped so
+ * that they can be made to fail. */
 #include "test.h"
 
 #include <errno.h>
@@ -235,9 +235,9 @@ static void asks_the_system_again(void **state)
     tamis_rng_free(rng);
 }
 
-/* Each bit of each place of the buffer is fair: off by one bit or byte anywhere would leave one fixed. 600 buffers, each
- * place counted over them: a fair place is outside 300 +- 110 with probability below 2 exp(-2 * 110^2 / 600) = 6e-18;
- * with 65488 * 8 places the false-alarm rate is below 4e-12. */
+/* Each bit of each place of the buffer is fair: off by one bit or byte anywhere would leave one fixed. 600 buffers,
+ * each place counted over them: a fair place is outside 300 +- 110 with probability below 2 exp(-2 * 110^2 / 600) =
+ * 6e-18; with 65488 * 8 places the false-alarm rate is below 4e-12. */
 static void every_bit_is_random(void **state)
 {
     enum { runs = 600, used = BUFFER - 48 };

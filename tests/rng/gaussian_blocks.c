@@ -26,7 +26,7 @@ blocks blocks_of(const char *text)
 {
     tamis_number *variance = number(text);
     blocks b = {0, 0, calloc(4096, sizeof *b.cdf)};
-    for (double v = tmi_number_down(variance) / 1024; v >= 4; v /= 4) b.m++; /* the cases below are far from the edges */
+    for (double v = tmi_number_down(variance) / 1024; v >= 4; v /= 4) b.m++; /* no test is close to an edge */
     tmi_ball sum, rest, zero;
     tmi_ball_init(&sum);
     tmi_ball_init(&rest);

@@ -1,5 +1,5 @@
-/* Writes random bits that make the discrete Laplace sampler draw given values: the sampler run backwards, from the digits
- * of its coins as num/ tells them. */
+/* Writes random bits that make the discrete Laplace sampler draw given values: the sampler run backwards, from the
+ * digits of its coins as num/ tells them. */
 #ifndef TESTS_LAPLACE_SCRIPT_H
 #define TESTS_LAPLACE_SCRIPT_H
 

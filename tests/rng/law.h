@@ -14,8 +14,9 @@ tamis_number *number(const char *text); /* the caller frees it */
 tamis_bound laplace_mass(const char *scale, int64_t k);
 tamis_bound gaussian_mass(const char *variance, int64_t k);
 
-/* Whether n trials of probability p may give this count. By Chernoff's bound a fair sampler is refused with probability at
- * most 2 exp(-CHANCE) = 8.5e-15 each time: a program that asks 10^4 times has a false-alarm rate below 10^-10. */
+/* Whether n trials of probability p may give this count. By Chernoff's bound a fair sampler is refused with
+ * probability at most 2 exp(-CHANCE) = 8.5e-15 each time: a program that asks 10^4 times has a false-alarm rate below
+ * 10^-10. */
 #define CHANCE 32.4
 bool may_be_chance(uint64_t count, uint64_t n, tamis_bound p);
 

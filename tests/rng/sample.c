@@ -9,8 +9,8 @@
 
 static tamis_rng *rng;
 
-/* Draws with every sequence of `length` bytes below 8: the low bits that uniform integers below 8 look at. Sequences with
- * a rejected byte run out of bits and do not count; the others must give every outcome equally often. */
+/* Draws with every sequence of `length` bytes below 8: the low bits that uniform integers below 8 look at. Sequences
+ * with a rejected byte run out of bits and do not count; the others must give every outcome equally often. */
 typedef uint64_t outcome_of(const uint64_t *values, size_t n);
 typedef tamis_status drawing(uint64_t *values, size_t n, size_t population);
 
@@ -92,7 +92,8 @@ static void samples_are_equally_likely(void **state)
                                       {2, 8, 2, 28}, {3, 8, 3, 56}, {4, 8, 4, 70}, {5, 8, 5, 56}, {3, 6, 3, 20}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        every_outcome_is_equally_likely(cases[i][0], cases[i][1], cases[i][2], draw_sample, code_of_sample, cases[i][3]);
+        every_outcome_is_equally_likely(cases[i][0], cases[i][1], cases[i][2], draw_sample, code_of_sample,
+                                        cases[i][3]);
 }
 
 /* Populations of any size up to 2^40, sorted, without repetition, within the population. */

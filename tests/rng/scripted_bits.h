@@ -1,7 +1,8 @@
 /* The random bits of tests. This door replaces src/rng/door.c in the test library and stays out of the shipped one.
  *
  * Without further words it gives a stream that is fixed by a seed (AES-256 in counter mode: good enough for any
- * statistic). A test may hand out other bits, also such that end: a generator without bits fails, as the real one does. */
+ * statistic). A test may hand out other bits, also such that end: a generator without bits fails, as the real one
+ * does. */
 #ifndef TESTS_SCRIPTED_BITS_H
 #define TESTS_SCRIPTED_BITS_H
 
