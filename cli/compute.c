@@ -85,6 +85,7 @@ const cli_command cli_command_compute = {
         "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
         "  {\"id\": \"a\", \"out\": {...}}\n"
         "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"
+        "'id' is any string; it comes back as it is, or as null where the line could not be read. "
         "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number "
         "in 'out' is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer "
         "and does not stop the others; the exit code is then 3.",
