@@ -114,6 +114,14 @@ def a_closed_stdout_is_a_system_error():
 def closed_streams_do_no_harm():
     done = shell("tamis --version <&- 2>&-; echo $?")
     assert done.stdout.endswith("\n0\n"), done
+    process = subprocess.Popen(["/bin/sh", "-c", f"exec '{TAMIS}' compute >&- 2>&-"], stdin=subprocess.PIPE,
+                               env=environment())
+    held, end = set(), time.monotonic() + 20
+    while held != {"/dev/null"} and time.monotonic() < end:  # else the next file would get the number of stdout
+        time.sleep(0.05)
+        held = {os.readlink(f"/proc/{process.pid}/fd/{n}") for n in (1, 2) if os.path.lexists(f"/proc/{process.pid}/fd/{n}")}
+    process.communicate()
+    assert held == {"/dev/null"}, held
 
 
 @case
