@@ -11,5 +11,6 @@
 #include <tamis/privacy.h>
 #include <tamis/rng.h>
 #include <tamis/study.h>
+#include <tamis/survey.h>
 
 #endif

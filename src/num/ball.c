@@ -42,6 +42,19 @@ void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits)
         arb_##name(tmi_arb(z), tmi_arb_const(x), bits);                                                               \
     }
 
+void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y, long ystep, size_t count, long bits)
+{
+    arb_dot(tmi_arb(z), NULL, 0, tmi_arb_const(x), xstep, tmi_arb_const(y), ystep, (slong)count, bits);
+}
+
+void tmi_ball_middle(tmi_ball *z, const tmi_ball *x) { arb_get_mid_arb(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius) { arb_add_error(tmi_arb(z), tmi_arb_const(radius)); }
+void tmi_ball_abs(tmi_ball *z, const tmi_ball *x) { arb_abs(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent)
+{
+    arb_mul_2exp_si(tmi_arb(z), tmi_arb_const(x), exponent);
+}
+
 BINARY(add)
 BINARY(sub)
 BINARY(mul)
@@ -64,6 +77,11 @@ bool tmi_ball_is_zero(const tmi_ball *x) { return arb_is_zero(tmi_arb_const(x)) 
 bool tmi_ball_is_positive(const tmi_ball *x) { return arb_is_positive(tmi_arb_const(x)) != 0; }
 bool tmi_ball_is_negative(const tmi_ball *x) { return arb_is_negative(tmi_arb_const(x)) != 0; }
 bool tmi_ball_is_finite(const tmi_ball *x) { return arb_is_finite(tmi_arb_const(x)) != 0; }
+
+bool tmi_ball_is_at_most(const tmi_ball *x, const tmi_ball *y)
+{
+    return arb_le(tmi_arb_const(x), tmi_arb_const(y)) != 0;
+}
 
 bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y)
 {

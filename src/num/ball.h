@@ -41,12 +41,22 @@ void tmi_ball_max(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits);
 void tmi_ball_min(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits);
 void tmi_ball_union(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits); /* holds both */
 
+/* x[0] y[0] + x[xstep] y[ystep] + ... + x[(count-1) xstep] y[(count-1) ystep]: about ten nanoseconds a term. */
+void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y, long ystep, size_t count, long bits);
+
+/* The middle of the ball as an exact number, and the ball with everything within |radius| of it. */
+void tmi_ball_middle(tmi_ball *z, const tmi_ball *x);
+void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius);
+void tmi_ball_abs(tmi_ball *z, const tmi_ball *x);
+void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent); /* x 2^exponent, exactly */
+
 /* Certain answers: true means true of every number in the ball(s); false means false or not known. */
 bool tmi_ball_is_zero(const tmi_ball *x);
 bool tmi_ball_is_positive(const tmi_ball *x);
 bool tmi_ball_is_negative(const tmi_ball *x);
 bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y);
 bool tmi_ball_is_finite(const tmi_ball *x);
+bool tmi_ball_is_at_most(const tmi_ball *x, const tmi_ball *y);
 
 /* The narrowest doubles around the ball: {-inf, inf} if nothing is known. */
 tamis_bound tmi_ball_bound(const tmi_ball *x);

@@ -6,6 +6,10 @@
  * can feed every possible pair of bytes. */
 #include "rng/uniform.h"
 
+#include <string.h>
+
+#include "num/wide.h"
+
 bool tmi_uniform(uint64_t *value, uint64_t n, tamis_rng *rng)
 {
     *value = 0;
@@ -23,6 +27,22 @@ bool tmi_uniform(uint64_t *value, uint64_t n, tamis_rng *rng)
             return true;
         }
     }
+}
+
+bool tmi_uniform_wide(uint64_t *value, const uint64_t *n, size_t words, tamis_rng *rng)
+{
+    size_t top = words;
+    while (top > 1 && n[top - 1] == 0) top--;
+    memset(value, 0, words * sizeof *value);
+    if (top <= 1) return tmi_uniform(value, n[0], rng);
+    uint64_t mask = UINT64_MAX >> __builtin_clzll(n[top - 1]);
+    do {
+        const uint8_t *random = tmi_bits_take(rng, top * sizeof *value);
+        if (!random) return false;
+        memcpy(value, random, top * sizeof *value);
+        value[top - 1] &= mask;
+    } while (tmi_wide_compare(value, n, top) >= 0);
+    return true;
 }
 
 tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err)

@@ -1,0 +1,203 @@
+/* Sampling designs: how a sample is drawn from a frame, with what probabilities, and what that exposes.
+ *
+ * A frame is the list of all units, numbered from 0. A design is a law on samples of the frame: simple random sampling,
+ * unequal probabilities of many kinds, strata, clusters, stages. Each design tells the probability that a unit, or a set
+ * of units, is in the sample; draws a sample with exactly that law (random bits from tamis_rng, integers and certified
+ * digits, no floating point decides); on a small frame lists every sample with its probability; and tells its exposure,
+ * which privacy turns into a guarantee. All parameters are exact, all results are enclosures.
+ *
+ * A design is not changed by use: any number of threads may share it.                                                */
+#ifndef TAMIS_SURVEY_H
+#define TAMIS_SURVEY_H
+
+#include <tamis/rng.h>
+
+typedef struct tamis_design tamis_design;
+
+/* ---- designs ----
+ *
+ * Each function gives a design that the caller frees with tamis_design_free; *design is NULL on failure.
+ *
+ * Needs    1 <= sample <= population <= TAMIS_MAX_UNITS; probabilities in (0, 1], at most TAMIS_MAX_LISTED of them. Numbers
+ *          are copied.
+ * Errors   INVALID (the message names the parameter), SYSTEM (memory), UNABLE (probabilities whose common denominator is
+ *          beyond 4000 bits).                                                                                        */
+
+#define TAMIS_MAX_LISTED ((size_t)1 << 28)
+
+/* Everybody. */
+TAMIS_API tamis_status tamis_design_census(tamis_design **design, int64_t population, tamis_error *err);
+
+/* Simple random sampling: each set of `sample` units is equally likely. */
+TAMIS_API tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err);
+
+/* `draws` independent draws of one unit; a unit may be drawn several times. Needs 1 <= draws <= TAMIS_MAX_UNITS. */
+TAMIS_API tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws,
+                                                         tamis_error *err);
+
+/* Each unit is drawn with the same probability, independently. */
+TAMIS_API tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate,
+                                              tamis_error *err);
+
+/* Each unit is drawn with a probability of its own, independently. */
+TAMIS_API tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities,
+                                            size_t count, tamis_error *err);
+
+/* Every k-th unit of the list after a random start; population / sample need not be an integer. With random_order the
+ * list is shuffled first, which is simple random sampling. */
+TAMIS_API tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample,
+                                               int random_order, tamis_error *err);
+
+/* Unequal probabilities and a fixed sample size, their sum, which must be an integer. Methods:
+ *   "conditional_poisson"  the law of largest entropy with these inclusion probabilities
+ *   "sampford"             Sampford (1967)
+ *   "pivotal"              Deville and Tille (1998), units fight in list order; "pivotal_random": in random order
+ *   "systematic"           Madow (1949), in list order; "systematic_random": in random order
+ *   "brewer"               Brewer (1975), draw by draw
+ *   "tille"                Tille (1996), elimination
+ * Units of probability 1 are in every sample. */
+TAMIS_API tamis_status tamis_design_pps(tamis_design **design, const char *method,
+                                        const tamis_number *const *probabilities, size_t count, tamis_error *err);
+
+/* Independent designs side by side: the units of strata[0] come first. On success the strata belong to the new design
+ * (the array itself does not); on failure they stay the caller's. */
+TAMIS_API tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
+                                                tamis_error *err);
+
+/* Clusters are drawn by `first`, and inside each drawn cluster c, independently, units by second[c]; the units of
+ * cluster 0 come first. On success all of them belong to the new design, on failure they stay the caller's. Needs a first
+ * stage without replacement, with as many units as there are second stages.
+ * A cluster design is one whose second stages are censuses. */
+TAMIS_API tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first, tamis_design *const *second,
+                                                size_t count, tamis_error *err);
+
+TAMIS_API void tamis_design_free(tamis_design *design);
+
+TAMIS_API int64_t tamis_design_population(const tamis_design *design);
+
+/* The size of every sample (draws, if with replacement), or -1 if it is random. */
+TAMIS_API int64_t tamis_design_sample(const tamis_design *design);
+
+/* "srs", "sampford", ...; "strata", "stages". */
+TAMIS_API const char *tamis_design_name(const tamis_design *design);
+
+/* From sizes to inclusion probabilities: sample * size / (sum of sizes), where units that would get more than 1 get 1 and
+ * the rest is shared again, until none is above 1. A size of 0 gives 0.
+ *
+ * Needs    1 <= sample <= number of positive sizes, sizes >= 0.
+ * Gives    `count` new numbers that the caller frees; all NULL on failure.
+ * Cost     O(count log count).
+ * Errors   INVALID, SYSTEM, UNABLE (as above).                                                                       */
+TAMIS_API tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes,
+                                               size_t count, int64_t sample, tamis_error *err);
+
+/* ---- inclusion probabilities ---- */
+
+/* pi[i], the probability that unit units[i] is in the sample at least once; units = NULL: units 0, ..., count-1.
+ *
+ * Gives    enclosures of relative width TAMIS_WIDTH; {0, 1} on failure.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, const int64_t *units,
+                                             size_t count, tamis_error *err);
+
+/* pij[i * count + j], the probability that units[i] and units[j] are both in the sample; pi on the diagonal.
+ *
+ * Needs    different units, at most TAMIS_MAX_JOINT of them.
+ * Gives    enclosures of relative width TAMIS_WIDTH, exact zeros where both never meet; {0, 1} on failure.
+ * Cost     O(count^2) for most designs; times the sample size, and O(population * sample) once, for conditional Poisson
+ *          and Sampford. Brewer, pivotal_random and systematic_random go through the law: small frames only.
+ * Errors   INVALID, SYSTEM, UNABLE (too much work; the frame is too large for the law).                              */
+#define TAMIS_MAX_JOINT 2048
+TAMIS_API tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design, const int64_t *units,
+                                             size_t count, tamis_error *err);
+
+/* ---- the law ---- */
+
+/* Every sample of positive probability, for frames of at most TAMIS_LAW_UNITS units. */
+typedef struct tamis_law tamis_law;
+#define TAMIS_LAW_UNITS 20
+
+/* Gives    a law that the caller frees with tamis_law_free; NULL on failure.
+ * Cost     up to 2^20 samples; memory about 200 bytes each.
+ * Errors   INVALID, SYSTEM, UNABLE (frame too large: pivotal_random above 10 units, systematic_random above 8; more than
+ *          2^21 samples).                                                                                            */
+TAMIS_API tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_error *err);
+
+/* A law given sample by sample: sample j has sizes[j] units, which follow those of sample j-1 in `units`.
+ *
+ * Needs    units from 0 to population-1, those of a sample different, no sample twice, probabilities >= 0 that sum to 1.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t *units, const size_t *sizes,
+                                       const tamis_number *const *probabilities, size_t count, tamis_error *err);
+TAMIS_API void tamis_law_free(tamis_law *law);
+
+TAMIS_API int64_t tamis_law_population(const tamis_law *law);
+TAMIS_API size_t tamis_law_count(const tamis_law *law);
+
+/* Sample j < tamis_law_count: its units, ascending, repeated if drawn repeatedly; samples are in lexicographic order.
+ * The number of units is returned. */
+TAMIS_API size_t tamis_law_sample(const uint8_t **units, const tamis_law *law, size_t j);
+TAMIS_API tamis_bound tamis_law_probability(const tamis_law *law, size_t j);
+
+/* The probability as an exact number, which belongs to the law; NULL if it is not rational (conditional Poisson). */
+TAMIS_API const tamis_number *tamis_law_exact(const tamis_law *law, size_t j);
+
+/* The probability that all `count` units are in the sample: inclusion probabilities of any order.
+ *
+ * Errors   INVALID; {0, 1} on failure.                                                                               */
+TAMIS_API tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count,
+                                           tamis_error *err);
+
+/* ---- drawing ---- */
+
+/* A design made ready to be drawn from: tables are computed once and serve any number of draws, in any number of
+ * threads (each with a generator of its own).                                                                        */
+typedef struct tamis_sampler tamis_sampler;
+
+/* Needs    a design that lives as long as the sampler.
+ * Gives    a sampler that the caller frees with tamis_sampler_free; NULL on failure.
+ * Cost     nothing for most designs; for conditional Poisson and Sampford about (variance of the size of a Poisson sample)
+ *          * log(population) * 600 steps: a second for 1000 of 100 000 units.
+ * Errors   INVALID, SYSTEM, UNABLE (probabilities so close to 0 or 1 that conditional Poisson can not be certified). */
+TAMIS_API tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_error *err);
+TAMIS_API void tamis_sampler_free(tamis_sampler *sampler);
+
+/* The drawn units, ascending; a unit drawn k times stands k times. */
+typedef struct tamis_drawn {
+    int64_t *units;
+    size_t count, room;
+} tamis_drawn;
+
+/* Draws one sample; independent of all others.
+ *
+ * Gives    a sample that the caller clears with tamis_drawn_clear; empty on failure.
+ * Cost     nanoseconds a unit of the frame (of the sample: srs, systematic); milliseconds for conditional Poisson and
+ *          Sampford; Brewer: microseconds * population * sample.
+ * Errors   INVALID, SYSTEM (memory, no random bits), UNABLE.                                                         */
+TAMIS_API tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_error *err);
+
+/* Wipes and frees: who was sampled may be secret. */
+TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
+
+/* ---- exposure ---- */
+
+/* What the design says about units first, ..., first+count-1. A sample with the unit and a sample without it can be drawn
+ * together such that, besides the unit itself, they differ little: by `exchanges` records that stand in place of each
+ * other (the unit's own place counts), and `additions` records that only one of them has.
+ * In stages, `inclusion` is that of the unit's cluster and `within` that of the unit inside a drawn cluster; otherwise
+ * within is 1.                                                                                                       */
+typedef struct tamis_exposure {
+    int64_t first, count;
+    tamis_bound inclusion, within;
+    int64_t exchanges, additions;
+    const char *theorem; /* why that holds: "srs", "poisson", "strongly_rayleigh", ...; NULL if only the sample size says it */
+    const char *reason;  /* if theorem is NULL: what is missing */
+} tamis_exposure;
+
+/* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL and 0
+ *          on failure.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
+                                              tamis_error *err);
+
+#endif
