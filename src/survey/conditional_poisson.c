@@ -7,9 +7,10 @@
 
 /* ---- drawing ---- */
 
-/* Bits of the odds. The law of n heads is known to about 2n times their error, so that some 10^4 choices of a sample of
- * thousands are all decided but with a probability below 2^-35; a tree is made with as many and ROUNDING more. */
-#define ODDS_BITS 64
+/* Bits of the odds. The law of n heads is known to about 2n times their error: all the choices of a sample of a thousand are
+ * decided but with a probability of about 2^-30, and then the odds are made again with more bits. A tree is made with as many
+ * bits and ROUNDING more. */
+#define ODDS_BITS 56
 #define ROUNDING 40
 
 static tamis_status make_tree(tmi_tree *tree, const void *context, long bits, tamis_error *err)

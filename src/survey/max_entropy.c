@@ -119,8 +119,8 @@ static void correct(search *s, long bits)
     for (size_t k = 0; k < s->N; k++) {
         tmi_ball_div(&ratio, &s->wanted[k], &s->given[k], bits);
         tmi_ball_add_int(&ratio, &ratio, -1, bits);
-        tmi_ball_set_int(&step, (int64_t)(s->step[k] * 0x1p20));
-        tmi_ball_shift(&step, &step, -20);
+        tmi_ball_set_int(&step, (int64_t)(s->step[k] * 0x1p53));
+        tmi_ball_shift(&step, &step, -53);
         tmi_ball_mul(&ratio, &ratio, &step, bits);
         tmi_ball_add_int(&ratio, &ratio, 1, bits);
         tmi_ball_mul(&ratio, &ratio, &s->odds[k], bits);

@@ -87,12 +87,13 @@ static void add_lost(tmi_tree_node *node, const tmi_tree_node *left, const tmi_t
 /* z + [0, lost] */
 static void blur(tmi_ball *z, const tmi_ball *lost, long bits)
 {
-    tmi_ball more;
+    tmi_ball half;
     if (tmi_ball_is_zero(lost)) return;
-    tmi_ball_init(&more);
-    tmi_ball_add(&more, z, lost, bits);
-    tmi_ball_union(z, z, &more, bits);
-    tmi_ball_clear(&more);
+    tmi_ball_init(&half);
+    tmi_ball_shift(&half, lost, -1);
+    tmi_ball_add(z, z, &half, bits);
+    tmi_ball_widen(z, &half);
+    tmi_ball_clear(&half);
 }
 
 /* Counts how many numbers from one end (step 1: the low end, -1: the high end) weigh less than 2^-bits together, of A and
@@ -219,32 +220,40 @@ void tmi_tree_clear(tmi_tree *tree)
 
 /* ---- each unit given the sum ---- */
 
+#define SUM_BITS 32 /* of what only widens balls */
+
 /* rest(m) = P(all coins outside the node show n - m heads), for the m of its window: from the parent's by
  * rest(m) = sum over j of sibling(j) rest_parent(m + j). Where m + j lies outside the parent's window, its rest is only known
  * to be a probability. */
 static tamis_status rest_of_child(tmi_ball **rest, const tmi_tree_node *child, const tmi_tree_node *sibling,
                                   const tmi_tree_node *parent, const tmi_ball *parents, long bits, tamis_error *err)
 {
-    tmi_ball unknown;
+    size_t count = sibling->count;
+    tmi_ball *below = tmi_balls_new(count + 1), *above = tmi_balls_new(count + 1), unknown; /* sums from both ends */
     *rest = tmi_balls_new(child->count);
-    if (!*rest) return tmi_fail_memory(err);
     tmi_ball_init(&unknown);
-    for (size_t i = 0; i < child->count; i++) {
+    tamis_status status = below && above && *rest ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t j = 0; j < count && status == TAMIS_OK; j++) {
+        tmi_ball_add(&below[j + 1], &below[j], &sibling->a[j], SUM_BITS);
+        tmi_ball_add(&above[j + 1], &above[j], &sibling->a[count - 1 - j], SUM_BITS);
+    }
+    for (size_t i = 0; i < child->count && status == TAMIS_OK; i++) {
         int64_t m = child->low + (int64_t)i;
         int64_t from = sibling->low > parent->low - m ? sibling->low : parent->low - m;
         int64_t to = high(sibling) < high(parent) - m ? high(sibling) : high(parent) - m;
-        tmi_ball_set(&unknown, &sibling->lost_a);
-        for (int64_t j = sibling->low; j <= high(sibling); j++) {
-            if (j >= from && j <= to) j = to + 1;
-            if (j <= high(sibling)) tmi_ball_add(&unknown, &unknown, &sibling->a[j - sibling->low], bits);
-        }
-        if (from <= to)
+        if (from > to) tmi_ball_set_int(&unknown, 1);
+        else {
             tmi_ball_dot(&(*rest)[i], sibling->a + (from - sibling->low), 1, parents + (m + from - parent->low), 1,
                          (size_t)(to - from + 1), bits);
+            tmi_ball_add(&unknown, &below[from - sibling->low], &above[high(sibling) - to], SUM_BITS);
+            tmi_ball_add(&unknown, &unknown, &sibling->lost_a, SUM_BITS);
+        }
         blur(&(*rest)[i], &unknown, bits);
     }
+    tmi_balls_free(below, count + 1);
+    tmi_balls_free(above, count + 1);
     tmi_ball_clear(&unknown);
-    return TAMIS_OK;
+    return status;
 }
 
 static tamis_status rest_copied(tmi_ball **rest, const tmi_ball *from, size_t count, tamis_error *err)
