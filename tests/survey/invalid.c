@@ -236,7 +236,7 @@ static void without_memory(const tamis_design *design, const char *name)
     tamis_sampler *sampler;
     tamis_drawn drawn;
     tamis_exposure *list;
-    if (N > 6 || strstr(name, "1000000")) return;
+    if (strstr(name, strchr(name, ':') ? "" : " of ") && N > 3) return; /* a run for each allocation: small frames */
     EVERY_ALLOCATION_FAILS(tamis_inclusion_joint(pij, design, NULL, N, NULL), is_unknown(pij, N * N));
     EVERY_ALLOCATION_FAILS(tamis_law_new(&law, design, NULL), assert_null(law));
     EVERY_ALLOCATION_FAILS(tamis_sampler_new(&sampler, design, NULL), assert_null(sampler));
@@ -254,7 +254,7 @@ static void survives_missing_memory(void **state)
     tamis_design *d;
     (void)state;
     each_design(without_memory);
-    read_frame(&f, frames[8]);
+    read_frame(&f, "1 0.25 0.75");
     const tamis_number *const *pi = (const tamis_number *const *)f.pi;
     EVERY_ALLOCATION_FAILS(tamis_design_pps(&d, "tille", pi, f.count, NULL), assert_null(d));
     tamis_design_free(d);
