@@ -87,7 +87,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
             TMI_TRY(draw_next(p, set, pps, pi, err));
             tamis_number_free(p[set]);
         } else {
-            status = tmi_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p[set], err);
+            status = tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p[set], err);
         }
         p[set] = NULL;
         if (status != TAMIS_OK) goto done;

@@ -25,7 +25,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     tamis_number *one;
     tamis_status status = tmi_number_ratio(&one, 1, 1, err);
     if (status != TAMIS_OK) return status;
-    return tmi_law_take_set(law, (UINT32_C(1) << design->population) - 1, one, err);
+    return tmi_sample_law_take_set(law, (UINT32_C(1) << design->population) - 1, one, err);
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,

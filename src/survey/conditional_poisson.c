@@ -89,11 +89,11 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
     tmi_ball more;
     if ((int64_t)(l->pps->open_count - k) < left) return TAMIS_OK;
     if (left == 0) {
-        tmi_ball_add(&l->total, &l->total, weight, 2 * TMI_LAW_BITS);
-        return tmi_law_add_ball_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), weight, err);
+        tmi_ball_add(&l->total, &l->total, weight, 2 * TMI_SAMPLE_LAW_BITS);
+        return tmi_sample_law_add_ball_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), weight, err);
     }
     tmi_ball_init(&more);
-    tmi_ball_mul(&more, weight, &l->odds[k], 2 * TMI_LAW_BITS);
+    tmi_ball_mul(&more, weight, &l->odds[k], 2 * TMI_SAMPLE_LAW_BITS);
     TMI_TRY(list(l, k + 1, left - 1, set | UINT32_C(1) << k, &more, err));
     TMI_TRY(list(l, k + 1, left, set, weight, err));
 done:
@@ -111,11 +111,11 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     tmi_ball_init(&l.total);
     l.odds = odds;
     if (!odds) TMI_TRY(tmi_fail_memory(err));
-    if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_LAW_BITS + 32, err));
+    if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_SAMPLE_LAW_BITS + 32, err));
     tmi_ball_set_int(&one, 1);
     TMI_TRY(list(&l, 0, l.pps->size, 0, &one, err));
     for (size_t j = 0; j < law->count; j++)
-        tmi_ball_div(&law->samples[j].ball, &law->samples[j].ball, &l.total, TMI_LAW_BITS);
+        tmi_ball_div(&law->samples[j].ball, &law->samples[j].ball, &l.total, TMI_SAMPLE_LAW_BITS);
 done:
     tmi_balls_free(odds, N);
     tmi_ball_clear(&one);

@@ -72,10 +72,10 @@ static tamis_status joint_by_law(tmi_ball *pij, const tamis_design *design, cons
                                  long bits, tamis_error *err)
 {
     tamis_law *law = NULL;
-    tamis_status status = tmi_law_of(&law, design, err);
+    tamis_status status = tmi_sample_law_of(&law, design, err);
     for (size_t i = 0; i < count && status == TAMIS_OK; i++)
         for (size_t j = i + 1; j < count; j++)
-            tmi_law_set_ball(&pij[i * count + j], law, UINT32_C(1) << units[i] | UINT32_C(1) << units[j], bits);
+            tmi_sample_law_set_ball(&pij[i * count + j], law, UINT32_C(1) << units[i] | UINT32_C(1) << units[j], bits);
     tamis_law_free(law);
     return status;
 }

@@ -217,7 +217,7 @@ static tamis_status fight_on(tamis_law *law, const tmi_pps *pps, size_t t, size_
     fight f;
     if (t == pps->open_count) {
         TMI_TRY(tmi_number_copy(&old, p, err));
-        return tmi_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), old, err);
+        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), old, err);
     }
     if (tmi_wide_is_zero(a, pps->pi.words)) return fight_on(law, pps, t + 1, t, tmi_open(pps, t), set, p, err);
     meet(&f, a, tmi_open(pps, t), &pps->pi);
@@ -298,7 +298,7 @@ static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t
     if (unseen == 0) {
         turn = *p;
         *p = NULL;
-        return tmi_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), turn, err);
+        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), turn, err);
     }
     for (uint32_t in = set; in; in &= in - 1) tmi_wide_sub(a, a, pps->pi.denominator, pps->pi.words);
     TMI_TRY(tmi_number_ratio(&turn, 1, unseen, err));

@@ -35,7 +35,7 @@ static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count
     tamis_status status = TAMIS_OK;
     if (i == count) {
         TMI_TRY(tmi_number_copy(&in, p, err));
-        return tmi_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), in, err);
+        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), in, err);
     }
     TMI_TRY(tmi_number_mul(&in, p, pi[i], err));
     TMI_TRY(tmi_number_sub(&out, p, in, err));

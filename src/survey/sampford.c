@@ -100,7 +100,7 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
         TMI_TRY(tmi_number_mul(&p, weight, slack, err));
         TMI_TRY(tmi_number_copy(&copy, p, err));
         TMI_TRY(tmi_sum_take(&l->total, copy, err));
-        status = tmi_law_take_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), p, err);
+        status = tmi_sample_law_take_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), p, err);
         p = NULL;
         goto done;
     }
@@ -126,7 +126,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     if (l.pps->open_count == 0) {
         TMI_TRY(tmi_number_copy(&p, one, err));
-        TMI_TRY(tmi_law_take_set(law, tmi_pps_certain_set(l.pps), p, err));
+        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_certain_set(l.pps), p, err));
         goto done;
     }
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));

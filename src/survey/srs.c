@@ -33,7 +33,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     for (uint32_t set = (UINT32_C(1) << design->sample) - 1; set < last && status == TAMIS_OK;) {
         tamis_number *p;
         status = tmi_number_ratio(&p, 1, sets, err);
-        if (status == TAMIS_OK) status = tmi_law_take_set(law, set, p, err);
+        if (status == TAMIS_OK) status = tmi_sample_law_take_set(law, set, p, err);
         uint32_t low = set & -set, carried = set + low; /* the next set of the same size (Gosper) */
         set = carried | ((carried ^ set) / low >> 2);
     }

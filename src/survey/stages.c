@@ -70,16 +70,16 @@ static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64
 /* ---- the law ---- */
 
 /* The drawn clusters from number i on are still to be gone into. */
-static tamis_status go_into(tamis_law *law, const tmi_parts *d, tamis_law *const *inside, const tmi_law_sample *drawn,
-                            size_t i, const tmi_law_sample *so_far, tamis_error *err)
+static tamis_status go_into(tamis_law *law, const tmi_parts *d, tamis_law *const *inside, const tmi_listed *drawn,
+                            size_t i, const tmi_listed *so_far, tamis_error *err)
 {
     tamis_law *next = NULL;
     tamis_status status = TAMIS_OK;
-    if (i == drawn->size) return tmi_law_add_copy(law, so_far, err);
+    if (i == drawn->size) return tmi_sample_law_add_copy(law, so_far, err);
     size_t c = drawn->units[i];
-    TMI_TRY(tmi_law_alloc(&next, law->population, err));
+    TMI_TRY(tmi_sample_law_alloc(&next, law->population, err));
     for (size_t j = 0; j < inside[c]->count; j++)
-        TMI_TRY(tmi_law_add_product(next, so_far, &inside[c]->samples[j], (size_t)d->first[c], err));
+        TMI_TRY(tmi_sample_law_add_product(next, so_far, &inside[c]->samples[j], (size_t)d->first[c], err));
     for (size_t j = 0; j < next->count; j++) TMI_TRY(go_into(law, d, inside, drawn, i + 1, &next->samples[j], err));
 done:
     tamis_law_free(next);
@@ -91,10 +91,10 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     const tmi_parts *d = (const tmi_parts *)design;
     tamis_law *above = NULL, *inside[TAMIS_LAW_UNITS] = {0}; /* no more clusters than units */
     tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_law_of(&above, d->above, err));
-    for (size_t c = 0; c < d->count; c++) TMI_TRY(tmi_law_of(&inside[c], d->parts[c], err));
+    TMI_TRY(tmi_sample_law_of(&above, d->above, err));
+    for (size_t c = 0; c < d->count; c++) TMI_TRY(tmi_sample_law_of(&inside[c], d->parts[c], err));
     for (size_t i = 0; i < above->count; i++) {
-        tmi_law_sample nobody = above->samples[i]; /* its probability, and no unit yet */
+        tmi_listed nobody = above->samples[i]; /* its probability, and no unit yet */
         nobody.size = 0;
         TMI_TRY(go_into(law, d, inside, &above->samples[i], 0, &nobody, err));
     }

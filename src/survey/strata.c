@@ -30,19 +30,19 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     const tmi_parts *s = (const tmi_parts *)design;
     tamis_law *part = NULL, *before = NULL, *after = NULL;
     tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_law_of(&before, s->parts[0], err));
+    TMI_TRY(tmi_sample_law_of(&before, s->parts[0], err));
     for (size_t h = 1; h < s->count; h++) {
-        TMI_TRY(tmi_law_of(&part, s->parts[h], err));
-        TMI_TRY(tmi_law_alloc(&after, design->population, err));
+        TMI_TRY(tmi_sample_law_of(&part, s->parts[h], err));
+        TMI_TRY(tmi_sample_law_alloc(&after, design->population, err));
         for (size_t i = 0; i < before->count; i++)
             for (size_t j = 0; j < part->count; j++)
-                TMI_TRY(tmi_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h], err));
+                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h], err));
         tamis_law_free(before);
         tamis_law_free(part);
         before = after;
         part = after = NULL;
     }
-    tmi_law_move(law, before);
+    tmi_sample_law_move(law, before);
 done:
     tamis_law_free(part);
     tamis_law_free(before);

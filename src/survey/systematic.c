@@ -44,7 +44,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         tamis_number *p;
         for (int64_t i = 0; i < design->sample; i++) set |= UINT32_C(1) << taken(design, start, i);
         status = tmi_number_ratio(&p, 1, design->population, err);
-        if (status == TAMIS_OK) status = tmi_law_take_set(law, set, p, err);
+        if (status == TAMIS_OK) status = tmi_sample_law_take_set(law, set, p, err);
     }
     return status;
 }

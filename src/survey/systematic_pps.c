@@ -153,7 +153,7 @@ static tamis_status add_order(tamis_law *law, const tmi_pps *pps, const uint64_t
         TMI_TRY(tmi_number_mul(&p, share, weight, err));
         tamis_number_free(share);
         share = NULL;
-        TMI_TRY(tmi_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p, err));
+        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p, err));
     }
 done:
     tamis_number_free(share);
@@ -166,7 +166,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     tamis_number *one;
     tamis_status status = tmi_number_ratio(&one, 1, 1, err);
     if (status != TAMIS_OK) return status;
-    if (pps->open_count == 0) return tmi_law_take_set(law, tmi_pps_certain_set(pps), one, err);
+    if (pps->open_count == 0) return tmi_sample_law_take_set(law, tmi_pps_certain_set(pps), one, err);
     status = add_order(law, pps, NULL, one, err);
     tamis_number_free(one);
     return status;

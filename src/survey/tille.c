@@ -233,7 +233,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
             TMI_TRY(eliminate(p, set, &s, left - 1, err));
             tamis_number_free(p[i]);
         } else {
-            status = tmi_law_take_set(law, units_of(&s, set), p[i], err);
+            status = tmi_sample_law_take_set(law, units_of(&s, set), p[i], err);
         }
         p[i] = NULL;
         if (status != TAMIS_OK) goto done;

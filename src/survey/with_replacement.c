@@ -77,7 +77,7 @@ static tamis_status place(tamis_law *law, const tamis_design *design, uint8_t *u
     tamis_number *p = NULL, *factor = NULL, *next = NULL;
     TMI_TRY(tmi_number_copy(&p, ways, err));
     if (size == (size_t)design->sample) {
-        status = tmi_law_take(law, units, size, p, err);
+        status = tmi_sample_law_take(law, units, size, p, err);
         return status;
     }
     if (unit == design->population) goto done;

@@ -6,7 +6,7 @@
 
 #include "base/memory_that_fails.h"
 #include "survey/frames.h"
-#include "survey/law.h"
+#include "survey/sample_law.h"
 
 static bool meet(tamis_bound x, tamis_bound y)
 {
@@ -26,7 +26,7 @@ static void sums_to_one(const tamis_law *law, const char *name)
     tmi_ball_init(&total);
     tmi_ball_init(&p);
     for (size_t j = 0; j < tamis_law_count(law); j++) {
-        tmi_law_ball(&p, law, j, 256);
+        tmi_sample_law_ball(&p, law, j, 256);
         if (!tmi_ball_is_positive(&p)) fail_msg("%s: a sample of probability 0", name);
         tmi_ball_add(&total, &total, &p, 256);
         exact = exact && tamis_law_exact(law, j);

@@ -1,5 +1,5 @@
 /* The law of a design on a small frame. */
-#include "survey/law.h"
+#include "survey/sample_law.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "survey/design.h"
 
-tamis_status tmi_law_alloc(tamis_law **law, int64_t population, tamis_error *err)
+tamis_status tmi_sample_law_alloc(tamis_law **law, int64_t population, tamis_error *err)
 {
     *law = tmi_alloc(1, sizeof **law);
     if (!*law) return tmi_fail_memory(err);
@@ -15,7 +15,7 @@ tamis_status tmi_law_alloc(tamis_law **law, int64_t population, tamis_error *err
     return TAMIS_OK;
 }
 
-static void clear_sample(tmi_law_sample *s)
+static void clear_sample(tmi_listed *s)
 {
     if (s->exact) tamis_number_free(s->exact);
     else tmi_ball_clear(&s->ball);
@@ -36,29 +36,29 @@ static int compare_units(const void *x, const void *y)
     return *(const uint8_t *)x - *(const uint8_t *)y;
 }
 
-static tamis_status new_sample(tmi_law_sample **sample, tamis_law *law, const uint8_t *units, size_t size,
+static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_t *units, size_t size,
                                tamis_error *err)
 {
-    if (law->count == TMI_LAW_SAMPLES)
-        return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_LAW_SAMPLES);
+    if (law->count == TMI_SAMPLE_LAW_SAMPLES)
+        return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
     if (law->count == law->room) {
         size_t room = 2 * law->room + 64;
-        tmi_law_sample *samples = tmi_realloc(law->samples, room, sizeof *samples);
+        tmi_listed *samples = tmi_realloc(law->samples, room, sizeof *samples);
         if (!samples) return tmi_fail_memory(err);
         law->samples = samples;
         law->room = room;
     }
-    tmi_law_sample *s = &law->samples[law->count];
-    *s = (tmi_law_sample){.size = (uint8_t)size};
+    tmi_listed *s = &law->samples[law->count];
+    *s = (tmi_listed){.size = (uint8_t)size};
     if (size > 0) memcpy(s->units, units, size);
     qsort(s->units, size, 1, compare_units);
     *sample = s;
     return TAMIS_OK;
 }
 
-tamis_status tmi_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact, tamis_error *err)
+tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact, tamis_error *err)
 {
-    tmi_law_sample *s = NULL;
+    tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
     if (status != TAMIS_OK) {
         tamis_number_free(exact);
@@ -77,23 +77,23 @@ static size_t units_of(uint8_t units[TAMIS_LAW_UNITS], uint32_t set)
     return size;
 }
 
-tamis_status tmi_law_take_set(tamis_law *law, uint32_t set, tamis_number *exact, tamis_error *err)
+tamis_status tmi_sample_law_take_set(tamis_law *law, uint32_t set, tamis_number *exact, tamis_error *err)
 {
     uint8_t units[TAMIS_LAW_UNITS];
     size_t size = units_of(units, set);
-    return tmi_law_take(law, units, size, exact, err);
+    return tmi_sample_law_take(law, units, size, exact, err);
 }
 
-tamis_status tmi_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err)
+tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err)
 {
     uint8_t units[TAMIS_LAW_UNITS];
     size_t size = units_of(units, set);
-    return tmi_law_add_ball(law, units, size, p, err);
+    return tmi_sample_law_add_ball(law, units, size, p, err);
 }
 
-tamis_status tmi_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
+tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
 {
-    tmi_law_sample *s = NULL;
+    tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
     if (status != TAMIS_OK) return status;
     tmi_ball_init(&s->ball);
@@ -102,13 +102,13 @@ tamis_status tmi_law_add_ball(tamis_law *law, const uint8_t *units, size_t size,
     return TAMIS_OK;
 }
 
-static void sample_ball(tmi_ball *p, const tmi_law_sample *s, long bits)
+static void sample_ball(tmi_ball *p, const tmi_listed *s, long bits)
 {
     if (s->exact) tmi_ball_set_number(p, s->exact, bits);
     else tmi_ball_set(p, &s->ball);
 }
 
-tamis_status tmi_law_add_product(tamis_law *law, const tmi_law_sample *s, const tmi_law_sample *t, size_t offset,
+tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, const tmi_listed *t, size_t offset,
                                  tamis_error *err)
 {
     uint8_t units[2 * TAMIS_LAW_UNITS];
@@ -120,29 +120,29 @@ tamis_status tmi_law_add_product(tamis_law *law, const tmi_law_sample *s, const 
     if (s->exact && t->exact) {
         tamis_number *p;
         status = tmi_number_mul(&p, s->exact, t->exact, err);
-        return status == TAMIS_OK ? tmi_law_take(law, units, size, p, err) : status;
+        return status == TAMIS_OK ? tmi_sample_law_take(law, units, size, p, err) : status;
     }
     tmi_ball p, q;
     tmi_ball_init(&p);
     tmi_ball_init(&q);
-    sample_ball(&p, s, TMI_LAW_BITS);
-    sample_ball(&q, t, TMI_LAW_BITS);
-    tmi_ball_mul(&p, &p, &q, TMI_LAW_BITS);
-    status = tmi_law_add_ball(law, units, size, &p, err);
+    sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
+    sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
+    tmi_ball_mul(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
+    status = tmi_sample_law_add_ball(law, units, size, &p, err);
     tmi_ball_clear(&p);
     tmi_ball_clear(&q);
     return status;
 }
 
-tamis_status tmi_law_add_copy(tamis_law *law, const tmi_law_sample *s, tamis_error *err)
+tamis_status tmi_sample_law_add_copy(tamis_law *law, const tmi_listed *s, tamis_error *err)
 {
     tamis_number *p;
-    if (!s->exact) return tmi_law_add_ball(law, s->units, s->size, &s->ball, err);
+    if (!s->exact) return tmi_sample_law_add_ball(law, s->units, s->size, &s->ball, err);
     tamis_status status = tmi_number_copy(&p, s->exact, err);
-    return status == TAMIS_OK ? tmi_law_take(law, s->units, s->size, p, err) : status;
+    return status == TAMIS_OK ? tmi_sample_law_take(law, s->units, s->size, p, err) : status;
 }
 
-void tmi_law_move(tamis_law *law, tamis_law *from)
+void tmi_sample_law_move(tamis_law *law, tamis_law *from)
 {
     law->samples = from->samples;
     law->count = from->count;
@@ -170,14 +170,14 @@ tamis_status tmi_sum_take(tamis_number **sum, tamis_number *term, tamis_error *e
 
 static int compare_samples(const void *x, const void *y)
 {
-    const tmi_law_sample *s = x, *t = y;
+    const tmi_listed *s = x, *t = y;
     size_t common = s->size < t->size ? s->size : t->size;
     int order = memcmp(s->units, t->units, common);
     return order != 0 ? order : s->size - t->size;
 }
 
 /* s becomes s + t; t is left with nothing to free. */
-static tamis_status merge(tmi_law_sample *s, tmi_law_sample *t, tamis_error *err)
+static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
 {
     if (s->exact && t->exact) {
         tamis_number *sum;
@@ -190,9 +190,9 @@ static tamis_status merge(tmi_law_sample *s, tmi_law_sample *t, tamis_error *err
     tmi_ball p, q;
     tmi_ball_init(&p);
     tmi_ball_init(&q);
-    sample_ball(&p, s, TMI_LAW_BITS);
-    sample_ball(&q, t, TMI_LAW_BITS);
-    tmi_ball_add(&p, &p, &q, TMI_LAW_BITS);
+    sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
+    sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
+    tmi_ball_add(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
     if (s->exact) {
         tamis_number_free(s->exact);
         s->exact = NULL;
@@ -204,14 +204,14 @@ static tamis_status merge(tmi_law_sample *s, tmi_law_sample *t, tamis_error *err
     return TAMIS_OK;
 }
 
-tamis_status tmi_law_finish(tamis_law *law, tamis_error *err)
+tamis_status tmi_sample_law_finish(tamis_law *law, tamis_error *err)
 {
     size_t kept = 0;
     tamis_status status = TAMIS_OK;
     if (law->count == 0) return TAMIS_OK;
     qsort(law->samples, law->count, sizeof *law->samples, compare_samples);
     for (size_t j = 0; j < law->count; j++) {
-        tmi_law_sample *s = &law->samples[j], *last = kept > 0 ? &law->samples[kept - 1] : NULL;
+        tmi_listed *s = &law->samples[j], *last = kept > 0 ? &law->samples[kept - 1] : NULL;
         bool zero = s->exact && tmi_number_sign(s->exact) == 0, same = last && compare_samples(last, s) == 0;
         if (!zero && !same) {
             law->samples[kept++] = *s;
@@ -226,7 +226,7 @@ tamis_status tmi_law_finish(tamis_law *law, tamis_error *err)
 
 /* ---- making ---- */
 
-tamis_status tmi_law_of(tamis_law **law, const tamis_design *design, tamis_error *err)
+tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_law *l = NULL;
@@ -234,9 +234,9 @@ tamis_status tmi_law_of(tamis_law **law, const tamis_design *design, tamis_error
     if (design->population > TAMIS_LAW_UNITS)
         return tmi_fail(err, TAMIS_UNABLE, "%s: samples are listed for frames of at most %d units", design->kind->name,
                         TAMIS_LAW_UNITS);
-    TMI_TRY(tmi_law_alloc(&l, design->population, err));
+    TMI_TRY(tmi_sample_law_alloc(&l, design->population, err));
     TMI_TRY(design->kind->law(l, design, err));
-    TMI_TRY(tmi_law_finish(l, err));
+    TMI_TRY(tmi_sample_law_finish(l, err));
     *law = l;
     l = NULL;
 done:
@@ -249,7 +249,7 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     if (!law) return tmi_fail(err, TAMIS_INVALID, "law: NULL");
     *law = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    return tmi_law_of(law, design, err);
+    return tmi_sample_law_of(law, design, err);
 }
 
 /* One given sample, checked. */
@@ -270,7 +270,7 @@ static tamis_status take_given(tamis_law *law, const int64_t *units, size_t size
         list[i] = (uint8_t)units[i];
     }
     tamis_status status = tmi_number_copy(&copy, p, err);
-    return status == TAMIS_OK ? tmi_law_take(law, list, size, copy, err) : status;
+    return status == TAMIS_OK ? tmi_sample_law_take(law, list, size, copy, err) : status;
 }
 
 static tamis_status check_sum(const tamis_law *law, tamis_error *err)
@@ -300,7 +300,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: a law has at least one sample");
     if (!sizes) return tmi_fail(err, TAMIS_INVALID, "sizes: NULL");
     if (!probabilities) return tmi_fail(err, TAMIS_INVALID, "probabilities: NULL");
-    TMI_TRY(tmi_law_alloc(&l, population, err));
+    TMI_TRY(tmi_sample_law_alloc(&l, population, err));
     for (size_t j = 0; j < count; j++) {
         if (!units && sizes[j] > 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "units: NULL"));
         TMI_TRY(take_given(l, units + at, sizes[j], probabilities[j], j, err));
@@ -311,7 +311,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
         if (compare_samples(&l->samples[j - 1], &l->samples[j]) == 0)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample stands twice"));
     TMI_TRY(check_sum(l, err));
-    TMI_TRY(tmi_law_finish(l, err));
+    TMI_TRY(tmi_sample_law_finish(l, err));
     *law = l;
     l = NULL;
 done:
@@ -342,7 +342,7 @@ const tamis_number *tamis_law_exact(const tamis_law *law, size_t j)
     return law->samples[j].exact;
 }
 
-void tmi_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits)
+void tmi_sample_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits)
 {
     sample_ball(p, &law->samples[j], bits);
 }
@@ -351,13 +351,13 @@ tamis_bound tamis_law_probability(const tamis_law *law, size_t j)
 {
     tmi_ball p;
     tmi_ball_init(&p);
-    tmi_law_ball(&p, law, j, TMI_LAW_BITS);
+    tmi_sample_law_ball(&p, law, j, TMI_SAMPLE_LAW_BITS);
     tamis_bound bound = tmi_ball_bound(&p);
     tmi_ball_clear(&p);
     return (tamis_bound){fmax(bound.lower, 0), fmin(bound.upper, 1)};
 }
 
-void tmi_law_set_ball(tmi_ball *p, const tamis_law *law, uint32_t set, long bits)
+void tmi_sample_law_set_ball(tmi_ball *p, const tamis_law *law, uint32_t set, long bits)
 {
     tmi_ball term;
     tmi_ball_init(&term);
@@ -366,7 +366,7 @@ void tmi_law_set_ball(tmi_ball *p, const tamis_law *law, uint32_t set, long bits
         uint32_t units = 0;
         for (size_t i = 0; i < law->samples[j].size; i++) units |= UINT32_C(1) << law->samples[j].units[i];
         if ((units & set) != set) continue;
-        tmi_law_ball(&term, law, j, bits);
+        tmi_sample_law_ball(&term, law, j, bits);
         tmi_ball_add(p, p, &term, bits);
     }
     tmi_ball_clear(&term);
@@ -387,7 +387,7 @@ tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int
         set |= UINT32_C(1) << units[i];
     }
     tmi_ball_init(&ball);
-    tmi_law_set_ball(&ball, law, set, TMI_LAW_BITS);
+    tmi_sample_law_set_ball(&ball, law, set, TMI_SAMPLE_LAW_BITS);
     *p = tmi_ball_bound(&ball);
     *p = (tamis_bound){fmax(p->lower, 0), fmin(p->upper, 1)};
     tmi_ball_clear(&ball);
