@@ -4,11 +4,18 @@
 #ifndef TMI_COMPUTE_H
 #define TMI_COMPUTE_H
 
+#include <tamis/survey.h>
+
 #include "base/json.h"
 #include "num/bound.h"
 #include "num/number.h"
 
-typedef enum tmi_field_type { TMI_FIELD_INTEGER, TMI_FIELD_NUMBER, TMI_FIELD_NUMBERS } tmi_field_type;
+typedef enum tmi_field_type {
+    TMI_FIELD_INTEGER,
+    TMI_FIELD_NUMBER,
+    TMI_FIELD_NUMBERS,
+    TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: design.c */
+} tmi_field_type;
 
 typedef struct tmi_field {
     const char *name;
@@ -20,6 +27,7 @@ typedef struct tmi_value {
     tamis_number *number;
     tamis_number **numbers;
     size_t count;
+    tamis_design *design;
 } tmi_value;
 
 #define TMI_FIELDS 8 /* of one kind, at most */
@@ -40,11 +48,17 @@ typedef struct tmi_area {
 } tmi_area;
 
 extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition,
-    tmi_area_smooth_sensitivity;
+    tmi_area_inclusion, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
 tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
 void tmi_fields_clear(tmi_value *values);
+
+/* One value; messages say what it must be, the caller puts its name before them. */
+tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err);
+tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
+tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
+tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, tamis_error *err);
 
 /* A name as it may stand in a message: long ones are not repeated. */
 const char *tmi_told_name(const char *name);

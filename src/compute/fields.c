@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "compute/compute.h"
 
-static tamis_status read_number(tamis_number **number, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err)
 {
     switch (tmi_json_kind_of(json)) {
     case TMI_JSON_INTEGER: return tmi_number_ratio(number, tmi_json_integer(json), 1, err);
@@ -16,12 +16,12 @@ static tamis_status read_number(tamis_number **number, const tmi_json *json, tam
     }
 }
 
-static tamis_status read_integer(int64_t *integer, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err)
 {
     tamis_number *x = NULL;
     tamis_status status = TAMIS_OK;
     if (tmi_json_kind_of(json) == TMI_JSON_REAL) return tmi_fail(err, TAMIS_INVALID, "must be an integer");
-    TMI_TRY(read_number(&x, json, err));
+    TMI_TRY(tmi_field_number(&x, json, err));
     if (!tmi_number_is_integer(x) || !tmi_number_floor(integer, x))
         status = tmi_fail(err, TAMIS_INVALID, "must be an integer of at most 63 bits");
 done:
@@ -33,7 +33,7 @@ done:
  * a thousand digits, so the length of the line is no bound. */
 #define LIST_BYTES ((size_t)128 << 20)
 
-static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err)
 {
     if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of numbers");
     size_t count = tmi_json_size(json), bytes = 0;
@@ -41,7 +41,7 @@ static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_e
     if (!value->numbers) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         tamis_error inner;
-        tamis_status status = read_number(&value->numbers[i], tmi_json_at(json, i), &inner);
+        tamis_status status = tmi_field_number(&value->numbers[i], tmi_json_at(json, i), &inner);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i, inner.message);
         value->count++;
@@ -55,11 +55,12 @@ static tamis_status read_numbers(tmi_value *value, const tmi_json *json, tamis_e
 static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_json *json, tamis_error *err)
 {
     switch (type) {
-    case TMI_FIELD_INTEGER: return read_integer(&value->integer, json, err);
-    case TMI_FIELD_NUMBER: return read_number(&value->number, json, err);
+    case TMI_FIELD_INTEGER: return tmi_field_integer(&value->integer, json, err);
+    case TMI_FIELD_NUMBER: return tmi_field_number(&value->number, json, err);
+    case TMI_FIELD_DESIGN: return tmi_field_design(&value->design, json, err);
     case TMI_FIELD_NUMBERS: break;
     }
-    return read_numbers(value, json, err);
+    return tmi_field_numbers(value, json, err);
 }
 
 const char *tmi_told_name(const char *name)
@@ -89,6 +90,7 @@ void tmi_fields_clear(tmi_value *values)
 {
     for (size_t i = 0; i < TMI_FIELDS; i++) {
         tamis_number_free(values[i].number);
+        tamis_design_free(values[i].design);
         for (size_t j = 0; j < values[i].count; j++) tamis_number_free(values[i].numbers[j]);
         tmi_free(values[i].numbers);
     }

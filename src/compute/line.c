@@ -9,6 +9,7 @@ static const tmi_area *const areas[] = {
     &tmi_area_accuracy_gain,
     &tmi_area_amplification,
     &tmi_area_composition,
+    &tmi_area_inclusion,
     &tmi_area_smooth_sensitivity,
 };
 #define AREAS (sizeof areas / sizeof *areas)

@@ -1,0 +1,79 @@
+/* Area inclusion: the probability of a unit, of a pair of units, of each sample. */
+#include "base/memory.h"
+#include "compute/compute.h"
+
+/* Units whose probabilities are written out, about 50 bytes each. */
+#define UNITS_MAX ((int64_t)1 << 20)
+
+static void put_list(tmi_json_out *out, const tamis_bound *bounds, size_t count)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < count; i++) tmi_json_put_bound(out, bounds[i]);
+    tmi_json_close(out, ']');
+}
+
+static tamis_status first(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    const tamis_design *design = in[0].design;
+    int64_t population = tamis_design_population(design);
+    if (population > UNITS_MAX) return tmi_fail(err, TAMIS_UNABLE, "design: at most 2^20 units are listed");
+    tamis_bound *pi = tmi_alloc((size_t)population, sizeof *pi);
+    if (!pi) return tmi_fail_memory(err);
+    tamis_status status = tamis_inclusion_first(pi, design, NULL, (size_t)population, err);
+    tmi_json_key(out, "pi");
+    put_list(out, pi, (size_t)population);
+    tmi_free(pi);
+    return status;
+}
+
+static tamis_status joint(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    const tamis_design *design = in[0].design;
+    int64_t population = tamis_design_population(design);
+    if (population > TAMIS_MAX_JOINT)
+        return tmi_fail(err, TAMIS_UNABLE, "design: pairs of at most %d units are listed", TAMIS_MAX_JOINT);
+    size_t N = (size_t)population;
+    tamis_bound *pij = tmi_alloc(N * N, sizeof *pij);
+    if (!pij) return tmi_fail_memory(err);
+    tamis_status status = tamis_inclusion_joint(pij, design, NULL, N, err);
+    tmi_json_key(out, "pij");
+    tmi_json_open(out, '[');
+    for (size_t k = 0; k < N; k++) put_list(out, pij + k * N, N);
+    tmi_json_close(out, ']');
+    tmi_free(pij);
+    return status;
+}
+
+static void put_sample(tmi_json_out *out, const tamis_law *law, size_t j)
+{
+    const uint8_t *units;
+    size_t size = tamis_law_sample(&units, law, j);
+    tmi_json_open(out, '[');
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < size; i++) tmi_json_put_integer(out, units[i]);
+    tmi_json_close(out, ']');
+    tmi_json_put_bound(out, tamis_law_probability(law, j));
+    tmi_json_close(out, ']');
+}
+
+static tamis_status samples(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    tamis_law *law = NULL;
+    tamis_status status = tamis_law_new(&law, in[0].design, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_key(out, "samples");
+    tmi_json_open(out, '[');
+    for (size_t j = 0; j < tamis_law_count(law); j++) put_sample(out, law, j);
+    tmi_json_close(out, ']');
+    tamis_law_free(law);
+    return TAMIS_OK;
+}
+
+static const tmi_kind kinds[] = {
+    {"first", first, {{"design", TMI_FIELD_DESIGN}}},
+    {"joint", joint, {{"design", TMI_FIELD_DESIGN}}},
+    {"design", samples, {{"design", TMI_FIELD_DESIGN}}},
+    {0},
+};
+
+const tmi_area tmi_area_inclusion = {"inclusion", kinds};
