@@ -117,10 +117,10 @@ TAMIS_API tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_desig
 typedef struct tamis_law tamis_law;
 #define TAMIS_LAW_UNITS 20
 
-/* Gives    a law that the caller frees with tamis_law_free; NULL on failure.
+/* Needs    a design of at most TAMIS_LAW_UNITS units.
+ * Gives    a law that the caller frees with tamis_law_free; NULL on failure.
  * Cost     up to 2^20 samples; memory about 200 bytes each.
- * Errors   INVALID, SYSTEM, UNABLE (frame too large: pivotal_random above 10 units, systematic_random above 8; more than
- *          2^21 samples).                                                                                            */
+ * Errors   INVALID, SYSTEM, UNABLE (pivotal_random above 10 units, systematic_random above 8; more than 2^21 samples). */
 TAMIS_API tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_error *err);
 
 /* A law given sample by sample: sample j has sizes[j] units, which follow those of sample j-1 in `units`.

@@ -232,8 +232,8 @@ tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tami
     tamis_law *l = NULL;
     *law = NULL;
     if (design->population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "%s: samples are listed for frames of at most %d units", design->kind->name,
-                        TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE, "%s: pairs are known only through the list of all samples, for at most %d "
+                        "units", design->kind->name, TAMIS_LAW_UNITS);
     TMI_TRY(tmi_sample_law_alloc(&l, design->population, err));
     TMI_TRY(design->kind->law(l, design, err));
     TMI_TRY(tmi_sample_law_finish(l, err));
@@ -249,6 +249,8 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     if (!law) return tmi_fail(err, TAMIS_INVALID, "law: NULL");
     *law = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    if (design->population > TAMIS_LAW_UNITS)
+        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units", TAMIS_LAW_UNITS);
     return tmi_sample_law_of(law, design, err);
 }
 
