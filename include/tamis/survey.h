@@ -1,10 +1,11 @@
 /* Sampling designs: how a sample is drawn from a frame, with what probabilities, and what that exposes.
  *
- * A frame is the list of all units, numbered from 0. A design is a law on samples of the frame: simple random sampling,
- * unequal probabilities of many kinds, strata, clusters, stages. Each design tells the probability that a unit, or a set
- * of units, is in the sample; draws a sample with exactly that law (random bits from tamis_rng, integers and certified
- * digits, no floating point decides); on a small frame lists every sample with its probability; and tells its exposure,
- * which privacy turns into a guarantee. All parameters are exact, all results are enclosures.
+ * A frame is the list of all units, numbered from 0. A design is a law on samples of the frame: simple random
+ * sampling, unequal probabilities of many kinds, strata, clusters, stages. Each design tells the probability that a
+ * unit, or a set of units, is in the sample; draws a sample with exactly that law (random bits from tamis_rng,
+ * integers and certified digits, no floating point decides); on a small frame lists every sample with its
+ * probability; and tells its exposure, which privacy turns into a guarantee. All parameters are exact, all results
+ * are enclosures.
  *
  * A design is not changed by use: any number of threads may share it.                                                */
 #ifndef TAMIS_SURVEY_H
@@ -18,10 +19,10 @@ typedef struct tamis_design tamis_design;
  *
  * Each function gives a design that the caller frees with tamis_design_free; *design is NULL on failure.
  *
- * Needs    1 <= sample <= population <= TAMIS_MAX_UNITS; probabilities in (0, 1], at most TAMIS_MAX_LISTED of them. Numbers
- *          are copied.
- * Errors   INVALID (the message names the parameter), SYSTEM (memory), UNABLE (probabilities whose common denominator is
- *          beyond 4000 bits).                                                                                        */
+ * Needs    1 <= sample <= population <= TAMIS_MAX_UNITS; probabilities in (0, 1], at most TAMIS_MAX_LISTED of them.
+ *          Numbers are copied.
+ * Errors   INVALID (the message names the parameter), SYSTEM (memory), UNABLE (probabilities whose common denominator
+ *          is beyond 4000 bits).                                                                                     */
 
 #define TAMIS_MAX_LISTED ((size_t)1 << 28)
 
@@ -65,9 +66,9 @@ TAMIS_API tamis_status tamis_design_take_strata(tamis_design **design, tamis_des
                                                 tamis_error *err);
 
 /* Clusters are drawn by `first`, and inside each drawn cluster c, independently, units by second[c]; the units of
- * cluster 0 come first. On success all of them belong to the new design, on failure they stay the caller's. Needs a first
- * stage without replacement, with as many units as there are second stages.
- * A cluster design is one whose second stages are censuses. */
+ * cluster 0 come first. On success all of them belong to the new design, on failure they stay the caller's. Needs a
+ * first stage without replacement, with as many units as there are second stages. A cluster design is one whose
+ * second stages are censuses.                                                                                        */
 TAMIS_API tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first, tamis_design *const *second,
                                                 size_t count, tamis_error *err);
 
@@ -81,8 +82,8 @@ TAMIS_API int64_t tamis_design_sample(const tamis_design *design);
 /* "srs", "sampford", ...; "strata", "stages". */
 TAMIS_API const char *tamis_design_name(const tamis_design *design);
 
-/* From sizes to inclusion probabilities: sample * size / (sum of sizes), where units that would get more than 1 get 1 and
- * the rest is shared again, until none is above 1. A size of 0 gives 0.
+/* From sizes to inclusion probabilities: sample * size / (sum of sizes), where units that would get more than 1 get 1
+ * and the rest is shared again, until none is above 1. A size of 0 gives 0.
  *
  * Needs    1 <= sample <= number of positive sizes, sizes >= 0.
  * Gives    `count` new numbers that the caller frees; all NULL on failure.
@@ -120,12 +121,14 @@ typedef struct tamis_law tamis_law;
 /* Needs    a design of at most TAMIS_LAW_UNITS units.
  * Gives    a law that the caller frees with tamis_law_free; NULL on failure.
  * Cost     up to 2^20 samples; memory about 200 bytes each.
- * Errors   INVALID, SYSTEM, UNABLE (pivotal_random above 10 units, systematic_random above 8; more than 2^21 samples). */
+ * Errors   INVALID, SYSTEM, UNABLE (pivotal_random above 10 units, systematic_random above 8; more than 2^21
+ *          samples).                                                                                                 */
 TAMIS_API tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_error *err);
 
 /* A law given sample by sample: sample j has sizes[j] units, which follow those of sample j-1 in `units`.
  *
- * Needs    units from 0 to population-1, those of a sample different, no sample twice, probabilities >= 0 that sum to 1.
+ * Needs    units from 0 to population-1, those of a sample different, no sample twice, probabilities >= 0 that sum to
+ *          1.
  * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_API tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t *units, const size_t *sizes,
                                        const tamis_number *const *probabilities, size_t count, tamis_error *err);
@@ -156,8 +159,8 @@ typedef struct tamis_sampler tamis_sampler;
 
 /* Needs    a design that lives as long as the sampler.
  * Gives    a sampler that the caller frees with tamis_sampler_free; NULL on failure.
- * Cost     nothing for most designs; for conditional Poisson and Sampford about (variance of the size of a Poisson sample)
- *          * log(population) * 600 steps: a second for 1000 of 100 000 units.
+ * Cost     nothing for most designs; for conditional Poisson and Sampford about (variance of the size of a Poisson
+ *          sample) * log(population) * 600 steps: a second for 1000 of 100 000 units.
  * Errors   INVALID, SYSTEM, UNABLE (probabilities so close to 0 or 1 that conditional Poisson can not be certified). */
 TAMIS_API tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_error *err);
 TAMIS_API void tamis_sampler_free(tamis_sampler *sampler);
@@ -181,21 +184,21 @@ TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
 
 /* ---- exposure ---- */
 
-/* What the design says about units first, ..., first+count-1. A sample with the unit and a sample without it can be drawn
- * together such that, besides the unit itself, they differ little: by `exchanges` records that stand in place of each
- * other (the unit's own place counts), and `additions` records that only one of them has.
- * In stages, `inclusion` is that of the unit's cluster and `within` that of the unit inside a drawn cluster; otherwise
- * within is 1.                                                                                                       */
+/* What the design says about units first, ..., first+count-1. A sample with the unit and a sample without it can be
+ * drawn together such that, besides the unit itself, they differ little: by `exchanges` records that stand in place
+ * of each other (the unit's own place counts), and `additions` records that only one of them has. In stages,
+ * `inclusion` is that of the unit's cluster and `within` that of the unit inside a drawn cluster; otherwise within is
+ * 1.                                                                                                                 */
 typedef struct tamis_exposure {
     int64_t first, count;
     tamis_bound inclusion, within;
     int64_t exchanges, additions;
-    const char *theorem; /* why that holds: "srs", "poisson", "strongly_rayleigh", ...; NULL if only the sample size says it */
+    const char *theorem; /* why that holds: "srs", "strongly_rayleigh", ...; NULL if only the sample size says it */
     const char *reason;  /* if theorem is NULL: what is missing */
 } tamis_exposure;
 
-/* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL and 0
- *          on failure.
+/* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL
+ *          and 0 on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_API tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
                                               tamis_error *err);

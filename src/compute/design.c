@@ -1,5 +1,5 @@
-/* A design written as JSON: one key, its kind, and an object with the fields of that kind. A new kind is a function and a
- * row of the table.                                                                                                  */
+/* A design written as JSON: one key, its kind, and an object with the fields of that kind. A new kind is a function
+ * and a row of the table.                                                                                            */
 #include <string.h>
 
 #include "base/memory.h"

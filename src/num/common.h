@@ -1,5 +1,5 @@
-/* Many fractions as integers over one denominator. Sums, differences and comparisons of such fractions are then those of
- * integers, and a draw with probability a/(a+b) is a uniform integer: exact, and fast for millions of them.          */
+/* Many fractions as integers over one denominator. Sums, differences and comparisons of such fractions are then those
+ * of integers, and a draw with probability a/(a+b) is a uniform integer: exact, and fast for millions of them.       */
 #ifndef TMI_COMMON_H
 #define TMI_COMMON_H
 
@@ -21,8 +21,8 @@ static inline const uint64_t *tmi_common_at(const tmi_common *c, size_t i)
     return c->numerators + i * c->words;
 }
 
-/* x[0], ..., x[count-1], which are not NULL and not negative; `words` is such that (count + 1) times the largest of them
- * and of the denominator fits.
+/* x[0], ..., x[count-1], which are not NULL and not negative; `words` is such that (count + 1) times the largest of
+ * them and of the denominator fits.
  *
  * Errors   SYSTEM (memory); UNABLE if the common denominator is beyond TMI_COMMON_WORDS. c is empty on failure.      */
 tamis_status tmi_common_init(tmi_common *c, const tamis_number *const *x, size_t count, tamis_error *err);

@@ -1,15 +1,15 @@
-/* Conditional Poisson sampling, the design of largest entropy with given inclusion probabilities (Hajek 1964, 1981; Chen,
- * Dempster and Liu 1994): p(s) is proportional to the product of w_k over s. The odds w are found and certified in
- * max_entropy.c; samples are drawn down a tree (tree.h).                                                             */
+/* Conditional Poisson sampling, the design of largest entropy with given inclusion probabilities (Hajek 1964, 1981;
+ * Chen, Dempster and Liu 1994): p(s) is proportional to the product of w_k over s. The odds w are found and certified
+ * in max_entropy.c; samples are drawn down a tree (tree.h).                                                          */
 #include "survey/max_entropy.h"
 #include "survey/polynomial.h"
 #include "survey/tree.h"
 
 /* ---- drawing ---- */
 
-/* Bits of the odds. The law of n heads is known to about 2n times their error: all the choices of a sample of a thousand are
- * decided but with a probability of about 2^-30, and then the odds are made again with more bits. A tree is made with as many
- * bits and ROUNDING more. */
+/* Bits of the odds. The law of n heads is known to about 2n times their error: all the choices of a sample of a
+ * thousand are decided but with a probability of about 2^-30, and then the odds are made again with more bits. A tree
+ * is made with as many bits and ROUNDING more.                                                                       */
 #define ODDS_BITS 56
 #define ROUNDING 40
 
@@ -90,7 +90,8 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
     if ((int64_t)(l->pps->open_count - k) < left) return TAMIS_OK;
     if (left == 0) {
         tmi_ball_add(&l->total, &l->total, weight, 2 * TMI_SAMPLE_LAW_BITS);
-        return tmi_sample_law_add_ball_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), weight, err);
+        uint32_t units = tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps);
+        return tmi_sample_law_add_ball_set(l->law, units, weight, err);
     }
     tmi_ball_init(&more);
     tmi_ball_mul(&more, weight, &l->odds[k], 2 * TMI_SAMPLE_LAW_BITS);

@@ -139,7 +139,8 @@ tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design,
     TMI_TRY(copy_units(&copy, units, count, err));
     if (!(balls = tmi_balls_new(count * count))) TMI_TRY(tmi_fail_memory(err));
     for (long bits = TMI_BITS_FIRST; !narrow; bits *= 2) {
-        if (bits > TMI_BITS_LAST) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the joint probabilities could not be certified"));
+        if (bits > TMI_BITS_LAST)
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the joint probabilities could not be certified"));
         TMI_TRY(tmi_design_joint(balls, design, copy, count, bits, err));
         narrow = write_pairs(pij, balls, count);
     }

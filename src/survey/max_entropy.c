@@ -32,8 +32,9 @@ static void set_wanted(search *s, long bits)
     }
 }
 
-/* The covariance matrix is nearly diag(d) - d d' / sum(d) with d_k (1 - d_k / sum(d)) = a_k, a_k = pi_k (1 - pi_k) (Hajek
- * 1964). Its inverse takes r_k to r_k / d_k: of a correction of the log odds, the share a_k / d_k = 1 - d_k / sum(d). */
+/* The covariance matrix is nearly diag(d) - d d' / sum(d) with d_k (1 - d_k / sum(d)) = a_k, a_k = pi_k (1 - pi_k)
+ * (Hajek 1964). Its inverse takes r_k to r_k / d_k: of a correction of the log odds, the share a_k / d_k = 1 - d_k /
+ * sum(d).                                                                                                            */
 static void choose_steps(search *s)
 {
     double sum = INFINITY; /* d = a at first */

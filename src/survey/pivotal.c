@@ -1,16 +1,16 @@
 /* The pivotal method (Deville and Tille 1998), in list order or in random order.
  *
- * Units fight in turn. The winner so far holds a probability a, the newcomer b. If a + b < 1, one of them takes a + b and
- * fights on, the other is out; if a + b = 1 the winner is in the sample; if a + b > 1 one is in the sample and the other
- * fights on with a + b - 1. The newcomer wins with probability b/(a+b) in the first two cases; in the third the old one
- * is taken with probability (1-b)/(2-a-b). Over a common denominator all of this is uniform integers.
+ * Units fight in turn. The winner so far holds a probability a, the newcomer b. If a + b < 1, one of them takes a + b
+ * and fights on, the other is out; if a + b = 1 the winner is in the sample; if a + b > 1 one is in the sample and
+ * the other fights on with a + b - 1. The newcomer wins with probability b/(a+b) in the first two cases; in the third
+ * the old one is taken with probability (1-b)/(2-a-b). Over a common denominator all of this is uniform integers.
  *
- * Joint probabilities in list order. What the fighter holds before unit t comes, a_t, is not random: it is the fractional
- * part of the sum of the probabilities before t; only who holds it is. Let s and g be the probabilities that unit k < t is
- * already in the sample, and that it is the fighter. A unit's probability is a martingale: the newcomer t gets in with
- * probability pi_t whatever happened before it. If k is the fighter, both get in only if a_t + pi_t > 1, when one of them
- * is taken and the other goes on with a_t + pi_t - 1. So pi_kt = s pi_t + g max(0, a_t + pi_t - 1), and s, g follow from
- * one step to the next by sums of positive terms.
+ * Joint probabilities in list order. What the fighter holds before unit t comes, a_t, is not random: it is the
+ * fractional part of the sum of the probabilities before t; only who holds it is. Let s and g be the probabilities
+ * that unit k < t is already in the sample, and that it is the fighter. A unit's probability is a martingale: the
+ * newcomer t gets in with probability pi_t whatever happened before it. If k is the fighter, both get in only if a_t
+ * + pi_t > 1, when one of them is taken and the other goes on with a_t + pi_t - 1. So pi_kt = s pi_t + g max(0, a_t +
+ * pi_t - 1), and s, g follow from one step to the next by sums of positive terms.
  *
  * In random order the next unit is any of the remaining ones; on small frames the law comes from a recursion over
  * (out or fighting, in, not yet seen) for each unit.                                                                 */
@@ -245,8 +245,9 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 
 #define RANDOM_UNITS 10 /* 3^10 * 11 states */
 
-/* The digits of a state in base 3, unit by unit: 0 not yet seen, 1 out or the fighter, 2 in. Every step makes the number
- * larger, so states are final when their turn comes. p[state * (units + 1) + fighter]; fighter = units: nobody. */
+/* The digits of a state in base 3, unit by unit: 0 not yet seen, 1 out or the fighter, 2 in. Every step makes the
+ * number larger, so states are final when their turn comes. p[state * (units + 1) + fighter]; fighter = units:
+ * nobody.                                                                                                            */
 typedef struct states {
     tamis_number **p;
     size_t units, count, power[RANDOM_UNITS + 1];
@@ -317,8 +318,8 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     states s = {.units = pps->open_count, .count = 1};
     tamis_status status = TAMIS_OK;
     if (pps->open_count > RANDOM_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "pivotal_random: samples are listed for at most %d units of probability below "
-                        "1: all their orders are averaged", RANDOM_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE, "pivotal_random: samples are listed for at most %d units of probability "
+                        "below 1: all their orders are averaged", RANDOM_UNITS);
     for (size_t k = 0; k <= s.units; k++) s.power[k] = k == 0 ? 1 : 3 * s.power[k - 1];
     s.count = s.power[s.units] * (s.units + 1);
     if (!(s.p = tmi_alloc(s.count, sizeof *s.p))) return tmi_fail_memory(err);

@@ -1,5 +1,5 @@
-/* Bernoulli and Poisson sampling: each unit is drawn by itself. The probability a/D is drawn as "a uniform integer below
- * D is below a".                                                                                                     */
+/* Bernoulli and Poisson sampling: each unit is drawn by itself. The probability a/D is drawn as "a uniform integer
+ * below D is below a".                                                                                               */
 #include "rng/uniform.h"
 #include "survey/pps.h"
 

@@ -88,8 +88,8 @@ tamis_status tmi_polynomial_joint(tmi_ball *pij, const tmi_ball *odds, const tmi
         return TAMIS_OK;
     }
     if (((double)units + 0.5 * (double)count * (double)count) * (double)length > WORK_MAX)
-        return tmi_fail(err, TAMIS_UNABLE, "joint probabilities: too many units for this sample size; ask for fewer at a "
-                        "time");
+        return tmi_fail(err, TAMIS_UNABLE, "joint probabilities: too many units for this sample size; ask for fewer "
+                        "at a time");
     if (!init(&all, length, pi != NULL) || !init(&one_out, length, pi != NULL) || !init(&both_out, length, pi != NULL))
         TMI_TRY(tmi_fail_memory(err));
     tmi_ball_set_int(&all.a[0], 1);

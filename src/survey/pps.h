@@ -1,6 +1,6 @@
-/* Designs given by a probability for each unit. The probabilities are kept as integers over a common denominator D, so
- * that their sums and differences are exact and cheap. Units of probability 1 are set apart ("certain"): the methods see
- * only the others ("open"), whose probabilities lie in (0, 1) and sum to the integer `size`.                         */
+/* Designs given by a probability for each unit. The probabilities are kept as integers over a common denominator D,
+ * so that their sums and differences are exact and cheap. Units of probability 1 are set apart ("certain"): the
+ * methods see only the others ("open"), whose probabilities lie in (0, 1) and sum to the integer `size`.             */
 #ifndef TMI_PPS_H
 #define TMI_PPS_H
 
@@ -43,7 +43,8 @@ uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set); /* from a set of op
 tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
                             const char *theorem, const char *reason, tamis_error *err);
 
-/* Joint probabilities of open units by number, i < j, put where the asked units stand: certain units are taken care of. */
+/* Joint probabilities of open units by number, i < j, put where the asked units stand: certain units are taken care
+ * of. */
 typedef tamis_status tmi_open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
                                     tamis_error *err);
 tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,

@@ -1,6 +1,6 @@
 /* Sampford's method (Sampford 1967): p(s) is proportional to prod over s of w_k times sum over s of (1 - pi_k), with
- * w_k = pi_k / (1 - pi_k). The inclusion probabilities are exactly the pi_k. Written as a sum over one marked unit it is a
- * marked sample of coins (tree.h), from which it is drawn without rejection.                                         */
+ * w_k = pi_k / (1 - pi_k). The inclusion probabilities are exactly the pi_k. Written as a sum over one marked unit it
+ * is a marked sample of coins (tree.h), from which it is drawn without rejection.                                    */
 #include "survey/polynomial.h"
 #include "survey/tree.h"
 
@@ -88,8 +88,8 @@ typedef struct listing {
     tamis_number *pi[TAMIS_LAW_UNITS], *out[TAMIS_LAW_UNITS], *total; /* out: 1 - pi */
 } listing;
 
-/* Units from k on are to be decided; `left` are still to be taken. weight: prod of pi over s, of 1 - pi over the others;
- * slack: the sum of 1 - pi over s. */
+/* Units from k on are to be decided; `left` are still to be taken. weight: prod of pi over s, of 1 - pi over the
+ * others; slack: the sum of 1 - pi over s. */
 static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const tamis_number *weight,
                          const tamis_number *slack, tamis_error *err)
 {

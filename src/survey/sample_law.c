@@ -56,7 +56,8 @@ static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_
     return TAMIS_OK;
 }
 
-tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact, tamis_error *err)
+tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact,
+                                 tamis_error *err)
 {
     tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
@@ -91,7 +92,8 @@ tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi
     return tmi_sample_law_add_ball(law, units, size, p, err);
 }
 
-tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
+tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p,
+                                     tamis_error *err)
 {
     tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
@@ -250,7 +252,8 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     *law = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (design->population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units", TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units",
+                        TAMIS_LAW_UNITS);
     return tmi_sample_law_of(law, design, err);
 }
 
@@ -263,7 +266,8 @@ static tamis_status take_given(tamis_law *law, const int64_t *units, size_t size
     tamis_number *copy = NULL;
     if (!p || tmi_number_sign(p) < 0)
         return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is NULL or negative", j);
-    if (size > (size_t)law->population) return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has too many units", j);
+    if (size > (size_t)law->population)
+        return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has too many units", j);
     for (size_t i = 0; i < size; i++) {
         if (units[i] < 0 || units[i] >= law->population)
             return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has a unit that is not in the frame", j);

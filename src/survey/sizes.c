@@ -1,7 +1,7 @@
-/* From sizes to inclusion probabilities. Let the sizes be sorted, largest first, and X(c) be the sum of all but the first c.
- * The first c units get 1, the others (n - c) x / X(c), where c is the smallest number for which the largest of the others
- * gets at most 1, that is (n - c) x_(c) <= X(c). This is what giving 1 to whoever gets more than 1, and sharing the rest
- * again, ends with.                                                                                                  */
+/* From sizes to inclusion probabilities. Let the sizes be sorted, largest first, and X(c) be the sum of all but the
+ * first c. The first c units get 1, the others (n - c) x / X(c), where c is the smallest number for which the largest
+ * of the others gets at most 1, that is (n - c) x_(c) <= X(c). This is what giving 1 to whoever gets more than 1, and
+ * sharing the rest again, ends with.                                                                                 */
 #include <stdlib.h>
 
 #include "num/common.h"

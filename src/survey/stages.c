@@ -1,5 +1,5 @@
-/* Stages: clusters are drawn by one design, and inside the drawn ones units by designs of their own, independently. With
- * censuses inside, that is cluster sampling.                                                                         */
+/* Stages: clusters are drawn by one design, and inside the drawn ones units by designs of their own, independently.
+ * With censuses inside, that is cluster sampling.                                                                    */
 #include "survey/parts.h"
 
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)

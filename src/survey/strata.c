@@ -36,7 +36,8 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         TMI_TRY(tmi_sample_law_alloc(&after, design->population, err));
         for (size_t i = 0; i < before->count; i++)
             for (size_t j = 0; j < part->count; j++)
-                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h], err));
+                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h],
+                                                   err));
         tamis_law_free(before);
         tamis_law_free(part);
         before = after;

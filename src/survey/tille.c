@@ -1,17 +1,17 @@
 /* Tille's elimination (Tille 1996): from all N units, one is put out at each step until n are left.
  *
- * Let pi(i|k) be the inclusion probabilities, proportional to the pi_i, of a sample of size k, units that would get more
- * than 1 having 1 ("full"). At the step from k+1 to k units, i is put out with probability r = 1 - pi(i|k) / pi(i|k+1).
- * With the units sorted, largest first, the full ones at k are the first alpha(k) of them; let X(alpha) be the sum of the
- * others. Then, with a = alpha(k+1) and b = alpha(k),
+ * Let pi(i|k) be the inclusion probabilities, proportional to the pi_i, of a sample of size k, units that would get
+ * more than 1 having 1 ("full"). At the step from k+1 to k units, i is put out with probability r = 1 - pi(i|k) /
+ * pi(i|k+1). With the units sorted, largest first, the full ones at k are the first alpha(k) of them; let X(alpha) be
+ * the sum of the others. Then, with a = alpha(k+1) and b = alpha(k),
  *     full before and after:   r = 0
  *     full before, not after:  r = 1 - (k - b) pi_i / X(b)                              (each unit has one such step)
  *     not full before:         r = 1 - (k - b) X(a) / ((k + 1 - a) X(b)), the same for all of them.
  * Full units have never been put out, so exactly k + 1 - a of the last sort are left and the r sum to 1. Hence a step
  * needs one uniform integer below X(b), and a draw O(N) of them in all.
  *
- * A pair survives a step with probability 1 - r_i - r_j; with running products of 1 - r and 1 - 2r over the steps at which
- * both are of the last sort, each pi_ij takes a few operations.                                                      */
+ * A pair survives a step with probability 1 - r_i - r_j; with running products of 1 - r and 1 - 2r over the steps at
+ * which both are of the last sort, each pi_ij takes a few operations.                                                */
 #include <stdlib.h>
 
 #include "rng/uniform.h"

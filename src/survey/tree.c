@@ -96,8 +96,8 @@ static void blur(tmi_ball *z, const tmi_ball *lost, long bits)
     tmi_ball_clear(&half);
 }
 
-/* Counts how many numbers from one end (step 1: the low end, -1: the high end) weigh less than 2^-bits together, of A and
- * relative to its total of B, and adds these limits to what is lost. */
+/* Counts how many numbers from one end (step 1: the low end, -1: the high end) weigh less than 2^-bits together, of A
+ * and relative to its total of B, and adds these limits to what is lost. */
 static size_t cut(tmi_tree_node *node, long step, long bits)
 {
     tmi_ball sum_a, sum_b, limit_a, limit_b;
@@ -222,9 +222,9 @@ void tmi_tree_clear(tmi_tree *tree)
 
 #define SUM_BITS 32 /* of what only widens balls */
 
-/* rest(m) = P(all coins outside the node show n - m heads), for the m of its window: from the parent's by
- * rest(m) = sum over j of sibling(j) rest_parent(m + j). Where m + j lies outside the parent's window, its rest is only known
- * to be a probability. */
+/* rest(m) = P(all coins outside the node show n - m heads), for the m of its window: from the parent's by rest(m) =
+ * sum over j of sibling(j) rest_parent(m + j). Where m + j lies outside the parent's window, its rest is only known
+ * to be a probability.                                                                                               */
 static tamis_status rest_of_child(tmi_ball **rest, const tmi_tree_node *child, const tmi_tree_node *sibling,
                                   const tmi_tree_node *parent, const tmi_ball *parents, long bits, tamis_error *err)
 {

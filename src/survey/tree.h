@@ -1,17 +1,19 @@
-/* Samples of a given size from independent coins, exactly: what conditional Poisson sampling and Sampford's method share.
+/* Samples of a given size from independent coins, exactly: what conditional Poisson sampling and Sampford's method
+ * share.
  *
- * Unit k has a coin of odds w_k = p_k / (1 - p_k). The units are the leaves of a binary tree; each node knows the law of the
- * number of its heads, A(m) = P(m heads), the product (as a polynomial) of its children's. Given that there are n heads in
- * all, the number in the left half has probability proportional to A_left(j) A_right(n - j), and so on down: a sample is
- * drawn from the root to the leaves, never rejected.
+ * Unit k has a coin of odds w_k = p_k / (1 - p_k). The units are the leaves of a binary tree; each node knows the law
+ * of the number of its heads, A(m) = P(m heads), the product (as a polynomial) of its children's. Given that there
+ * are n heads in all, the number in the left half has probability proportional to A_left(j) A_right(n - j), and so on
+ * down: a sample is drawn from the root to the leaves, never rejected.
  *
- * A tree may be marked: one of the heads then carries a mark, unit l with weight p_l (1 - p_l) in place of p_l, and nodes
- * know also B(m), the weight of m heads with the mark among them: B = B_left A_right + A_left B_right. A marked sample of n
- * heads has weight prod p prod (1 - p) * sum over the sample of (1 - p_l): Sampford's law.
+ * A tree may be marked: one of the heads then carries a mark, unit l with weight p_l (1 - p_l) in place of p_l, and
+ * nodes know also B(m), the weight of m heads with the mark among them: B = B_left A_right + A_left B_right. A marked
+ * sample of n heads has weight prod p prod (1 - p) * sum over the sample of (1 - p_l): Sampford's law.
  *
- * Everything is a ball. Ends of a law that together weigh less than 2^-bits are cut off and their weight is remembered as
- * `lost`: it is added, as an interval [0, lost], to whatever they could have contributed to. A node of variance v keeps
- * O(sqrt(bits v)) numbers, so a tree takes O(bits V log N) operations, V being the variance of the number of heads.  */
+ * Everything is a ball. Ends of a law that together weigh less than 2^-bits are cut off and their weight is
+ * remembered as `lost`: it is added, as an interval [0, lost], to whatever they could have contributed to. A node of
+ * variance v keeps O(sqrt(bits v)) numbers, so a tree takes O(bits V log N) operations, V being the variance of the
+ * number of heads.                                                                                                   */
 #ifndef TMI_TREE_H
 #define TMI_TREE_H
 
@@ -25,7 +27,7 @@ typedef struct tmi_tree_node {
 } tmi_tree_node;
 
 typedef struct tmi_tree {
-    tmi_tree_node **nodes; /* nodes[0] are the leaves; node i has children 2i and, unless it is the last odd one, 2i + 1 */
+    tmi_tree_node **nodes; /* nodes[0] are the leaves; node i has children 2i and 2i + 1 (the last one: maybe only 2i) */
     size_t *counts, levels;
     bool marked;
     long bits;

@@ -1,6 +1,7 @@
-/* What a design tells privacy: who is drawn how likely, and how far coupled samples are apart. Where a distance is claimed by
- * a theorem, it is checked on small frames: a coupling at that distance exists if and only if (Hall, Strassen) every set of
- * samples with the unit has at least its probability among the samples without it that are within the distance.      */
+/* What a design tells privacy: who is drawn how likely, and how far coupled samples are apart. Where a distance is
+ * claimed by a theorem, it is checked on small frames: a coupling at that distance exists if and only if (Hall,
+ * Strassen) every set of samples with the unit has at least its probability among the samples without it that are
+ * within the distance.                                                                                               */
 #include "test.h"
 
 #include <math.h>

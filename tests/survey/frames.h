@@ -43,7 +43,8 @@ static inline void read_frame(frame *f, const char *text)
     char copy[512], *rest = copy;
     snprintf(copy, sizeof copy, "%s", text);
     f->count = 0;
-    for (char *word; (word = strsep(&rest, " "));) assert_int_equal(tamis_number_read(&f->pi[f->count++], word, NULL), TAMIS_OK);
+    for (char *word; (word = strsep(&rest, " "));)
+        assert_int_equal(tamis_number_read(&f->pi[f->count++], word, NULL), TAMIS_OK);
 }
 
 static inline void free_frame(frame *f)
@@ -132,7 +133,8 @@ static inline void each_design(void (*test)(const tamis_design *design, const ch
     for (int64_t N = 1; N <= 7; N++)
         for (int64_t n = 1; n <= N; n++)
             for (int kind = 0; kind < 4; kind++) {
-                tamis_design *design = kind == 0 ? srs(N, n) : kind == 3 ? with_replacement(N, n) : systematic(N, n, kind - 1);
+                tamis_design *design = kind == 0 ? srs(N, n) : kind == 3 ? with_replacement(N, n)
+                                                                                  : systematic(N, n, kind - 1);
                 snprintf(name, sizeof name, "%s %d of %d", tamis_design_name(design), (int)n, (int)N);
                 test(design, name);
                 tamis_design_free(design);

@@ -1,5 +1,5 @@
-/* Every design on every small frame: the law sums to 1, and the inclusion probabilities that follow from it are those of
- * the formulas. */
+/* Every design on every small frame: the law sums to 1, and the inclusion probabilities that follow from it are those
+ * of the formulas. */
 #include "test.h"
 
 #include <math.h>
