@@ -4,6 +4,9 @@
 #include "num/ball_arb.h"
 #include "num/number_gmp.h"
 
+/* A few short decimals may make a million others long: 2^27 words are 1 GiB. */
+#define ALL_WORDS ((size_t)1 << 27)
+
 /* The denominator goes into `common` unless it grows beyond the limit. */
 static bool denominator_of_all(mpz_t common, const tamis_number *const *x, size_t count)
 {
@@ -34,7 +37,8 @@ static tamis_status fill(tmi_common *c, const mpz_t common, const tamis_number *
     }
     for (size_t n = c->count + 1; n > 0; n >>= 1) bits++;
     c->words = (bits + 63) / 64;
-    if (c->words > TMI_COMMON_WORDS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "numbers too long for exact work"));
+    if (c->words > TMI_COMMON_WORDS || c->count > ALL_WORDS / c->words)
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the numbers need more than a gigabyte over a common denominator"));
     if (!(c->numerators = tmi_alloc(c->count * c->words, sizeof(uint64_t))) ||
         !(c->denominator = tmi_alloc(c->words, sizeof(uint64_t))))
         TMI_TRY(tmi_fail_memory(err));
