@@ -7,9 +7,7 @@
 #include "num/bound.h"
 #include "num/digits.h"
 #include "rng/law.h"
-#include "rng/scripted_bits.h"
-
-static tamis_rng *rng;
+#include "rng/with_rng.h"
 
 typedef tamis_status toss(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
 
@@ -167,19 +165,6 @@ static void refuses_bad_input(void **state)
     tamis_number_free(half);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return tamis_rng_new(&rng, NULL) == TAMIS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tamis_rng_free(rng);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,5 +173,5 @@ int main(void)
         cmocka_unit_test(shares_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, make_rng, free_rng);
 }

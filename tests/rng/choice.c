@@ -8,11 +8,9 @@
 #include "rng/choice.h"
 #include "rng/inversion.h"
 #include "rng/law.h"
-#include "rng/scripted_bits.h"
+#include "rng/with_rng.h"
 
 #define MOST 8
-
-static tamis_rng *rng;
 
 static tamis_choice *choice_of(const char *const *texts, size_t count)
 {
@@ -229,19 +227,6 @@ static void refuses_bad_input(void **state)
     tamis_number_free(less);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return tamis_rng_new(&rng, NULL) == TAMIS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tamis_rng_free(rng);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,5 +236,5 @@ int main(void)
         cmocka_unit_test(shares_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, make_rng, free_rng);
 }

@@ -9,9 +9,7 @@
 #include "rng/discrete_laplace.h"
 #include "rng/laplace_script.h"
 #include "rng/law.h"
-#include "rng/scripted_bits.h"
-
-static tamis_rng *rng;
+#include "rng/with_rng.h"
 
 static tamis_noise *laplace(const char *scale)
 {
@@ -375,19 +373,6 @@ static void refuses_bad_input(void **state)
     tamis_noise_free(noise);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return tamis_rng_new(&rng, NULL) == TAMIS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tamis_rng_free(rng);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,5 +384,5 @@ int main(void)
         cmocka_unit_test(any_count_is_fine),
         cmocka_unit_test(refuses_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, make_rng, free_rng);
 }

@@ -5,9 +5,7 @@
 
 #include "base/memory_that_fails.h"
 #include "rng/law.h"
-#include "rng/scripted_bits.h"
-
-static tamis_rng *rng;
+#include "rng/with_rng.h"
 
 /* Draws with every sequence of `length` bytes below 8: the low bits that uniform integers below 8 look at. Sequences
  * with a rejected byte run out of bits and do not count; the others must give every outcome equally often. */
@@ -167,19 +165,6 @@ static void refuses_bad_input(void **state)
     });
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return tamis_rng_new(&rng, NULL) == TAMIS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tamis_rng_free(rng);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,5 +174,5 @@ int main(void)
         cmocka_unit_test(shares_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, make_rng, free_rng);
 }

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "rng/law.h"
-#include "rng/scripted_bits.h"
-
-static tamis_rng *rng;
+#include "rng/with_rng.h"
 
 /* One round of bits: the value, or -1 if the sampler wants a second round. */
 static int64_t once(uint64_t n, const uint8_t *bytes, size_t size)
@@ -90,19 +88,6 @@ static void refuses_bad_input(void **state)
     assert_non_null(strstr(err.message, "rng:"));
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return tamis_rng_new(&rng, NULL) == TAMIS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    tamis_rng_free(rng);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,5 +95,5 @@ int main(void)
         cmocka_unit_test(ends_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
-    return cmocka_run_group_tests(tests, start, end);
+    return cmocka_run_group_tests(tests, make_rng, free_rng);
 }
