@@ -61,8 +61,10 @@ TAMIS_API tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis
 
 TAMIS_API void tamis_noise_free(tamis_noise *noise);
 
-/* Beyond this, noise is cut: a draw of +-2^62 means "at least that far". Cutting is post-processing, it costs no
- * privacy; at the largest scale it happens with probability exp(-128). */
+/* Beyond this, noise is cut: a draw of +-2^62 means "at least that far"; at the largest scale that happens with
+ * probability exp(-128). A number t plus cut noise would end at t + 2^62, which tells t: so if |t| <= B is public, clamp
+ * the sum to +-(2^62 - B). Then it is clamp(t + X) with the uncut noise X, which is post-processing and costs nothing.
+ * tamis release does so. */
 #define TAMIS_NOISE_MAX (INT64_C(1) << 62)
 
 /* Draws `count` independent values. Draw as often as you like; a stream may be drawn in pieces of any size (pieces of

@@ -130,3 +130,29 @@ tamis_bound tmi_number_bound(const tamis_number *x)
 {
     return (tamis_bound){tmi_number_down(x), tmi_number_up(x)};
 }
+
+/* k = ceil(x 10^places), for the first number of places that is exact or gives six digits. */
+tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *power = NULL, *scaled = NULL;
+    int64_t ten = 1, k = 0;
+    tmi_decimal_up(text, tmi_number_up(x)); /* for numbers below 1e-12 or beyond 64 bits */
+    for (int places = 0; places < 18; places++, ten *= 10) {
+        TMI_TRY(tmi_number_ratio(&power, ten, 1, err));
+        TMI_TRY(tmi_number_mul(&scaled, x, power, err));
+        bool fits = tmi_number_ceil(&k, scaled), exact = tmi_number_is_integer(scaled);
+        tamis_number_free(power);
+        tamis_number_free(scaled);
+        power = scaled = NULL;
+        if (!fits) break;
+        if (!exact && k < 100000) continue;
+        if (places == 0) snprintf(text, TMI_DECIMAL, "%lld", (long long)k);
+        else snprintf(text, TMI_DECIMAL, "%lld.%0*lld", (long long)(k / ten), places, (long long)(k % ten));
+        break;
+    }
+done:
+    tamis_number_free(power);
+    tamis_number_free(scaled);
+    return status;
+}

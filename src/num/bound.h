@@ -14,6 +14,10 @@
 void tmi_decimal_down(char *text, double x);
 void tmi_decimal_up(char *text, double x);
 
+/* A number >= 0 for people: exactly if six digits or an integer do, else with about six significant digits, the last one
+ * rounded up. */
+tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_error *err);
+
 /* {"lower": ..., "upper": ...}, infinities as strings. */
 void tmi_json_put_bound(tmi_json_out *out, tamis_bound bound);
 

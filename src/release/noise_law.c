@@ -5,6 +5,12 @@
 #include "num/ball.h"
 #include "num/number.h"
 
+tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
+{
+    tmi_int128 sum = truth + noise;
+    return sum > limit ? limit : sum < -limit ? -limit : sum;
+}
+
 double tmi_noise_sd(const tamis_number *scale)
 {
     double lambda = 1 / tmi_number_up(scale);

@@ -27,11 +27,11 @@ void tmi_put_exact(tmi_json_out *out, const tamis_number *number)
     tmi_text_clear(&text);
 }
 
-void tmi_text_number_rounded(tmi_text *text, const tamis_number *number)
+void tmi_text_number_up(tmi_text *text, const tamis_number *number)
 {
-    double x = tmi_number_up(number);
-    if (tmi_number_is_integer(number)) tmi_text_rounded(text, x, 0);
-    else tmi_text_rounded(text, x, x >= 1000 ? 0 : x >= 1 ? 2 : tmi_decimals_of(x) + 1);
+    char written[TMI_DECIMAL];
+    if (tmi_number_decimal_up(written, number, NULL) == TAMIS_OK) tmi_text_put(text, written);
+    else text->failed = true;
 }
 
 void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what)
@@ -196,10 +196,10 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
         tmi_text_put(&p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
     } else {
         tmi_text_format(&p, "Sampled %s: epsilon ", unit);
-        tmi_text_number_rounded(&p, schedule->spent);
+        tmi_text_number_up(&p, schedule->spent);
         tmi_text_format(&p, ", delta 0. Replacing the record of one sampled %s by any other changes the probability of any "
                         "output by a factor of at most exp(", unit);
-        tmi_text_number_rounded(&p, schedule->spent);
+        tmi_text_number_up(&p, schedule->spent);
         tmi_text_put(&p, "), whatever an attacker knows about all the others and even if it is known who was sampled. The "
                          "noise is exact discrete Laplace noise on integers.");
     }

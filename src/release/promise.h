@@ -26,9 +26,9 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *measurement);
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* An exact number as text "p/q", and rounded for people. */
+/* An exact number as text "p/q", and for people: rounded up, as a promise must be. */
 void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
-void tmi_text_number_rounded(tmi_text *text, const tamis_number *number);
+void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
 #endif

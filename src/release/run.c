@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "release/folder.h"
+#include "release/noise_law.h"
 #include "release/release.h"
 #include "release/request.h"
 #include "release/statistic.h"
@@ -72,15 +73,6 @@ static void wipe_noise(int64_t **noise, const tmi_schedule *schedule)
 
 /* ---- with the data ---- */
 
-/* |truth| < 2^93 and |noise| <= 2^62, so the sum fits; if it did not, the end of the range is the answer. */
-static tmi_int128 add_noise(tmi_int128 truth, int64_t noise)
-{
-    static const tmi_int128 most = (tmi_int128)(~(unsigned __int128)0 >> 1);
-    tmi_int128 sum;
-    if (!__builtin_add_overflow(truth, (tmi_int128)noise, &sum)) return sum;
-    return noise > 0 ? most : -most;
-}
-
 static tamis_status measure(tamis_release *r, const tmi_asking *asking, int64_t *const *noise, tamis_error *err)
 {
     const tmi_schedule *s = &r->schedule;
@@ -88,7 +80,8 @@ static tamis_status measure(tamis_release *r, const tmi_asking *asking, int64_t 
         r->noisy[i] = tmi_alloc(s->measurements[i].cells, sizeof **r->noisy);
         if (!r->noisy[i]) return tmi_fail_memory(err);
         for (size_t cell = 0; cell < s->measurements[i].cells; cell++) {
-            r->noisy[i][cell] = add_noise(tmi_asking_truth(asking, s, i, cell), noise[i][cell]);
+            tmi_int128 truth = tmi_asking_truth(asking, s, i, cell);
+            r->noisy[i][cell] = tmi_add_noise(truth, noise[i][cell], s->measurements[i].limit);
         }
     }
     return TAMIS_OK;

@@ -168,6 +168,23 @@ done:
     return status;
 }
 
+/* The limit of tmi_add_noise: a cell's true number is at most B = rows * largest contribution in size, all public. With
+ * B < 2^61 the limit is more than 2^61 away from 0, where no noise of any use leads. */
+static tamis_status choose_limit(tmi_measurement *m, int64_t rows, tamis_error *err)
+{
+    int64_t largest = 1, bound;
+    if (m->kind == TMI_SUM) {
+        int64_t low = m->column->grid.low - m->centre, high = m->column->grid.high - m->centre;
+        largest = high > -low ? high : -low;
+    }
+    if (__builtin_mul_overflow(rows, largest, &bound) || bound >= TAMIS_NOISE_MAX / 2)
+        return tmi_fail(err, TAMIS_INVALID,
+                        "columns.%s: rows times the largest value is 2^61 steps or more; choose a coarser step",
+                        m->column ? m->column->name : "rows");
+    m->limit = TAMIS_NOISE_MAX - bound;
+    return TAMIS_OK;
+}
+
 /* epsilon_m = epsilon * share_m / sum of shares, scale_m = sensitivity_m / epsilon_m. */
 static tamis_status split_budget(tmi_schedule *s, tamis_error *err)
 {
@@ -207,6 +224,8 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_er
     }
     TMI_TRY(s->design->weight(&s->weight, &plan->design, err));
     choose_tables(s);
+    for (size_t i = 0; i < s->measurement_count; i++)
+        TMI_TRY(choose_limit(&s->measurements[i], s->design->row_count(&plan->design), err));
     TMI_TRY(split_budget(s, err));
 
 done:

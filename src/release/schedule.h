@@ -2,8 +2,8 @@
  *
  * Statistics that one table can serve are measured once: a total and a mean of the same column by the same groups share
  * the table of sums. A mean that has no total beside it uses the sums of (value - centre), the centre being the middle
- * of the column's range where that lowers the sensitivity: with groups it at least halves it, because a record that
- * moves between cells then costs |c| + |c'| <= to - from instead of 2 max(|from|, |to|).
+ * of the column's range where that lowers the sensitivity: a record that moves between cells then costs about
+ * to - from instead of 2 max(|from|, |to|).
  *
  * Budget: each statistic brings its budget_share to the tables it needs (a mean two thirds to its sums and one third to
  * its counts, the best split by groups for a mean a quarter of the range away from the middle); what a table is brought
@@ -24,6 +24,7 @@ typedef struct tmi_measurement {
     size_t by_count, cells;
     int64_t centre;                          /* TMI_SUM: grid point taken off each value */
     int64_t sensitivity;                     /* L1, in steps of the grid (in rows for TMI_ROWS) */
+    int64_t limit;                           /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     tamis_number *share, *epsilon, *scale;   /* scale = sensitivity / epsilon */
 } tmi_measurement;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_that_fails.h"
 #include "num/enclosure.h"
 
 /* A fixed sequence of 64-bit patterns that visits all exponents (splitmix64). */
@@ -119,9 +120,43 @@ static void json_has_two_ends(void **state)
     }
 }
 
+/* What a promise prints for people is short and never below the number. */
+static void decimals_for_people_round_up(void **state)
+{
+    static const struct { const char *number, *text; } cases[] = {
+        {"0", "0"}, {"6", "6"}, {"1000000", "1000000"}, {"1.004", "1.004"}, {"0.5", "0.5"}, {"0.01004", "0.01004"},
+        {"1000.4", "1000.4"}, {"1/3", "0.333334"}, {"10/3", "3.33334"}, {"2/3", "0.666667"}, {"999999.99999", "1000000"},
+        {"0.9999999999", "1.00000"}, {"1e-9", "0.000000001"}, {"1/3000000", "0.000000333334"},
+        {"123456789.5", "123456790"},
+    };
+    (void)state;
+    char text[TMI_DECIMAL];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *x = number(cases[i].number);
+        assert_int_equal(tmi_number_decimal_up(text, x, NULL), TAMIS_OK);
+        assert_string_equal(text, cases[i].text);
+        tamis_number_free(x);
+    }
+    static const char *const odd[] = {"1e-1000", "1e1000", "1/7e-17", "1e19", "12345678901234567890.5"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        tamis_number *x = number(odd[i]);
+        assert_int_equal(tmi_number_decimal_up(text, x, NULL), TAMIS_OK);
+        if (strcmp(text, "inf") != 0) {
+            tamis_number *printed = number(text);
+            assert_true(tmi_number_compare(printed, x) >= 0);
+            tamis_number_free(printed);
+        }
+        tamis_number_free(x);
+    }
+    tamis_number *third = number("1/3");
+    EVERY_ALLOCATION_FAILS(tmi_number_decimal_up(text, third, NULL), (void)0);
+    tamis_number_free(third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decimals_for_people_round_up),
         cmocka_unit_test(decimals_enclose_their_double),
         cmocka_unit_test(writes_short_numbers_as_people_do),
         cmocka_unit_test(doubles_enclose_their_number),

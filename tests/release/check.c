@@ -180,9 +180,56 @@ static void bad_arguments_are_named(void **state)
     tamis_preview_free(NULL);
 }
 
+/* Sums that could reach the end of the noise are refused before anything is read; others know how far they may go. */
+static void sums_stay_away_from_the_end_of_the_noise(void **state)
+{
+    static const char text[] = "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
+                               "design: {srs: {population: 1000000000, sample: %s}}\n"
+                               "privacy: {unit: person, epsilon: 1}\n"
+                               "columns:\n  x: {from: 0, to: 4e9, step: 1}\nstatistics:\n  - total: x\n";
+    (void)state;
+    char filled[sizeof text + 32];
+    tamis_plan *plan;
+    tmi_schedule schedule;
+    tamis_error err = {0};
+    snprintf(filled, sizeof filled, text, "500000000");
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", filled, strlen(filled), NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&schedule, plan, NULL), TAMIS_OK);
+    assert_true(schedule.measurements[0].limit == (INT64_C(1) << 62) - INT64_C(500000000) * INT64_C(4000000000));
+    tmi_schedule_clear(&schedule);
+    tamis_plan_free(plan);
+    snprintf(filled, sizeof filled, text, "600000000");
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", filled, strlen(filled), NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&schedule, plan, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "columns.x"));
+    assert_non_null(strstr(err.message, "coarser step"));
+    tamis_plan_free(plan);
+}
+
+/* The number in the promise is never below the one that is spent. */
+static void the_promise_rounds_up(void **state)
+{
+    (void)state;
+    static const struct { const char *epsilon, *printed; } cases[] = {
+        {"1.004", "epsilon 1.004, delta 0"}, {"1/3", "epsilon 0.333334, delta 0"}, {"6", "epsilon 6, delta 0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - total: x\n");
+        tamis_preview *preview;
+        char *text;
+        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_non_null(strstr(text, cases[i].printed));
+        tamis_free(text);
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
+        cmocka_unit_test(sums_stay_away_from_the_end_of_the_noise),
+        cmocka_unit_test(the_promise_rounds_up),
         cmocka_unit_test(tables_are_shared_and_the_budget_is_split),
         cmocka_unit_test(a_mean_alone_is_centred),
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),

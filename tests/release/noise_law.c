@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <tamis/rng.h>
 
 #include "num/number.h"
 #include "release/noise_law.h"
@@ -65,8 +66,31 @@ static void spread_is_that_of_the_law(void **state)
     tamis_number_free(wide);
 }
 
+/* The clamped sum with cut noise is the clamped sum with the noise itself, for every size of noise and every truth that
+ * the bound allows; and with the limit one larger it would not be. */
+static void cutting_cannot_be_seen(void **state)
+{
+    (void)state;
+    const tmi_int128 most = TAMIS_NOISE_MAX;
+    static const int64_t bounds[] = {0, 1, 5, 1000, (INT64_C(1) << 61) - 1};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        int64_t limit = TAMIS_NOISE_MAX - bounds[i], truths[] = {-bounds[i], 0, bounds[i]};
+        for (size_t j = 0; j < 3; j++)
+            for (int side = -1; side <= 1; side += 2)
+                for (int64_t step = -3000; step <= 3000; step++) {
+                    tmi_int128 x = side * (most + step), sum = truths[j] + x;
+                    int64_t cut = (int64_t)(x > most ? most : x < -most ? -most : x);
+                    tmi_int128 clamped = sum > limit ? limit : sum < -limit ? -limit : sum;
+                    assert_true(tmi_add_noise(truths[j], cut, limit) == clamped);
+                }
+        if (bounds[i] > 0)
+            assert_true(tmi_add_noise(-bounds[i], TAMIS_NOISE_MAX, limit + 1) < limit + 1); /* the truth shows */
+    }
+    assert_true(tmi_add_noise(17, -20, 1000) == -3);
+}
+
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(reach_is_the_smallest), cmocka_unit_test(spread_is_that_of_the_law)};
+    const struct CMUnitTest group[] = {cmocka_unit_test(cutting_cannot_be_seen), cmocka_unit_test(reach_is_the_smallest), cmocka_unit_test(spread_is_that_of_the_law)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }
