@@ -25,6 +25,7 @@ static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column
     *rows = 0;
     for (size_t c = 0; c < column_count; c++) TMI_TRY(tmi_column_check(columns[c], err));
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
+    TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
     for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES) {
         tmi_text sql; /* not run: that it can be written is the answer */
         tmi_text_init(&sql);

@@ -85,6 +85,8 @@ static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
         return tmi_fail_more(err, TAMIS_INVALID, "%s: %s, not a file", file->given,
                              S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
     if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+    file->device = facts.st_dev;
+    file->inode = facts.st_ino;
     file->path = tmi_copy_text(path, strlen(path));
     return file->path ? write_pattern(&file->pattern, path, err) : tmi_fail_memory(err);
 }
@@ -114,6 +116,20 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
     status = tmi_duckdb_open(session, paths, 2 * source->file_count, threads, err);
 done:
     tmi_free(paths);
+    return status;
+}
+
+tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_error_reset(err);
+    for (size_t f = 1; f < source->file_count; f++) {
+        const tmi_duckdb_file *file = &source->files[f], *before = source->files;
+        while (before < file && (before->device != file->device || before->inode != file->inode)) before++;
+        if (before < file)
+            status = tmi_fail_more(err, TAMIS_INVALID, "%s: the same file as %s: its rows would count twice", file->given,
+                                   before->given);
+    }
     return status;
 }
 

@@ -11,6 +11,8 @@
 #ifndef TMI_DUCKDB_SOURCE_H
 #define TMI_DUCKDB_SOURCE_H
 
+#include <sys/types.h>
+
 #include "engine/duckdb_session.h"
 #include "engine/engine.h"
 
@@ -19,6 +21,8 @@ typedef struct tmi_duckdb_file {
     char *path;    /* absolute */
     char *pattern; /* the same for DuckDB, which takes * ? [ in a name for a pattern */
     bool is_csv;
+    dev_t device;  /* with the inode what a file is, whatever its names */
+    ino_t inode;
 } tmi_duckdb_file;
 
 typedef struct tmi_duckdb_source {
@@ -33,6 +37,10 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source);
 /* Opens a session in which the files can be read. INVALID if one is not there, is no file, or may not be read. */
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
                                     tamis_error *err);
+
+/* That no file of an opened source stands there twice, under whatever name: its people would count twice, and the promise
+ * is about one row a person. INVALID names the pairs. */
+tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err);
 
 /* Files read by one query: each has buffers of its own. The answers of several queries are added up. */
 #define TMI_DUCKDB_FILES 32

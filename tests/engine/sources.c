@@ -435,6 +435,29 @@ static void many_files(void **state)
     engine->free(engine);
 }
 
+/* The same file under other names: each of its people would count twice. */
+static void one_file_twice(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"once.csv", "./once.csv", "alias.csv", "hard.csv"};
+    const char *once = write_text("once.csv", "a,b\n1,x\n"), *other = write_text("other.csv", "a,b\n1,x\n");
+    assert_int_equal(symlink("once.csv", in_folder("alias.csv")), 0);
+    assert_int_equal(link(once, in_folder("hard.csv")), 0);
+    for (size_t i = 0; i < 4; i++) {
+        char expected[2048];
+        const char *again = in_folder(names[i]);
+        const char *const files[] = {once, other, again};
+        tmi_engine *engine = open_engine(files, 3, 1);
+        tamis_error err = {0};
+        int64_t rows = 7;
+        assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
+        snprintf(expected, sizeof expected, "%s: the same file as %s: its rows would count twice", again, once);
+        assert_string_equal(err.message, expected);
+        assert_int_equal(rows, 0);
+        engine->free(engine);
+    }
+}
+
 /* ---- progress ---- */
 
 typedef struct watch {
@@ -514,7 +537,7 @@ int main(void)
         cmocka_unit_test(parquet_types),  cmocka_unit_test(numbers_as_categories),
         cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
         cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
-        cmocka_unit_test(many_categories), cmocka_unit_test(many_files),
+        cmocka_unit_test(many_categories), cmocka_unit_test(many_files), cmocka_unit_test(one_file_twice),
         cmocka_unit_test(progress_and_cancel), cmocka_unit_test(looking_can_be_cancelled),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
