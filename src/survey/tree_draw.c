@@ -1,7 +1,7 @@
 /* From the root to the leaves. At each node one random number U in [0, 1) decides how many heads go left: the choices
  * are laid side by side on [0, 1), each as long as its probability. 64 binary digits of U are drawn; if these and the
- * balls of the tree do not tell the choice for certain, 64 more are drawn, and the tree is made again with twice the
- * bits. So the sample has exactly its law, whatever the precision of the first tree was.                             */
+ * balls of the tree do not tell the choice for certain, 64 more are drawn, and the tree is made again with as
+ * many bits more. So the sample has exactly its law, whatever the precision of the first tree was.                  */
 #include "rng/bits.h"
 #include "rng/inversion.h"
 #include "survey/tree.h"
@@ -27,7 +27,7 @@ typedef struct turn {
 static tamis_status refine(walk *w, tamis_error *err)
 {
     tmi_tree finer;
-    tamis_status status = w->refine(&finer, w->context, 2 * w->tree->bits, err);
+    tamis_status status = w->refine(&finer, w->context, w->tree->bits + 64, err);
     if (status != TAMIS_OK) return status;
     tmi_tree_clear(&w->finer);
     w->finer = finer;
@@ -86,7 +86,7 @@ static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *righ
     int64_t left_high = left->low + (int64_t)left->count - 1, right_high = right->low + (int64_t)right->count - 1;
     int64_t from = left->low > m - right_high ? left->low : m - right_high;
     int64_t to = left_high < m - right->low ? left_high : m - right->low;
-    size_t choices = from > to ? 0 : (size_t)(to - from + 1) * (marked ? 2 : 1);
+    size_t choices = from > to ? 0 : (size_t)(to - from + 1) * (marked ? 2 : 1), last = 0;
     tmi_ball total, weight, lost, low, high;
     tmi_ball *all[] = {&total, &weight, &lost, &low, &high};
     bool certain = false;
@@ -95,6 +95,7 @@ static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *righ
     for (size_t i = 0; i < choices; i++) {
         weigh(&weight, t, left, right, from, i, m, marked, bits);
         tmi_ball_add(&total, &total, &weight, bits);
+        if (!tmi_ball_is_zero(&weight)) last = i;
     }
     bool complete = tmi_ball_is_zero(&lost);
     tmi_ball_add(&low, &total, &lost, bits);
@@ -107,7 +108,7 @@ static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *righ
         tmi_ball_add(&total, &total, &weight, bits);
         tmi_ball_add(&weight, &total, &lost, bits); /* the cut choices may lie before this one */
         if (tmi_ball_is_at_most(&weight, &low)) continue;
-        certain = tmi_ball_is_at_most(&high, &total) || (complete && i == choices - 1);
+        certain = tmi_ball_is_at_most(&high, &total) || (complete && i == last);
         break;
     }
     for (size_t i = 0; i < 5; i++) tmi_ball_clear(all[i]);

@@ -63,10 +63,12 @@ static void encloses(void **state)
             } else assert_true(holds(&root->a[at], a[m]) && holds(&root->b[at], b[m]));
         }
         assert_true(outside_a <= tmi_ball_bound(&root->lost_a).upper && outside_b <= tmi_ball_bound(&root->lost_b).upper);
-        assert_int_equal(tmi_tree_given(given, &tree, odds, 33, NULL), TAMIS_OK);
-        for (int k = 0; k < COINS; k++) {
-            convolve(others, ignored, k);
-            assert_true(holds(&given[k], (k + 1) / 3.0 * others[32] / others[33]));
+        for (int64_t n = root->low; n < root->low + (int64_t)root->count; n++) { /* at its ends much hangs on what was cut */
+            assert_int_equal(tmi_tree_given(given, &tree, odds, n, NULL), TAMIS_OK);
+            for (int k = 0; k < COINS && n > 0 && n < COINS; k++) {
+                convolve(others, ignored, k);
+                assert_true(holds(&given[k], (k + 1) / 3.0 * others[n - 1] / others[n]));
+            }
         }
         assert_int_equal(tmi_tree_given(given, &tree, odds, COINS + 1, NULL), TAMIS_UNABLE);
         tmi_tree_clear(&tree);
@@ -133,12 +135,52 @@ static void needs_a_finer_tree(void **state)
     tamis_rng_free(rng);
 }
 
+static int refined;
+
+static tamis_status refine(tmi_tree *finer, const void *context, long bits, tamis_error *err)
+{
+    tmi_ball *odds = some_odds(bits);
+    (void)context;
+    refined++;
+    tamis_status status = tmi_tree_init(finer, odds, COINS, true, bits, err);
+    tmi_balls_free(odds, COINS);
+    return status;
+}
+
+/* U next to 1 means: as many heads to the left as there can be. The first tree has cut those choices off and must not take
+ * the last one that is left. */
+static void remembers_what_was_cut(void **state)
+{
+    uint64_t ones[1000];
+    tmi_ball *odds = some_odds(20);
+    tmi_tree tree;
+    int64_t units[COINS];
+    tamis_drawn drawn = {0};
+    tamis_rng *rng;
+    (void)state;
+    memset(ones, 255, sizeof ones);
+    for (int64_t k = 0; k < COINS; k++) units[k] = k;
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_init(&tree, odds, COINS, true, 20, NULL), TAMIS_OK);
+    bits_from_bytes(ones, sizeof ones);
+    assert_int_equal(tmi_tree_draw(&drawn, &tree, 32, units, refine, NULL, rng, NULL), TAMIS_OK);
+    assert_true(refined > 0);
+    assert_int_equal(drawn.count, 32);
+    for (int64_t k = 0; k < 32; k++) assert_int_equal(drawn.units[k], k);
+    tamis_drawn_clear(&drawn);
+    tmi_tree_clear(&tree);
+    tmi_balls_free(odds, COINS);
+    bits_from_seed(1);
+    tamis_rng_free(rng);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(encloses),
         cmocka_unit_test(draws_on_the_edge),
         cmocka_unit_test(needs_a_finer_tree),
+        cmocka_unit_test(remembers_what_was_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
