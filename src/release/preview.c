@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "num/number.h"
 #include "release/promise.h"
+#include "release/request.h"
 #include "release/results.h"
 #include "release/sensitivity.h"
 #include "release/noise_law.h"
@@ -35,8 +36,10 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
     tamis_preview *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
+    tmi_asking asking = {0}; /* that it can be made is the answer */
     tamis_status status;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, err));
+    TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
     if (!p->outlooks) {
         status = tmi_fail_memory(err);
@@ -51,6 +54,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     p = NULL;
 
 done:
+    tmi_asking_clear(&asking);
     tamis_preview_free(p);
     return status;
 }

@@ -4,11 +4,15 @@
 
 #include "base/memory.h"
 
+static size_t answer_count(const tmi_table *table)
+{
+    return tmi_table_cells(table) * table->measure_count;
+}
+
 void tmi_asking_clear(tmi_asking *a)
 {
     for (size_t t = 0; a->answers && t < a->table_count; t++) {
-        size_t cells = tmi_table_cells(&a->tables[t]) * a->tables[t].measure_count;
-        if (a->answers[t]) tmi_wipe(a->answers[t], cells * sizeof **a->answers);
+        tmi_wipe(a->answers[t], answer_count(&a->tables[t]) * sizeof **a->answers);
         tmi_free(a->answers[t]);
     }
     tmi_free(a->answers);
@@ -110,22 +114,33 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     a->measures = tmi_alloc(2 * count, sizeof *a->measures);
     a->by = tmi_alloc(TMI_MAX_BY * count, sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
-    a->answers = tmi_alloc(count, sizeof *a->answers);
-    if (!a->columns || !a->column_list || !a->tables || !a->measures || !a->by || !a->slots || !a->answers) goto memory;
+    if (!a->columns || !a->column_list || !a->tables || !a->measures || !a->by || !a->slots) {
+        tmi_asking_clear(a);
+        return tmi_fail_memory(err);
+    }
     for (size_t i = 0; i < plan->statistic_count; i++) {
         take_column(a, plan->statistics[i].column);
         for (size_t j = 0; j < plan->statistics[i].by_count; j++) take_column(a, plan->statistics[i].by[j]);
     }
     fill_tables(a, schedule);
+    size_t integers = 0; /* at most two a cell of the plan */
+    for (size_t t = 0; t < a->table_count; t++) integers += answer_count(&a->tables[t]);
+    if (integers <= (size_t)TMI_MAX_CELLS) return TAMIS_OK;
+    tmi_asking_clear(a);
+    return tmi_fail(err, TAMIS_INVALID, "statistics: together they need %zu integers, one a group for a count or total and "
+                    "two for a mean, and at most %lld are counted: fewer `by` columns or values", integers,
+                    (long long)TMI_MAX_CELLS);
+}
+
+tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
+{
+    a->answers = tmi_alloc(a->table_count, sizeof *a->answers);
+    if (!a->answers) return tmi_fail_memory(err);
     for (size_t t = 0; t < a->table_count; t++) {
-        a->answers[t] = tmi_alloc(tmi_table_cells(&a->tables[t]) * a->tables[t].measure_count, sizeof **a->answers);
-        if (!a->answers[t]) goto memory;
+        a->answers[t] = tmi_alloc(answer_count(&a->tables[t]), sizeof **a->answers);
+        if (!a->answers[t]) return tmi_fail_memory(err);
     }
     return TAMIS_OK;
-
-memory:
-    tmi_asking_clear(a);
-    return tmi_fail_memory(err);
 }
 
 /* |sum| < 2^40 rows * 2^52, |centre * rows| < 2^52 * 2^40: the difference is below 2^93. */

@@ -21,10 +21,15 @@ typedef struct tmi_asking {
     tmi_measure *measures;    /* of all tables, room for two a measurement */
     const tmi_column **by;    /* of all tables */
     tmi_slot *slots;          /* one a measurement */
-    tmi_int128 **answers;     /* one block a table */
+    tmi_int128 **answers;     /* one block a table; NULL before tmi_asking_make_room */
 } tmi_asking;
 
+/* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+
+/* Room for the answers. */
+tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
+/* Wipes the answers and frees. */
 void tmi_asking_clear(tmi_asking *asking);
 
 /* The engine's view of the columns that a plan's statistics use; tmi_asking_make includes it. */

@@ -147,6 +147,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     if (path) TMI_TRY(tmi_folder_begin(&folder, path, err));
     TMI_TRY(tmi_check_rows(engine, schedule, asking.column_list, asking.column_count, progress, context, err));
 
+    TMI_TRY(tmi_asking_make_room(&asking, err));
     noise = tmi_alloc(schedule->measurement_count, sizeof *noise);
     r->noisy = tmi_alloc(schedule->measurement_count, sizeof *r->noisy);
     if (!noise || !r->noisy) {

@@ -225,6 +225,38 @@ static void the_promise_rounds_up(void **state)
     }
 }
 
+/* What the engine would refuse after the noise is drawn is refused before: a mean counts two integers a group. */
+static void more_cells_than_an_engine_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statistic;
+        int third; /* values of the third category: 128 * 128 groups of the others */
+        bool fits;
+    } cases[] = {{"total", 64, true}, {"mean", 32, true}, {"mean", 33, false}};
+    char *text = malloc(1 << 16);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int length = snprintf(text, 1 << 16, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+                              "privacy: {unit: person, epsilon: 1}\ncolumns:\n  x: {from: 10, to: 30, step: 0.5}\n");
+        for (int c = 0; c < 3; c++) {
+            length += snprintf(text + length, 1 << 10, "  c%d: {values: [", c);
+            for (int v = 0; v < (c < 2 ? 128 : cases[i].third); v++) length += snprintf(text + length, 16, "v%d,", v);
+            length += snprintf(text + length, 1 << 10, "]}\n");
+        }
+        snprintf(text + length, 1 << 10, "statistics:\n  - {%s: x, by: [c0, c1, c2]}\n", cases[i].statistic);
+        tamis_plan *plan;
+        tamis_preview *preview;
+        tamis_error err = {0};
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(tamis_check(&preview, plan, &err), cases[i].fits ? TAMIS_OK : TAMIS_INVALID);
+        if (!cases[i].fits) assert_non_null(strstr(err.message, "need 1081344 integers"));
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -234,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_mean_alone_is_centred),
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
         cmocka_unit_test(scales_out_of_range_are_refused),
+        cmocka_unit_test(more_cells_than_an_engine_counts),
         cmocka_unit_test(texts_are_complete),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_arguments_are_named),
