@@ -104,13 +104,15 @@ int cli_print(char *text);
 /* ---- long work ---- */
 
 /* The context of cli_progress_step, which is a tamis_progress: a bar with rows, speed and time left on stderr, if that
- * is a terminal and there is no --quiet; and Ctrl-C (or SIGTERM) becomes the wish to stop. */
+ * is a terminal and there is no --quiet; and Ctrl-C (or SIGTERM, SIGHUP) becomes the wish to stop. */
+#define CLI_STOP_SIGNALS 3
+
 typedef struct cli_progress {
     bool shown, blocks; /* blocks: the terminal reads UTF-8 */
     double start;       /* in seconds of a clock */
     double pass_start;  /* when a share was told first; before, the source is only looked at */
     double last;        /* when something was drawn; 0 if never */
-    struct sigaction old_interrupt, old_terminate;
+    struct sigaction old[CLI_STOP_SIGNALS];
 } cli_progress;
 
 void cli_progress_begin(cli_progress *progress, const cli_call *call);

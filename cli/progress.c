@@ -1,5 +1,6 @@
-/* The progress bar, and Ctrl-C. Both hang on the callback that the library calls now and then during long work: it
- * draws, and it asks to stop once the user did. A second Ctrl-C ends the process the ordinary way.                   */
+/* The progress bar, and being stopped by Ctrl-C, SIGTERM or a terminal that goes away. Both hang on the callback that the
+ * library calls now and then: it draws, and it asks to stop once the user did. A second Ctrl-C ends the process the
+ * ordinary way.                                                                                                      */
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -16,6 +17,7 @@
 #define BAR_CELLS 24
 #define LONGEST_LINE 256
 
+static const int signals[CLI_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t stop_asked;
 
 static void ask_to_stop(int signal)
@@ -33,14 +35,16 @@ static double seconds(void)
 
 void cli_progress_begin(cli_progress *p, const cli_call *call)
 {
-    struct sigaction act = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
     setlocale(LC_CTYPE, "");
     *p = (cli_progress){.shown = !call->quiet && isatty(STDERR_FILENO), .start = seconds(),
                         .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     stop_asked = 0;
+    struct sigaction act = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&act.sa_mask);
-    sigaction(SIGINT, &act, &p->old_interrupt);
-    sigaction(SIGTERM, &act, &p->old_terminate);
+    for (size_t i = 0; i < CLI_STOP_SIGNALS; i++) {
+        sigaction(signals[i], NULL, &p->old[i]);
+        if (p->old[i].sa_handler != SIG_IGN) sigaction(signals[i], &act, NULL); /* nohup stays nohup */
+    }
 }
 
 /* "4.5 M": three digits are enough to see that it moves. */
@@ -120,6 +124,5 @@ int cli_progress_step(void *context, double share, int64_t rows)
 void cli_progress_end(cli_progress *p)
 {
     if (p->last > 0) fputs("\r\033[K", stderr);
-    sigaction(SIGINT, &p->old_interrupt, NULL);
-    sigaction(SIGTERM, &p->old_terminate, NULL);
+    for (size_t i = 0; i < CLI_STOP_SIGNALS; i++) sigaction(signals[i], &p->old[i], NULL);
 }

@@ -23,6 +23,20 @@ void tamis_release_free(tamis_release *release)
     tmi_free(release);
 }
 
+/* ---- stopping ---- */
+
+/* The engine asks during long queries only; short work is asked about between its steps. */
+typedef struct watch {
+    tamis_progress *progress; /* may be NULL */
+    void *context;
+} watch;
+
+static tamis_status go_on(const watch *watch, double share, int64_t rows, tamis_error *err)
+{
+    if (!watch->progress || watch->progress(watch->context, share, rows) == 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+}
+
 /* ---- before the data ---- */
 
 tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
@@ -106,7 +120,8 @@ done:
     return status;
 }
 
-static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_error *err)
+static tamis_status write_files(tamis_release *r, tmi_folder *folder, const watch *watch, int64_t rows,
+                                tamis_error *err)
 {
     static const struct {
         const char *name;
@@ -123,8 +138,9 @@ static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_erro
         text = NULL;
     }
     r->folder = tmi_copy_text(folder->final, strlen(folder->final));
-    if (!r->folder) status = tmi_fail_memory(err);
-    else status = tmi_folder_end(folder, err);
+    if (!r->folder) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(go_on(watch, 1, rows, err));
+    status = tmi_folder_end(folder, err);
 
 done:
     tmi_free(text);
@@ -134,6 +150,7 @@ done:
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const char *path,
                               tamis_progress *progress, void *context, tamis_error *err)
 {
+    const watch watch = {progress, context};
     tmi_asking asking = {0};
     tmi_folder folder = {0};
     int64_t **noise = NULL;
@@ -155,13 +172,16 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
         goto done;
     }
     TMI_TRY(draw_noise(noise, schedule, err));
+    TMI_TRY(go_on(&watch, -1, 0, err));
     if (asking.table_count > 0) {
         tmi_request request = {asking.tables, asking.table_count};
         TMI_TRY(engine->aggregate(engine, asking.answers, &request, progress, context, err));
     }
+    const int64_t rows = schedule->design->row_count(&plan->design);
+    TMI_TRY(go_on(&watch, 1, rows, err));
     TMI_TRY(measure(r, &asking, noise, err));
     TMI_TRY(read_results(r, err));
-    if (path) TMI_TRY(write_files(r, &folder, err));
+    if (path) TMI_TRY(write_files(r, &folder, &watch, rows, err));
     *release = r;
     r = NULL;
 

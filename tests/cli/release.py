@@ -206,4 +206,37 @@ def ctrl_c_stops_within_a_second_and_publishes_nothing():
             assert "tamis:" in text and set(os.listdir(folder)) == before, os.listdir(folder)
 
 
+@case
+def ctrl_c_is_obeyed_by_short_work_too():
+    """The signal goes out when the temporary folder appears. Now and then that is too late: then all is published."""
+    stopped = 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for _ in range(20):
+            with folder_with_plan() as folder:
+                before = set(os.listdir(folder))
+                process = subprocess.Popen([TAMIS, "release", "plan.yaml"], cwd=folder, env=environment(), text=True,
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                while process.poll() is None and set(os.listdir(folder)) == before:
+                    time.sleep(0.001)
+                process.send_signal(number)
+                said = process.communicate(timeout=60)
+                left = set(os.listdir(folder)) - before
+                if process.returncode == OK:
+                    assert left == {"plan-release"} and FILES == set(os.listdir(folder / "plan-release")), left
+                    continue
+                assert process.returncode == SYSTEM and left == set() and said == ("", "tamis: cancelled\n"), \
+                    (number, process.returncode, left, said)
+                stopped += 1
+                break
+    assert stopped == 3, stopped
+
+
+@case
+def a_signal_that_is_ignored_stays_ignored():
+    with folder_with_plan() as folder:
+        done = shell("trap '' HUP INT; tamis release plan.yaml >/dev/null & "
+                     "while kill -HUP $! && kill -INT $!; do sleep 0.002; done 2>/dev/null; wait $!; echo $?", cwd=folder)
+        assert done.stdout == "0\n", done
+
+
 main()
