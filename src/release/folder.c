@@ -57,8 +57,6 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
         folder->temporary = NULL;
         status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
                           "%s cannot be made: %s", path, strerror(reason));
-    } else if (chmod(folder->temporary, 0755) != 0) {
-        status = tmi_fail(err, TAMIS_SYSTEM, "%s cannot be made readable: %s", path, strerror(errno));
     }
 
 done:
@@ -73,7 +71,7 @@ tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *
     if (status != TAMIS_OK) return status;
     size_t length = strlen(text);
     bool right = false;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) {
         size_t written = 0;
         while (written < length) {
@@ -82,7 +80,9 @@ tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *
             if (n < 0) break;
             written += (size_t)n;
         }
-        right = written == length && fsync(file) == 0;
+        struct stat facts;
+        right = written == length && fstat(file, &facts) == 0 && fsync(file) == 0;
+        if (right) folder->file_mode = facts.st_mode & 0777;
         right = close(file) == 0 && right;
     }
     if (!right) status = tmi_fail(err, TAMIS_SYSTEM, "%s/%s cannot be written: %s", folder->final, name, strerror(errno));
@@ -108,6 +108,8 @@ tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
         tamis_status status = errno == EEXIST ? TAMIS_INVALID : TAMIS_SYSTEM;
         return tmi_fail(err, status, "%s cannot be given its name: %s", folder->final, strerror(errno));
     }
+    /* Who may read its files may enter the folder. If that cannot be set, the folder stays its owner's, complete. */
+    (void)chmod(folder->final, 0700 | folder->file_mode | (folder->file_mode & 0444) >> 2);
     tmi_free(folder->temporary);
     folder->temporary = NULL;
     return TAMIS_OK;

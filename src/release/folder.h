@@ -1,14 +1,20 @@
 /* An output folder that appears complete or not at all.
  *
  * The files are written into a folder beside it whose name begins with a dot, made durable, and the folder is renamed
- * in one step that fails if the name was taken meanwhile. A crash leaves at most the dotted folder.                  */
+ * in one step that fails if the name was taken meanwhile. A crash leaves at most the dotted folder.
+ *
+ * Until then only the owner may enter it. The files, and the folder once it has its name, get the rights that the umask
+ * leaves; it is read off the files, since asking for the umask itself would change it for other threads.             */
 #ifndef TMI_FOLDER_H
 #define TMI_FOLDER_H
+
+#include <sys/types.h>
 
 #include "base/error.h"
 
 typedef struct tmi_folder {
     char *final, *temporary; /* NULL when there is nothing to undo */
+    mode_t file_mode;        /* of the file written last */
 } tmi_folder;
 
 /* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM. */

@@ -281,6 +281,13 @@ static size_t entries(const char *path)
     return count;
 }
 
+static mode_t rights_of(const char *path)
+{
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    return facts.st_mode & 07777;
+}
+
 static void remove_files(const char *path)
 {
     static const char *const names[] = {"release.json", "release.csv", "measurements.json"};
@@ -346,6 +353,7 @@ static int lose_patience(void *context, double share, int64_t rows_read)
         char temporary[400];
         snprintf(temporary, sizeof temporary, "%s/%s", place, e->d_name);
         p->with_the_files = entries(temporary) == 3;
+        assert_int_equal(rights_of(temporary), 0700);
     }
     closedir(dir);
     return ++p->calls == p->stop_at;
@@ -447,6 +455,26 @@ static void the_folder_holds_what_the_texts_say(void **state)
     tamis_plan_free(plan);
 }
 
+static void rights_are_what_the_umask_leaves(void **state)
+{
+    (void)state;
+    static const mode_t cases[][3] = {{022, 0755, 0644}, {077, 0700, 0600}, {027, 0750, 0640}, {002, 0775, 0664}};
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    char folder[100], file[120];
+    snprintf(folder, sizeof folder, "%s/out", place);
+    snprintf(file, sizeof file, "%s/release.csv", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mode_t before = umask(cases[i][0]);
+        tamis_release_free(run(plan, &engine, folder));
+        umask(before);
+        assert_int_equal(rights_of(folder), cases[i][1]);
+        assert_int_equal(rights_of(file), cases[i][2]);
+        remove_files(folder);
+    }
+    tamis_plan_free(plan);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -525,6 +553,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
         cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),
         cmocka_unit_test_setup_teardown(the_folder_holds_what_the_texts_say, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(rights_are_what_the_umask_leaves, make_place, remove_place),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, make_place, remove_place),
         cmocka_unit_test(the_example_survey),
         cmocka_unit_test(bad_arguments_are_named),
