@@ -21,6 +21,11 @@ def seconds(row):
     return row["seconds"]
 
 
+def drawn(row):
+    """From probabilities to one sample; a peer's line has one time for both."""
+    return row.get("ready", 0) + row["seconds"]
+
+
 def megabytes(row):
     return row["bytes"] / MILLION
 
@@ -75,6 +80,12 @@ def engine_rows(kind, title):
     yield Row("engine", title, ours, seconds, "s", None, False, "DuckDB, plain doubles", f"engine {kind} duckdb plain")
 
 
+def draw_rows(method, size, bar, peer):
+    what = f"draw, {method}, {size}"
+    beside = ("R's sampling", f"R: {what}") if peer else ("the bar", None, bar)
+    yield Row("survey", what, what, drawn, "s", bar, False, *beside)
+
+
 SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
 MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
 LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
@@ -88,6 +99,13 @@ ROWS = [
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
     *engine_rows("coded", "the demo's query, 10^7 rows of Parquet"),
     *engine_rows("distinct", "the same, all values different"),
+    *(row for method in ("srs", "bernoulli", "poisson", "systematic", "tille", "stratified")
+      for row in draw_rows(method, "10000 of 1000000", 1, False)),
+    *draw_rows("pivotal", "10000 of 1000000", 1, True),
+    *draw_rows("sampford", "1000 of 100000", 5, False),
+    *draw_rows("conditional_poisson", "1000 of 100000", 5, False),
+    *draw_rows("sampford", "20 of 500", None, True),
+    *draw_rows("conditional_poisson", "200 of 5000", None, True),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),

@@ -1,0 +1,10 @@
+# The same samples by R's package sampling, where its methods end within a minute: one JSON object a line.
+suppressMessages(library(sampling))
+measure <- function(what, method, population, sample) {
+  set.seed(1)
+  p <- inclusionprobabilities(100 + floor(2000 * runif(population)), sample)
+  cat(sprintf('{"what": "R: %s", "n": 1, "seconds": %.6f}\n', what, system.time(method(p))[["elapsed"]]))
+}
+measure("draw, conditional_poisson, 200 of 5000", UPmaxentropy, 5000, 200)
+measure("draw, sampford, 20 of 500", UPsampford, 500, 20)
+measure("draw, pivotal, 10000 of 1000000", UPpivotal, 1000000, 10000)
