@@ -115,19 +115,25 @@ tmi_cells *tmi_cells_new(const tmi_layout *layout)
     return NULL;
 }
 
+static void free_measure(measure *measure, const table *table)
+{
+    if (measure->lanes) tmi_wipe(measure->lanes, lane_size(table) * sizeof *measure->lanes);
+    if (measure->totals) tmi_wipe(measure->totals, table->cell_count * sizeof *measure->totals);
+    tmi_free(measure->lanes);
+    tmi_free(measure->totals);
+}
+
 void tmi_cells_free(tmi_cells *cells)
 {
     if (!cells) return;
     for (size_t t = 0; cells->tables && t < cells->layout->request->table_count; t++) {
         table *table = &cells->tables[t];
-        for (size_t m = 0; table->measures && m <= table->measure_count; m++) {
-            tmi_free(table->measures[m].lanes);
-            tmi_free(table->measures[m].totals);
-        }
+        for (size_t m = 0; table->measures && m <= table->measure_count; m++) free_measure(&table->measures[m], table);
         tmi_free(table->measures);
         tmi_free(table->by);
     }
     tmi_free(cells->tables);
+    tmi_wipe(cells, sizeof *cells + cells->layout->column_count * sizeof *cells->block); /* rows of the last block */
     tmi_free(cells);
 }
 

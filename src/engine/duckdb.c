@@ -66,12 +66,14 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
     duckdb_data_chunk chunk = api->fetch_chunk(*result);
     if (!chunk) return tmi_fail_memory(err);
     duckdb_vector list = api->data_chunk_get_vector(chunk, 0);
-    const duckdb_hugeint *answer = api->vector_get_data(api->list_vector_get_child(list));
+    duckdb_hugeint *answer = api->vector_get_data(api->list_vector_get_child(list));
     answer += ((const duckdb_list_entry *)api->vector_get_data(list))->offset;
     for (size_t t = 0; t < request->table_count; t++) {
         const size_t count = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
-        for (size_t i = 0; i < count; i++, answer++)
-            answers[t][i] += (tmi_int128)((unsigned __int128)(uint64_t)answer->upper << 64 | answer->lower);
+        for (size_t i = 0; i < count; i++)
+            answers[t][i] += (tmi_int128)((unsigned __int128)(uint64_t)answer[i].upper << 64 | answer[i].lower);
+        tmi_wipe(answer, count * sizeof *answer); /* DuckDB's copy that is in reach */
+        answer += count;
     }
     api->destroy_data_chunk(&chunk);
     return TAMIS_OK;

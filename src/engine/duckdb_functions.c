@@ -159,6 +159,7 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
         for (size_t i = 0; i < answer_count; i++)
             list[i] = (duckdb_hugeint){.lower = (uint64_t)answers[i], .upper = (int64_t)(answers[i] >> 64)};
     }
+    if (answers) tmi_wipe(answers, answer_count * sizeof *answers);
     tmi_free(answers);
 }
 

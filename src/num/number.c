@@ -20,6 +20,20 @@ void tamis_number_free(tamis_number *number)
     tmi_free(number);
 }
 
+static void wipe_limbs(mpz_ptr z)
+{
+    if (z->_mp_alloc > 0) tmi_wipe(z->_mp_d, (size_t)z->_mp_alloc * sizeof *z->_mp_d);
+}
+
+void tmi_number_wipe(tamis_number *number)
+{
+    if (number) {
+        wipe_limbs(mpq_numref(number->value));
+        wipe_limbs(mpq_denref(number->value));
+    }
+    tamis_number_free(number);
+}
+
 /* ---- reading ---- */
 
 typedef struct decimal {

@@ -13,6 +13,9 @@ tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_erro
 tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err);
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
 
+/* tamis_number_free for one made of random bits: what it holds is overwritten first. GMP's own scratch is not. */
+void tmi_number_wipe(tamis_number *x);
+
 /* z = x op y; *z is new, the caller frees it. Division by zero is INVALID. */
 tamis_status tmi_number_add(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
 tamis_status tmi_number_sub(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);

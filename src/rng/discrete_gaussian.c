@@ -91,11 +91,12 @@ static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gau
     if (coin.certain == 1 || first != digits) *keep = coin.certain == 1 || first < digits;
     else status = tmi_coin_toss(keep, &coin, sizeof first, rng, err);
 done:
-    tamis_number_free(f);
-    tamis_number_free(twice_k);
-    tamis_number_free(sum);
-    tamis_number_free(product);
-    tamis_number_free(x);
+    tmi_number_wipe(f);
+    tmi_number_wipe(twice_k);
+    tmi_number_wipe(sum);
+    tmi_number_wipe(product);
+    tmi_number_wipe(x);
+    tmi_wipe(&coin, sizeof coin);
     return status;
 }
 

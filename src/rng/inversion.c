@@ -9,6 +9,8 @@
  * The guide only says where to start looking.                                                                        */
 #include "rng/inversion.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 tamis_status tmi_inversion_init(tmi_inversion *table, const tmi_weights *weights, size_t count, tamis_error *err)
@@ -31,25 +33,40 @@ void tmi_inversion_clear(tmi_inversion *table)
     table->low = NULL;
 }
 
+/* Room for word number n - 1. Not by realloc, which leaves the old words behind where it moves them. */
+static tamis_status lengthen(uint64_t **words, size_t n, tamis_error *err)
+{
+    uint64_t *longer = tmi_alloc(n, sizeof *longer);
+    if (!longer) return tmi_fail_memory(err);
+    if (*words) {
+        memcpy(longer, *words, (n - 1) * sizeof *longer);
+        tmi_wipe(*words, (n - 1) * sizeof *longer);
+        tmi_free(*words);
+    }
+    *words = longer;
+    return TAMIS_OK;
+}
+
 tamis_status tmi_inversion_find(size_t *index, const tmi_inversion *table, uint64_t u, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     uint64_t *words = NULL;
+    size_t known = 0;
     bool certain = false;
     *index = 0;
     for (size_t n = 1; !certain; n++) {
-        uint64_t *longer = tmi_realloc(words, n, sizeof *words);
-        if (!longer) TMI_TRY(tmi_fail_memory(err));
-        words = longer;
+        TMI_TRY(lengthen(&words, n, err));
         if (n == 1) words[0] = u;
         else {
             const uint8_t *random = tmi_bits_take(rng, sizeof *words);
             if (!random) TMI_TRY(tmi_bits_failed(err));
             words[n - 1] = tmi_load64(random);
         }
+        known = n;
         TMI_TRY(tmi_weights_find(index, &certain, &table->weights, words, n, err));
     }
 done:
+    if (words) tmi_wipe(words, known * sizeof *words);
     tmi_free(words);
     return status;
 }

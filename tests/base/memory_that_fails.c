@@ -1,6 +1,7 @@
 /* The library's memory door, with a switch: the k-th allocation from now fails, once. */
 #include "base/memory_that_fails.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -17,6 +18,13 @@ bool allocation_failed(void)
     bool failed = countdown < 0;
     countdown = 0;
     return failed;
+}
+
+static look_at_block *looker;
+
+void look_at_freed_blocks(look_at_block *look)
+{
+    looker = look;
 }
 
 static bool fails(void)
@@ -42,5 +50,6 @@ void *tmi_realloc(void *block, size_t count, size_t size)
 
 void tmi_free(void *block)
 {
+    if (looker && block) looker(block, malloc_usable_size(block));
     free(block);
 }

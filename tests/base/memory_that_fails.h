@@ -8,9 +8,14 @@
 #define TESTS_MEMORY_THAT_FAILS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 void fail_allocation(long which); /* 1: the next one; 0: none */
 bool allocation_failed(void);     /* whether the asked failure happened; switches it off */
+
+/* From now on sees each block as it is when it is freed: has it been wiped? NULL: no more. */
+typedef void look_at_block(const void *block, size_t size);
+void look_at_freed_blocks(look_at_block *look);
 
 #define EVERY_ALLOCATION_FAILS(call, after_failure)                                                                   \
     for (long k_ = 1;; k_++) {                                                                                        \

@@ -133,6 +133,14 @@ static void codes_of_texts(void **state)
 /* ---- cells ---- */
 
 /* Few and many cells, small and largest points, blocks that are not full, cells of three threads added up. */
+static const void *secret;
+static size_t secret_size;
+
+static void no_secret(const void *block, size_t size)
+{
+    assert_null(memmem(block, size, secret, secret_size));
+}
+
 static void sums_are_exact(void **state)
 {
     (void)state;
@@ -192,7 +200,21 @@ static void sums_are_exact(void **state)
     tmi_cells_answers(got, cells[2]);
     for (size_t i = 0; i < COUNT(right); i++)
         if (got[i] != right[i]) fail_msg("answer %zu", i);
+    secret = right;
+    secret_size = sizeof *right;
+    look_at_freed_blocks(no_secret);
     for (size_t part = 0; part < 3; part++) tmi_cells_free(cells[part]);
+
+    /* Freed in the middle: the lanes and the last block hold rows. */
+    static const int64_t row[] = {TMI_NO_POINT, 123456789012345};
+    const void *const columns[] = {row, row, codes[0], codes[1]};
+    cells[0] = tmi_cells_new(&layout);
+    assert_non_null(cells[0]);
+    assert_int_equal(tmi_cells_add(cells[0], columns, 2, NULL), TAMIS_OK);
+    secret = &row[1];
+    secret_size = sizeof *row;
+    tmi_cells_free(cells[0]);
+    look_at_freed_blocks(NULL);
 
     for (long which = 1;; which++) {
         fail_allocation(which);

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include <gmp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,34 @@ static void holds_128_bits(void **state)
     }
 }
 
+/* A free of GMP's that finds its block wiped, or not. */
+static size_t dirty;
+
+static void look_and_free(void *block, size_t size)
+{
+    for (size_t i = 0; i < size; i++) dirty += ((const unsigned char *)block)[i] != 0;
+    free(block);
+}
+
+static void wipes_what_it_held(void **state)
+{
+    void *(*new_block)(size_t), *(*longer)(void *, size_t, size_t);
+    void (*old)(void *, size_t);
+    (void)state;
+    mp_get_memory_functions(&new_block, &longer, &old);
+    for (int wiped = 0; wiped < 2; wiped++) {
+        tamis_number *x;
+        assert_int_equal(tamis_number_read(&x, "123456789012345678901234567890/7e40", NULL), TAMIS_OK);
+        dirty = 0;
+        mp_set_memory_functions(new_block, longer, look_and_free);
+        if (wiped) tmi_number_wipe(x);
+        else tamis_number_free(x);
+        mp_set_memory_functions(new_block, longer, old);
+        assert_int_equal(dirty == 0, wiped);
+    }
+    tmi_number_wipe(NULL);
+}
+
 static void survives_missing_memory(void **state)
 {
     tamis_number *x;
@@ -113,7 +142,7 @@ int main(void)
         cmocka_unit_test(reads_exact_numbers),
         cmocka_unit_test(refuses_what_is_no_number),
         cmocka_unit_test(holds_128_bits),
-        cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(wipes_what_it_held), cmocka_unit_test(survives_missing_memory),
         cmocka_unit_test(prints_outwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,13 @@ static void thresholds_are_exact(void **state)
     }
 }
 
+/* Random words are wiped before their memory is given back. */
+static void no_fives(const void *block, size_t size)
+{
+    const uint64_t fives = UINT64_C(0x5555555555555555);
+    assert_null(memmem(block, size, &fives, sizeof fives));
+}
+
 /* Further digits decide where the first do not: 1/3 = 0.5555...(hexadecimal) to any depth. */
 static void ties_are_refined(void **state)
 {
@@ -98,7 +105,9 @@ static void ties_are_refined(void **state)
         words[depth] = UINT64_C(0x5555555555555550);
         assert_int_equal(draw(choice, words, 10), 0);
         words[depth] = UINT64_C(0x5555555555555558);
+        look_at_freed_blocks(no_fives);
         assert_int_equal(draw(choice, words, 10), 1);
+        look_at_freed_blocks(NULL);
         words[depth] = UINT64_C(0x5555555555555555);
         assert_int_equal(draw(choice, words, depth), -1);
     }
