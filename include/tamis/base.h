@@ -15,6 +15,17 @@
 #define TAMIS_API
 #endif
 
+/* What stands between the two is C, also for a C++ compiler. */
+#ifdef __cplusplus
+#define TAMIS_BEGIN extern "C" {
+#define TAMIS_END }
+#else
+#define TAMIS_BEGIN
+#define TAMIS_END
+#endif
+
+TAMIS_BEGIN
+
 /* The numbers are frozen; they are also the exit codes of the command (2 is its own: wrong usage). */
 typedef enum tamis_status {
     TAMIS_OK = 0,
@@ -54,5 +65,7 @@ TAMIS_API void tamis_free(void *text);
 
 /* Releases the caches that number theory keeps for the calling thread. Call it before a thread ends. */
 TAMIS_API void tamis_thread_done(void);
+
+TAMIS_END
 
 #endif

@@ -19,6 +19,8 @@
 
 #include <tamis/base.h>
 
+TAMIS_BEGIN
+
 /* The longest line that is looked at, in bytes: some hundred times the largest sensible request, and small enough that
  * answering it never takes more than about a gigabyte. */
 #define TAMIS_COMPUTE_LINE_MAX ((size_t)16 << 20)
@@ -32,5 +34,7 @@
  *          answer's "error" tells (INVALID also for the code unknown); err then holds the same message.
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
 TAMIS_API tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <tamis/num.h>
 
+TAMIS_BEGIN
+
 /* The smallest delta for one pair of Laplace laws, in this order: P with centre `shift` and scale b1, Q with centre 0
  * and scale b2. The two scales differ when the noise is calibrated with a smooth sensitivity. For privacy take the
  * larger delta of both orders (swap b1 and b2).
@@ -20,5 +22,7 @@
  * Paper    gain, smooth sensitivity of the median (docs/papers.md#gain-smooth).                                      */
 TAMIS_API tamis_status tamis_laplace_pair_delta(tamis_bound *delta, const tamis_number *eps, const tamis_number *shift,
                                                 const tamis_number *b1, const tamis_number *b2, tamis_error *err);
+
+TAMIS_END
 
 #endif

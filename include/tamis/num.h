@@ -8,6 +8,8 @@
 
 #include <tamis/base.h>
 
+TAMIS_BEGIN
+
 /* Digits in one number, exponent sign and point not counted; and the largest decimal exponent. 1e999999999 would need
  * 400 MB before anything could be said about it; nobody's epsilon does. */
 #define TAMIS_NUMBER_DIGITS 1000
@@ -101,5 +103,7 @@ TAMIS_API tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const ta
 
 /* P(Z >= x) of a standard normal Z. */
 TAMIS_API tamis_status tamis_normal_at_least(tamis_bound *p, const tamis_number *x, tamis_error *err);
+
+TAMIS_END
 
 #endif

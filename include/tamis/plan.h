@@ -7,6 +7,8 @@
 
 #include <tamis/base.h>
 
+TAMIS_BEGIN
+
 typedef struct tamis_plan tamis_plan;
 
 /* Reads a plan from a file. Source files are taken relative to the folder of the plan.
@@ -29,5 +31,7 @@ TAMIS_API const char *tamis_plan_survey(const tamis_plan *plan);
 /* The folder that `tamis release` writes to unless told otherwise: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_API tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
+
+TAMIS_END
 
 #endif

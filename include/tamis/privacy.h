@@ -14,6 +14,8 @@
 
 #include <tamis/num.h>
 
+TAMIS_BEGIN
+
 /* From the guarantee on the sample to the guarantee on the population.
  *
  * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1; membership in the sample is secret.
@@ -48,5 +50,7 @@ TAMIS_API tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound
  * Paper    settings, section 5.2 (docs/papers.md#settings-5-2).                                                      */
 TAMIS_API tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const tamis_number *const *eps,
                                          size_t count, tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -15,6 +15,8 @@
 #include <tamis/base.h>
 #include <tamis/plan.h>
 
+TAMIS_BEGIN
+
 /* ---- before the data ---- */
 
 typedef struct tamis_preview tamis_preview;
@@ -78,5 +80,7 @@ TAMIS_API void tamis_estimate_free(tamis_estimate *estimate);
 TAMIS_API tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err);
 TAMIS_API tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tamis_error *err);
 TAMIS_API tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -16,6 +16,8 @@
 
 #include <tamis/num.h>
 
+TAMIS_BEGIN
+
 /* ---- the generator ---- */
 
 /* A source of random bits. One thread at a time may use it; make one for each thread. After fork, the child may go on
@@ -130,5 +132,7 @@ TAMIS_API tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *r
  * Cost     O(n) time and memory (at most 32 bytes a sampled unit besides the result), whatever the population.
  * Errors   INVALID, SYSTEM (memory, no random bits); all units are then 0.                                          */
 TAMIS_API tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <tamis/num.h>
 
+TAMIS_BEGIN
+
 typedef struct tamis_mean_gain {
     tamis_bound eps_n;       /* the budget on the sample that gives eps on the population */
     tamis_bound r;           /* (n eps_n / (N eps))^2: noise variance of the census over that of the sample */
@@ -50,5 +52,7 @@ TAMIS_API tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps,
 TAMIS_API tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps,
                                                          const tamis_number *f, const tamis_number *sensitivity,
                                                          tamis_error *err);
+
+TAMIS_END
 
 #endif

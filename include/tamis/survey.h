@@ -13,6 +13,8 @@
 
 #include <tamis/rng.h>
 
+TAMIS_BEGIN
+
 typedef struct tamis_design tamis_design;
 
 /* ---- designs ----
@@ -202,5 +204,7 @@ typedef struct tamis_exposure {
  * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_API tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
                                               tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -1,6 +1,7 @@
 """`make install PREFIX=`: everything is where it belongs, works there, and another program can be built on it."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,10 +34,10 @@ def words(prefix, *arguments):
     return found.stdout.split() if found.returncode == 0 else ["-pkg-config-failed"]
 
 
-def consumer(name, folder, prefix, libraries, version):
+def consumer(name, folder, prefix, libraries, version, compiler=("cc", "-std=c17", "-xc")):
     program = folder / name
-    built = run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", *words(prefix, "--cflags"), folder / "consumer.c", *libraries,
-                 "-o", program])
+    built = run([*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", *words(prefix, "--cflags"), folder / "consumer",
+                 "-xnone", *libraries, "-o", program])
     case(f"a program of others is built: {name}", built.returncode == 0, built.stderr)
     ran = run([program], env={"LD_LIBRARY_PATH": str(prefix / "lib")}) if built.returncode == 0 else None
     case(f"and runs: {name}", ran and ran.stdout.strip() == version, ran and ran.stderr)
@@ -70,10 +71,12 @@ def main(folder):
         case(f"a header needs no other before it: {header}", alone.returncode == 0, alone.stderr)
 
     version = words(prefix, "--modversion")[0]
-    (folder / "consumer.c").write_text(CONSUMER)
+    (folder / "consumer").write_text(CONSUMER)
     consumer("shared", folder, prefix, words(prefix, "--libs"), version)
     consumer("static", folder, prefix,
              ["-l:libtamis.a" if w == "-ltamis" else w for w in words(prefix, "--static", "--libs")], version)
+    plus = shutil.which("g++") or "clang++"  # make test needs clang anyway
+    consumer("in C++", folder, prefix, words(prefix, "--libs"), version, (plus, "-std=c++11", "-xc++"))
 
     # Nothing of the caller's environment, another folder, the whole of it moved elsewhere.
     moved = prefix.rename(folder / "moved")
