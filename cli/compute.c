@@ -88,7 +88,9 @@ const cli_command cli_command_compute = {
         "'id' is any string; it comes back as it is, or as null where the line could not be read. "
         "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number "
         "in 'out' is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer "
-        "and does not stop the others; the exit code is then 3.",
+        "and does not stop the others; the exit code is then 3.\n\n"
+        "The areas are accuracy_gain, amplification, composition, inclusion and smooth_sensitivity; docs/compute.md "
+        "(installed as share/doc/tamis/compute.md) lists their kinds and fields, with a line to try for each.",
     .examples = (const cli_example[]){
         {"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"},
         {0}},

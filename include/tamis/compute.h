@@ -13,7 +13,7 @@
  *     {"id": "a", "error": {"code": "invalid", "message": "..."}}
  *
  * with one of the codes invalid, unknown (area or kind), refused, unable, system. The id is a string that is repeated as
- * it is; it is null where it could not be read.                                                                     */
+ * it is; it is null where it could not be read. docs/compute.md lists the areas and kinds with their fields.         */
 #ifndef TAMIS_COMPUTE_H
 #define TAMIS_COMPUTE_H
 

@@ -1,5 +1,6 @@
 """tamis compute: lines in, lines out. What is computed is tested in tests/compute/."""
 import json
+import re
 import subprocess
 import threading
 
@@ -95,6 +96,44 @@ def a_full_disk_is_a_system_error():
     with open("/dev/full", "w") as full:
         done = tamis("compute", input=GOOD % "a" + "\n", stdout=full)
     assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot write to stdout"), done
+
+
+DOCUMENT = (TOP / "docs" / "compute.md").read_text()
+QUESTIONS = [json.loads(line) for block in re.findall(r"```json\n(.*?)```", DOCUMENT, re.S) for line in block.splitlines()]
+
+
+def names_told(**question):
+    """The names that stand in the message about an unknown one."""
+    _, answers = compute(json.dumps({"id": "", "in": {}, **question}) + "\n")
+    return set(answers[0]["error"]["message"].split("one of ")[1].split(", "))
+
+
+def keys(value):
+    """Of objects inside objects and lists; an enclosure has none."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    own = set(value) - {"lower", "upper"} if isinstance(value, dict) else set()
+    return own.union(*map(keys, inside))
+
+
+@case
+def the_questions_of_the_document_are_answered():
+    done, answers = compute("".join(json.dumps(q) + "\n" for q in QUESTIONS))
+    assert done.returncode == OK and len(answers) == len(QUESTIONS), [a for a in answers if "error" in a]
+    for question, answer in zip(QUESTIONS, answers):
+        section = DOCUMENT.split(f"\n## {question['area']}\n")[1].split("\n## ")[0]
+        missing = [k for k in keys(question["in"]) | keys(answer["out"]) if f"`{k}`" not in section]
+        assert not missing and answer["id"] == question["id"], (question, missing)
+
+
+@case
+def the_document_has_every_area_kind_and_design():
+    asked = {(q["area"], q["kind"]) for q in QUESTIONS}
+    areas = names_told(area="")
+    assert all(area in tamis("compute", "--help").stdout for area in areas)
+    assert asked == {(area, kind) for area in areas for kind in names_told(area=area, kind="")}
+    _, answers = compute('{"id": "", "area": "inclusion", "kind": "first", "in": {"design": {"x": {}}}}\n')
+    designs = set(answers[0]["error"]["message"].split("one of ")[1].split(", "))
+    assert designs == {k for q in QUESTIONS for k in q["in"].get("design", {})}
 
 
 @case
