@@ -23,7 +23,8 @@ const cli_command cli_command_check = {
     .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and "
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
              "discussed before there are any answers.\n\n"
-             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3.",
+             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3.\n\n"
+             CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
         {0}},

@@ -25,6 +25,13 @@ static void text(FILE *out, const char *words)
     plain(out, words, strlen(words));
 }
 
+static void file(FILE *out, const char *path, const char *what)
+{
+    fputs(".TP\n.I ", out);
+    text(out, path);
+    fprintf(out, "\n%s\n", what);
+}
+
 /* As in the help: a paragraph that begins with spaces is left as it is. */
 static void paragraphs(FILE *out, const char *words)
 {
@@ -93,5 +100,12 @@ void cli_manual(FILE *out)
         text(out, cli_exit_codes[i][1]);
         fputc('\n', out);
     }
-    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n", out);
+    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n"
+          ".SH FILES\n", out);
+    file(out, TAMIS_DATA_FOLDER "/examples/api", "a plan to copy and change, with the survey that it releases");
+    file(out, TAMIS_DOC_FOLDER "/plan.md", "what a plan may say");
+    file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");
+    file(out, TAMIS_DOC_FOLDER "/known-issues.md", "what is not covered");
+    fputs(".SH SEE ALSO\n.BR pkg\\-config (1);\nthe headers in\n.I tamis/\n"
+          "for the library, one a subject.\n", out);
 }

@@ -53,7 +53,8 @@ const cli_command cli_command_release = {
     .about = "Draws the noise, adds up the rows to exact integers, adds the two, and writes the output folder: all of it, "
              "or nothing at all. Prints the results with their intervals and the guarantee in plain words.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
-             "published then.",
+             "published then.\n\n"
+             CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
         {0}},

@@ -1,6 +1,7 @@
 """`make install PREFIX=`: everything is where it belongs, works there, and another program can be built on it."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -55,11 +56,16 @@ def main(folder):
                 "share/bash-completion/completions/tamis.bash", "share/zsh/site-functions/_tamis"} | headers
     expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "examples").rglob("*")
                  if p.is_file() and p.name != "meson.build"}
+    expected |= {"share/doc/tamis/" + p.name for p in (TOP / "docs").glob("*.md")}
     expected |= {"lib/tamis/libduckdb.so"} if HAS_DUCKDB else set()
     for name in sorted(expected):
         case(f"installed: {name}", name in files)
     extra = {f for f in files - expected if not f.startswith("lib/libtamis.so.")}
     case("installed: nothing else", not extra, " ".join(sorted(extra)))
+
+    manual = (prefix / "share/man/man1/tamis.1").read_text().replace("\\-", "-")
+    named = re.findall(r"^\.I (/.*)$", manual.split(".SH FILES")[1], re.M)
+    case("what the manual names is there", len(named) >= 3 and all(pathlib.Path(f).exists() for f in named), " ".join(named))
 
     inside = [f for f in sorted(files) if f != "lib/tamis/libduckdb.so" and str(TOP).encode() in (prefix / f).read_bytes()]
     case("no installed file names the folder it was built in", not inside, " ".join(inside))
