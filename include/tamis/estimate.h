@@ -1,0 +1,90 @@
+/* Estimators of sample surveys, unprotected: totals, means and ratios from the sampled units, and their variances.
+ *
+ * An estimate is published with its sampling error, and both come in two steps. A point estimator gives the estimate
+ * and, for each sampled unit, its linear value u: to first order the estimate varies as the weighted total of u
+ * (Taylor linearisation; for a total u is the variable itself). A variance estimator knows the design and takes u of
+ * any point estimator, so each of them serves totals, means, ratios and domains alike.
+ *
+ * No privacy guarantee hangs on these numbers: they are doubles, summed with compensation, and agree with R's survey
+ * and sampling packages to nine digits or more. What they tell about the sample is not protected.
+ *
+ * All lists have one entry for each sampled unit. On failure an estimate is NaN and a variance infinite.
+ *
+ * Errors   INVALID (the message names the parameter), SYSTEM (memory), for every function.                            */
+#ifndef TAMIS_ESTIMATE_H
+#define TAMIS_ESTIMATE_H
+
+#include <tamis/base.h>
+
+/* ---- point estimators ----
+ *
+ * Needs    finite values and weights (1 / inclusion probability, or calibrated ones, which may be negative).
+ *          `domain`, if not NULL, is nonzero for the units that the estimate is about: the others stay in the lists,
+ *          because the variance needs them.
+ * Gives    the estimate; and, if `linear` is not NULL, the linear value of each unit, 0 outside the domain (all 0 on
+ *          failure). `linear` may be the list of values itself.
+ * Cost     O(count), no memory.                                                                                      */
+
+/* Horvitz-Thompson: sum of weight * value. */
+TAMIS_API tamis_status tamis_total(double *total, double *linear, const double *values, const double *weights,
+                                   const uint8_t *domain, size_t count, tamis_error *err);
+
+/* Hajek mean: the ratio of the estimated total and the estimated number of units. Needs a positive sum of weights. The
+ * Hajek total is this mean times the known number of units, and so are its linear values; the Horvitz-Thompson mean is
+ * tamis_total divided by that number.                                                                                */
+TAMIS_API tamis_status tamis_mean(double *mean, double *linear, const double *values, const double *weights,
+                                  const uint8_t *domain, size_t count, tamis_error *err);
+
+/* The ratio of two totals, of `values` over `bases`. Needs an estimated total of `bases` that is not 0. */
+TAMIS_API tamis_status tamis_ratio(double *ratio, double *linear, const double *values, const double *bases,
+                                   const double *weights, const uint8_t *domain, size_t count, tamis_error *err);
+
+/* ---- variances from joint inclusion probabilities ----
+ *
+ * Needs    finite linear values; joint[k * count + l] in (0, 1], the probability that the sampled units k and l are both
+ *          in the sample, symmetric, with the inclusion probabilities on the diagonal (tamis_inclusion_joint).
+ * Gives    the estimated variance, which may be negative: neither estimator is sure to be positive.
+ * Cost     O(count^2), no memory.                                                                                    */
+
+/* Horvitz and Thompson (1952): for any design. */
+TAMIS_API tamis_status tamis_variance_horvitz_thompson(double *variance, const double *linear, const double *joint,
+                                                       size_t count, tamis_error *err);
+
+/* Yates, Grundy and Sen (1953): for designs of fixed size, where it is much more stable. */
+TAMIS_API tamis_status tamis_variance_yates_grundy(double *variance, const double *linear, const double *joint,
+                                                   size_t count, tamis_error *err);
+
+/* ---- variances without joint inclusion probabilities ----
+ *
+ * For one design of unequal probabilities (in strata: the sum of the variances of the strata). They need the sampled
+ * units only. Units of probability 1 do not vary and do not count.
+ *
+ * Needs    finite linear values, inclusion probabilities in (0, 1]; but for Poisson sampling, at least two units of
+ *          probability below 1, or none.
+ * Cost     O(count), no memory.                                                                                      */
+
+/* Poisson and Bernoulli sampling: unbiased, sum of (1 - pi) (u / pi)^2. */
+TAMIS_API tamis_status tamis_variance_poisson(double *variance, const double *linear, const double *probabilities,
+                                              size_t count, tamis_error *err);
+
+/* Hajek (1964), for designs of large entropy and fixed size: squared residuals of u / pi about their mean with weights
+ * 1 - pi, times n / (n - 1).                                                                                         */
+TAMIS_API tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities,
+                                            size_t count, tamis_error *err);
+
+/* Deville (1999): as Hajek, with 1 / (1 - sum of a^2), where a = (1 - pi) / (sum of 1 - pi), in place of n / (n - 1). */
+TAMIS_API tamis_status tamis_variance_deville(double *variance, const double *linear, const double *probabilities,
+                                              size_t count, tamis_error *err);
+
+/* Brewer (2002, 18.24): as Hajek, about the plain mean of u / pi. */
+TAMIS_API tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities,
+                                             size_t count, tamis_error *err);
+
+/* Hansen and Hurwitz (1943), for draws with replacement: n / (n - 1) times the squares of weight * u about their mean,
+ * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times stands k times.
+ *
+ * Needs    finite linear values and weights, at least two draws.                                                     */
+TAMIS_API tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights,
+                                                     size_t count, tamis_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* Variances that need no joint inclusion probabilities: squared distances of z = u / p (or weight * u) from a centre,
+ * with weights c = 1 - p. The approximations differ in the centre and in the factor that stands for the degree of
+ * freedom that the centre costs. A unit of p = 1 has c = 0 and drops out.                                            */
+#include "survey/estimator.h"
+
+static tamis_status check(double *variance, const double *linear, size_t count, tamis_error *err)
+{
+    tmi_error_reset(err);
+    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
+    *variance = INFINITY;
+    return tmi_check_finite("linear", linear, count, err);
+}
+
+static tamis_status check_pps(double *variance, const double *linear, const double *p, size_t count, tamis_error *err)
+{
+    tamis_status status = check(variance, linear, count, err);
+    return status == TAMIS_OK ? tmi_check_probabilities("probabilities", p, count, err) : status;
+}
+
+tamis_status tamis_variance_poisson(double *variance, const double *linear, const double *probabilities, size_t count,
+                                    tamis_error *err)
+{
+    tmi_sum sum = {0};
+    tamis_status status = check_pps(variance, linear, probabilities, count, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t i = 0; i < count; i++) {
+        double z = linear[i] / probabilities[i];
+        tmi_sum_add(&sum, (1 - probabilities[i]) * z * z);
+    }
+    return tmi_set_variance(variance, tmi_sum_value(sum), err);
+}
+
+/* The sum of c (z - centre)^2, the centre being the mean of z with weights c, or the plain one; and over the units with
+ * c > 0 their number n and the sum of a^2, a = c / (sum of c). */
+typedef struct spread {
+    double squares, concentration;
+    size_t n;
+} spread;
+
+static spread spread_of(const double *linear, const double *p, size_t count, bool plain)
+{
+    tmi_sum c = {0}, c2 = {0}, weights = {0}, z = {0}, squares = {0};
+    spread s = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (p[i] == 1) continue;
+        double weight = plain ? 1 : 1 - p[i];
+        s.n++;
+        tmi_sum_add(&c, 1 - p[i]);
+        tmi_sum_add(&c2, (1 - p[i]) * (1 - p[i]));
+        tmi_sum_add(&weights, weight);
+        tmi_sum_add(&z, weight * (linear[i] / p[i]));
+    }
+    if (s.n == 0) return s;
+    double centre = tmi_sum_value(z) / tmi_sum_value(weights);
+    for (size_t i = 0; i < count; i++) {
+        double apart = linear[i] / p[i] - centre;
+        if (p[i] < 1) tmi_sum_add(&squares, (1 - p[i]) * apart * apart);
+    }
+    s.squares = tmi_sum_value(squares);
+    s.concentration = tmi_sum_value(c2) / (tmi_sum_value(c) * tmi_sum_value(c));
+    return s;
+}
+
+static tamis_status approximate(double *variance, const double *linear, const double *p, size_t count, bool plain,
+                                bool deville, tamis_error *err)
+{
+    spread s;
+    tamis_status status = check_pps(variance, linear, p, count, err);
+    if (status != TAMIS_OK) return status;
+    s = spread_of(linear, p, count, plain);
+    if (s.n == 1) return tmi_fail(err, TAMIS_INVALID, "probabilities: only one is below 1, which tells no variance");
+    if (s.n == 0) return tmi_set_variance(variance, 0, err);
+    double n = (double)s.n;
+    return tmi_set_variance(variance, deville ? s.squares / (1 - s.concentration) : s.squares * n / (n - 1), err);
+}
+
+tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities, size_t count,
+                                  tamis_error *err)
+{
+    return approximate(variance, linear, probabilities, count, false, false, err);
+}
+
+tamis_status tamis_variance_deville(double *variance, const double *linear, const double *probabilities, size_t count,
+                                    tamis_error *err)
+{
+    return approximate(variance, linear, probabilities, count, false, true, err);
+}
+
+tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities, size_t count,
+                                   tamis_error *err)
+{
+    return approximate(variance, linear, probabilities, count, true, false, err);
+}
+
+tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights, size_t count,
+                                           tamis_error *err)
+{
+    tmi_sum sum = {0}, squares = {0};
+    tamis_status status;
+    double n = (double)count, mean;
+    TMI_TRY(check(variance, linear, count, err));
+    TMI_TRY(tmi_check_finite("weights", weights, count, err));
+    if (count < 2) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "count: at least two draws are needed"));
+    for (size_t i = 0; i < count; i++) tmi_sum_add(&sum, weights[i] * linear[i]);
+    mean = tmi_sum_value(sum) / n;
+    for (size_t i = 0; i < count; i++) {
+        double apart = weights[i] * linear[i] - mean;
+        tmi_sum_add(&squares, apart * apart);
+    }
+    TMI_TRY(tmi_set_variance(variance, tmi_sum_value(squares) * n / (n - 1), err));
+
+done:
+    return status;
+}
