@@ -1,6 +1,8 @@
 #include "engine/duckdb_source.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -204,6 +206,33 @@ static bool is_nested(duckdb_type type)
            type == DUCKDB_TYPE_ARRAY || type == DUCKDB_TYPE_UNION || type == DUCKDB_TYPE_BLOB;
 }
 
+/* A FLOAT is a missing code if it is the code rounded to one: 99.9 as FLOAT is 99.90000152..., no code as DOUBLE. */
+static bool is_code_apart(double code)
+{
+    return fabs(code) <= (double)FLT_MAX && (double)(float)code != code;
+}
+
+static void write_float(tmi_text *sql, const tmi_column *column)
+{
+    bool apart = false;
+    for (size_t i = 0; i < column->missing_code_count; i++) apart = apart || is_code_apart(column->missing_codes[i]);
+    if (apart) {
+        tmi_text_put(sql, "CASE WHEN CAST(");
+        tmi_sql_name(sql, column->name);
+        tmi_text_put(sql, " AS DOUBLE) IN (");
+        const char *comma = "";
+        for (size_t i = 0; i < column->missing_code_count; i++) {
+            if (!is_code_apart(column->missing_codes[i])) continue;
+            tmi_text_format(sql, "%s%.17e", comma, (double)(float)column->missing_codes[i]);
+            comma = ", ";
+        }
+        tmi_text_put(sql, ") THEN NULL ELSE ");
+    }
+    tmi_text_put(sql, "CAST(");
+    tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, apart ? " AS DOUBLE) END" : " AS DOUBLE)");
+}
+
 /* Writes the expression of one column of the file, or says why there is none. */
 static tamis_status write_column(tmi_text *sql, const tmi_column *column, const tmi_duckdb_file *file,
                                  file_columns *columns, const tmi_duckdb_session *session, tamis_error *err)
@@ -226,6 +255,10 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     if (is_nested(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no categories", file->given,
                              column->name);
+    if (is_number && type == DUCKDB_TYPE_FLOAT) {
+        write_float(sql, column);
+        return TAMIS_OK;
+    }
     tmi_text_put(sql, is_number && is_text(type) ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
     if (file->is_csv)
         tmi_text_format(sql, "k%zu", k);

@@ -234,6 +234,35 @@ static void parquet_types(void **state)
     assert_non_null(strstr(err.message, "there is no column b"));
 }
 
+/* A code that is no FLOAT is met by the FLOAT that stands for it; a DOUBLE that only looks like it is a value. */
+static void codes_in_floats(void **state)
+{
+    (void)state;
+    static const double codes[] = {99.9, 98, 1e300};
+    static const tmi_column coded = {.name = "a", .kind = TMI_NUMBER, .to = 100, .step = 1, .high = 100,
+                                     .missing_codes = codes, .missing_code_count = 3};
+    static const tmi_measure rows_of_a = {TMI_ROWS, &coded};
+    static const tmi_table table = {NULL, 0, &rows_of_a, 1};
+    static const tmi_request asked = {&table, 1};
+    static const struct {
+        const char *select;
+        int with_value;
+    } cases[] = {
+        {"SELECT unnest([99.9, 98, 1, 99.8, NULL])::FLOAT AS a", 2},
+        {"SELECT unnest([99.9, 98, 1, 99.8, NULL])::DOUBLE AS a", 2},
+        {"SELECT unnest([99.9::FLOAT, 98, 1, 99.8, NULL])::DOUBLE AS a", 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = write_parquet("codes.parquet", cases[i].select);
+        tmi_engine *engine = open_engine(&path, 1, 1);
+        tmi_int128 got = 7, *const places[] = {&got};
+        tamis_error err = {0};
+        if (engine->aggregate(engine, places, &asked, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal((int)got, cases[i].with_value);
+        engine->free(engine);
+    }
+}
+
 /* A category may be a number: it is compared by its text. */
 static void numbers_as_categories(void **state)
 {
@@ -538,6 +567,7 @@ int main(void)
         cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
         cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
         cmocka_unit_test(many_categories), cmocka_unit_test(many_files), cmocka_unit_test(one_file_twice),
+        cmocka_unit_test(codes_in_floats),
         cmocka_unit_test(progress_and_cancel), cmocka_unit_test(looking_can_be_cancelled),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
