@@ -39,7 +39,9 @@ tamis_status tmi_grid_set(tmi_grid *grid, const tamis_number *from, const tamis_
     g.from = tmi_number_up(from);
     g.to = tmi_number_down(to);
     g.step = tmi_number_nearest(step);
-    if (isinf(g.from) || isinf(g.to) || g.from > g.to)
+    if (isinf(tmi_number_down(from)) || isinf(tmi_number_up(from)) || isinf(tmi_number_down(to)) || isinf(tmi_number_up(to)))
+        return tmi_fail(err, TAMIS_INVALID, "from and to must lie between -1.7e308 and 1.7e308");
+    if (g.from > g.to)
         return tmi_fail(err, TAMIS_INVALID, "from and to have no double between them");
     if (g.step < DBL_MIN || isinf(tmi_number_up(step)))
         return tmi_fail(err, TAMIS_INVALID, "step must lie between 2.3e-308 and 1.7e308");

@@ -196,9 +196,7 @@ void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
     for (const tmi_yaml *item = value->first; item; item = item->next) {
         if (tmi_yaml_get(value, item->key) != item) continue; /* a duplicate; complained about already */
         tmi_plan_column *column = &plan->columns[plan->column_count];
-        bool control = false;
-        for (const char *c = item->key; *c; c++) control = control || tmi_is_control(*c);
-        if (item->key[0] == '\0' || control) {
+        if (item->key[0] == '\0' || tmi_has_control(item->key)) {
             tmi_complain_key(reader, item, "expected the name of a column, without control characters");
             continue;
         }

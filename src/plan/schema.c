@@ -11,18 +11,29 @@
 
 /* ---- complaints ---- */
 
-bool tmi_is_control(char c)
+/* U+0000 to U+001F, U+007F, and U+0080 to U+009F, which UTF-8 writes as C2 80 to C2 9F. */
+size_t tmi_control(const char *at)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
+    const unsigned char *c = (const unsigned char *)at;
+    if (c[0] < 0x20 || c[0] == 0x7f) return 1;
+    return c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f ? 2 : 0;
+}
+
+bool tmi_has_control(const char *text)
+{
+    for (; *text; text++)
+        if (tmi_control(text) > 0) return true;
+    return false;
 }
 
 /* A piece of the plan inside a message: control characters would spoil the terminal, long texts the message. */
 static void put_name(tmi_text *text, const char *name)
 {
     size_t shown = 0;
-    for (const char *c = name; *c && shown < 60; c++, shown++) {
-        char plain = tmi_is_control(*c) ? '?' : *c;
-        tmi_text_add(text, &plain, 1);
+    while (name[shown] && shown < 60) {
+        size_t control = tmi_control(name + shown);
+        tmi_text_add(text, control > 0 ? "?" : name + shown, 1);
+        shown += control > 0 ? control : 1;
     }
     while (name[shown] && ((unsigned char)name[shown] & 0xc0) == 0x80) tmi_text_add(text, name + shown++, 1);
     if (name[shown]) tmi_text_put(text, "...");
@@ -58,7 +69,7 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
     char what[1024];
     vsnprintf(what, sizeof what, format, arguments);
     for (char *c = what; *c; c++) {
-        if (tmi_is_control(*c)) *c = '?';
+        for (size_t left = tmi_control(c); left > 0; left--) c[left - 1] = '?';
     }
     tmi_text text;
     tmi_text_init(&text);
@@ -234,14 +245,11 @@ static bool is_blank(char c)
 /* Texts of a plan are printed: what a terminal would obey is refused, and *text freed. */
 static bool complain_control(tmi_reader *reader, const tmi_yaml *value, char **text)
 {
-    for (const char *c = *text; *c; c++) {
-        if (!tmi_is_control(*c)) continue;
-        tmi_complain(reader, value, "expected a text without control characters");
-        tmi_free(*text);
-        *text = NULL;
-        return true;
-    }
-    return false;
+    if (!tmi_has_control(*text)) return false;
+    tmi_complain(reader, value, "expected a text without control characters");
+    tmi_free(*text);
+    *text = NULL;
+    return true;
 }
 
 bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)

@@ -72,8 +72,10 @@ bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, i
 bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
 bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
 
-/* Line breaks, tabs, escapes: what a terminal obeys instead of showing. */
-bool tmi_is_control(char c);
+/* Line breaks, tabs, escapes: what a terminal obeys instead of showing. The bytes of the control character that stands
+ * there, 0 if none does. */
+size_t tmi_control(const char *at);
+bool tmi_has_control(const char *text);
 
 /* ---- words ---- */
 
