@@ -123,6 +123,7 @@ static tamis_status make_estimates(tamis_estimate *e, const tmi_moments *moments
         }
         tmi_statistic_of(c.statistic)->estimate(result, &c, &moments[i]);
         set_interval(result, t, df);
+        tmi_result_bound(result);
     }
 
 done:

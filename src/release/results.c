@@ -40,6 +40,14 @@ void tmi_results_clear(tmi_results *r)
     *r = (tmi_results){0};
 }
 
+void tmi_result_bound(tmi_result *result)
+{
+    bool estimate = isinf(result->estimate), interval = isinf(result->lower) || isinf(result->upper);
+    if (estimate) result->estimate = TMI_NULL;
+    if (estimate || interval) result->lower = result->upper = TMI_NULL;
+    if ((estimate || interval) && !result->reason) result->reason = "larger than numbers of the output can be";
+}
+
 void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *s)
 {
     tmi_text_put(text, tmi_statistic_of(s)->name);
@@ -188,15 +196,23 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
 
 /* ---- CSV ---- */
 
-/* Quoted only where needed. A text that a spreadsheet would take for a formula gets quotes and stays what it is: the
- * texts come from the plan, which is public and trusted. */
+/* A spreadsheet takes a text that begins with one of = + - @ for a formula, quoted or not; the usual cure is an
+ * apostrophe before it. Signed digits are harmless and stay what they are. */
+static bool is_formula(const char *field)
+{
+    if (field[0] == '=' || field[0] == '@') return true;
+    return (field[0] == '+' || field[0] == '-') && field[1 + strspn(field + 1, "0123456789.")] != '\0';
+}
+
+/* Quoted only where needed. */
 static void put_field(tmi_text *csv, const char *field)
 {
+    const char *apostrophe = is_formula(field) ? "'" : "";
     if (!strpbrk(field, ",\"\r\n")) {
-        tmi_text_put(csv, field);
+        tmi_text_format(csv, "%s%s", apostrophe, field);
         return;
     }
-    tmi_text_put(csv, "\"");
+    tmi_text_format(csv, "\"%s", apostrophe);
     for (const char *c = field; *c; c++) {
         if (*c == '"') tmi_text_put(csv, "\"");
         tmi_text_add(csv, c, 1);
@@ -230,6 +246,45 @@ static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan
     return count;
 }
 
+static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "df",
+                                          "lower", "upper", "confidence", "covers"};
+#define OWN_BEFORE 2 /* the groups stand between the first two and the others */
+#define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
+
+static bool is_own(const char *name)
+{
+    for (size_t i = 0; i < OWN_COLUMNS; i++)
+        if (strcmp(own_columns[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_group(const char *name, const tmi_plan_column *const *groups, size_t group_count)
+{
+    for (size_t i = 0; i < group_count; i++)
+        if (strcmp(groups[i]->name, name) == 0) return true;
+    return false;
+}
+
+/* A group column with the name of one of the file's own gets by_ before it, again while another group has that name. */
+static void put_group_name(tmi_text *csv, const tmi_plan_column *const *groups, size_t group_count, size_t which)
+{
+    if (!is_own(groups[which]->name)) {
+        put_field(csv, groups[which]->name);
+        return;
+    }
+    bool free = false;
+    for (size_t times = 1; !free && !csv->failed; times++) {
+        tmi_text name;
+        tmi_text_init(&name);
+        for (size_t i = 0; i < times; i++) tmi_text_put(&name, "by_");
+        tmi_text_put(&name, groups[which]->name);
+        if (name.failed) csv->failed = true;
+        free = !name.failed && !is_group(name.bytes, groups, group_count);
+        if (free) put_field(csv, name.bytes);
+        tmi_text_clear(&name);
+    }
+}
+
 tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
@@ -237,12 +292,13 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
     size_t group_count = find_groups(groups, plan);
     tmi_text csv;
     tmi_text_init(&csv);
-    tmi_text_put(&csv, "statistic,column");
+    for (size_t i = 0; i < OWN_BEFORE; i++) tmi_text_format(&csv, "%s%s", i ? "," : "", own_columns[i]);
     for (size_t c = 0; c < group_count; c++) {
         tmi_text_put(&csv, ",");
-        put_field(&csv, groups[c]->name);
+        put_group_name(&csv, groups, group_count, c);
     }
-    tmi_text_put(&csv, ",estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers\n");
+    for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
+    tmi_text_put(&csv, "\n");
     for (size_t i = 0; i < r->count; i++) {
         const tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];

@@ -18,6 +18,9 @@ typedef struct tmi_results {
 tamis_status tmi_results_make(tmi_results *results, const tmi_schedule *schedule, bool is_protected, tamis_error *err);
 void tmi_results_clear(tmi_results *results);
 
+/* An infinite estimate or end becomes null, with the reason. */
+void tmi_result_bound(tmi_result *result);
+
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);

@@ -496,6 +496,60 @@ static void every_allocation_may_fail(void **state)
     tamis_plan_free(plan);
 }
 
+/* ---- texts of odd plans ---- */
+
+static tamis_plan *odd_plan(const char *columns, const char *statistics)
+{
+    char text[2048];
+    tamis_plan *plan;
+    tamis_error err = {0};
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+             "privacy: {unit: person, epsilon: 20}\ncolumns:\n%sstatistics:\n%s", columns, statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return plan;
+}
+
+static void what_is_too_large_is_null_with_a_reason(void **state)
+{
+    (void)state;
+    tamis_plan *plan = odd_plan("  x: {from: 0, to: 1.7e308, step: 1e300}\n", "  - {total: x}\n");
+    array_row large[8];
+    for (size_t i = 0; i < 8; i++) large[i] = (array_row){1e308, NULL, NULL};
+    array_engine engine = array_engine_of(large, 8);
+    tamis_release *r = run(plan, &engine, NULL);
+    const tmi_result *total = &r->results.list[0];
+    assert_true(isnan(total->estimate) && isnan(total->lower) && isnan(total->upper));
+    assert_string_equal(total->reason, "larger than numbers of the output can be");
+    char *text;
+    assert_int_equal(tamis_release_json(&text, r, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "\"interval\": null"));
+    tamis_free(text);
+    tamis_release_free(r);
+    tamis_plan_free(plan);
+}
+
+/* No two columns of one name, no formula; the engine is not asked, so any names will do. */
+static void csv_for_spreadsheets(void **state)
+{
+    (void)state;
+    tamis_plan *plan = odd_plan("  se: {values: ['=1+1', '@x', '-1+2', '+a,b', '-1', '+2.5', '-']}\n"
+                                "  by_se: {values: [u]}\n",
+                                "  - {count: units, by: se}\n  - {count: units, by: by_se}\n");
+    tamis_release r = {0};
+    char *text;
+    assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_results_make(&r.results, &r.schedule, true, NULL), TAMIS_OK);
+    assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
+    assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers\n"
+                              "count,,'=1+1,,,,,,,,,,\ncount,,'@x,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,\n"
+                              "count,,\"'+a,b\",,,,,,,,,,\ncount,,-1,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,\ncount,,-,,,,,,,,,,\n"
+                              "count,,,u,,,,,,,,,\n");
+    tamis_free(text);
+    tmi_results_clear(&r.results);
+    tmi_schedule_clear(&r.schedule);
+    tamis_plan_free(plan);
+}
+
 /* ---- with DuckDB ---- */
 
 static void the_example_survey(void **state)
@@ -555,6 +609,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_folder_holds_what_the_texts_say, make_place, remove_place),
         cmocka_unit_test_setup_teardown(rights_are_what_the_umask_leaves, make_place, remove_place),
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, make_place, remove_place),
+        cmocka_unit_test(what_is_too_large_is_null_with_a_reason),
+        cmocka_unit_test(csv_for_spreadsheets),
         cmocka_unit_test(the_example_survey),
         cmocka_unit_test(bad_arguments_are_named),
     };
