@@ -6,7 +6,8 @@
  *
  * Results go to stdout, everything else to stderr. A function that returns int returns an exit code: 0 done, 1 system,
  * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; but for 2 these are the tamis_status. What is
- * wrong on the command line itself, in form or in value, is 2; 3 speaks of the plan and of the data.                 */
+ * wrong on the command line itself, in form or in value, is 2, the output folder included; 3 speaks of the plan and of
+ * the data.                                                                                                         */
 #ifndef CLI_H
 #define CLI_H
 
@@ -78,8 +79,9 @@ int cli_main(int argc, char **argv);
 /* "tamis: message", and how to get help. Returns CLI_USAGE. */
 int cli_wrong_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The error's message, a line each with "tamis: " before it. Lines that tell a place in the file `path` (NULL if there
- * is none) stand as they are, so that editors find the place. Returns the exit code that goes with the error. */
+/* The error's message, a line each with "tamis: " before it. Lines that tell a place in the plan `path` (NULL if there
+ * is none) stand as they are, so that editors find the place; one about the data names the plan that asks for them.
+ * Returns the exit code that goes with the error. */
 int cli_failed(const tamis_error *err, const char *path);
 
 /* A remark or a warning; nothing with --quiet. */

@@ -15,20 +15,20 @@ cli_paint cli_paint_for(FILE *stream)
     return (cli_paint){"\033[1m", "\033[2m", "\033[1;31m", "\033[0m"};
 }
 
-/* One line. A message may quote arguments and plans: what a terminal would obey is not sent there. */
-static void put_line(const char *text, size_t length)
+/* Of one line. A message may quote arguments and plans: what a terminal would obey is not sent there. */
+static void put(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         fputc(c < ' ' || c == 0x7f ? '?' : c, stderr);
     }
-    fputc('\n', stderr);
 }
 
 static void say(const char *colour, const char *text, size_t length)
 {
     fprintf(stderr, "%stamis:%s ", colour, cli_paint_for(stderr).plain);
-    put_line(text, length);
+    put(text, length);
+    fputc('\n', stderr);
 }
 
 int cli_wrong_usage(const cli_command *command, const char *format, ...)
@@ -43,22 +43,31 @@ int cli_wrong_usage(const cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+/* "plan.yaml: ..." */
+static bool names(const char *line, const char *path)
+{
+    size_t length = strlen(path);
+    return strncmp(line, path, length) == 0 && line[length] == ':';
+}
+
 /* "plan.yaml:3:7: ..." */
 static bool tells_place(const char *line, const char *path)
 {
-    if (!path) return false;
-    size_t length = strlen(path);
-    return strncmp(line, path, length) == 0 && line[length] == ':' && strspn(line + length + 1, "0123456789") > 0;
+    return path && names(line, path) && strspn(line + strlen(path) + 1, "0123456789") > 0;
 }
 
 int cli_failed(const tamis_error *err, const char *path)
 {
+    cli_paint paint = cli_paint_for(stderr);
     for (const char *line = *err->message ? err->message : "internal error"; *line;) {
         size_t length = strcspn(line, "\n");
-        if (tells_place(line, path))
-            put_line(line, length);
-        else
-            say(cli_paint_for(stderr).red, line, length);
+        if (!tells_place(line, path)) fprintf(stderr, "%stamis:%s ", paint.red, paint.plain);
+        if (err->status == TAMIS_INVALID && path && !names(line, path)) {
+            put(path, strlen(path));
+            fputs(": ", stderr);
+        }
+        put(line, length);
+        fputc('\n', stderr);
         line += length + (line[length] == '\n');
     }
     return err->status == TAMIS_OK ? TAMIS_SYSTEM : (int)err->status;

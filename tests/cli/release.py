@@ -44,18 +44,22 @@ def an_existing_folder_is_refused_and_left_alone():
         (folder / "file").write_text("mine")
         for name in ("taken", "file"):
             done = tamis("release", "plan.yaml", "--out", name, cwd=folder)
-            assert done.returncode == INVALID and done.stdout == "" and name in done.stderr, done
+            is_usage_error(done, f"--out {name} exists already")
         assert os.listdir(folder / "taken") == [] and (folder / "file").read_text() == "mine"
         assert tamis("release", "plan.yaml", cwd=folder).returncode == OK
-        assert tamis("release", "plan.yaml", cwd=folder).returncode == INVALID
+        is_usage_error(tamis("release", "plan.yaml", cwd=folder), "plan-release exists already", "with --out")
 
 
 @case
 def a_folder_that_cannot_be_made_is_an_error_before_the_data():
     with folder_with_plan() as folder:
-        for out in ("no/such/place", "/proc/x"):
-            done = tamis("release", "plan.yaml", "--out", out, cwd=folder)
-            assert done.returncode in (SYSTEM, INVALID) and done.stdout == "" and done.stderr.startswith("tamis: "), done
+        (folder / "apisrs.csv").unlink()
+        for out, why in (("", "expected the name of a folder"), ("no/such/place", "there is no folder no/such/"),
+                         ("/no-such/place//", "there is no folder /no-such/"), ("plan.yaml/x", "Not a directory"),
+                         ("x" * 300, "too long"), ("no/" * 2000 + "x", "no/no/"), ("/", "exists already")):
+            is_usage_error(tamis("release", "plan.yaml", "--out", out, cwd=folder), "--out", why)
+        done = tamis("release", "plan.yaml", "--out", "/proc/x", cwd=folder)
+        assert done.returncode in (SYSTEM, INVALID) and done.stdout == "" and "/proc/x cannot be made" in done.stderr, done
 
 
 @case
@@ -83,7 +87,7 @@ def data_that_contradict_the_plan_leave_nothing():
                 (folder / "apisrs.csv").write_text(text)
             before = set(os.listdir(folder))
             done = tamis("release", "plan.yaml", cwd=folder)
-            assert done.returncode == INVALID and done.stdout == "" and done.stderr.startswith("tamis: "), (what, done)
+            assert done.returncode == INVALID and done.stdout == "" and done.stderr.startswith("tamis: plan.yaml: "), (what, done)
             assert secret not in done.stderr
             assert set(os.listdir(folder)) == before, what
 
@@ -148,7 +152,7 @@ def the_demo_has_a_json_form_and_an_out():
         assert done.returncode == OK and json.loads(done.stdout)["survey"] == "california-schools-2000", done
         assert os.listdir(folder) == ["schools"]
         again = tamis("demo", "--out", "schools", cwd=folder)
-        assert again.returncode == INVALID and again.stdout == ""
+        is_usage_error(again, "--out schools exists already")
 
 
 @case
