@@ -87,4 +87,30 @@ TAMIS_API tamis_status tamis_variance_brewer(double *variance, const double *lin
 TAMIS_API tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights,
                                                      size_t count, tamis_error *err);
 
+/* ---- strata, clusters, stages ---- */
+
+/* How one stage of a sample was drawn: in each stratum, clusters by simple random sampling. One entry for each sampled
+ * unit, as in all lists. Labels of a stage count inside a stratum, and a cluster, of the stage before: they may begin
+ * again in the next one.                                                                                             */
+typedef struct tamis_stage {
+    const int64_t *strata;     /* NULL: one stratum */
+    const int64_t *clusters;   /* NULL: each unit by itself */
+    const double *populations; /* clusters that the stratum has in the frame; NULL or infinite: with replacement, or so
+                                  many that it does not matter; later stages are then not looked at */
+} tamis_stage;
+
+#define TAMIS_MAX_STAGES 8
+
+/* The variance of a sample in stages: {strata, NULL, populations} is stratified sampling, {NULL, clusters, populations}
+ * cluster sampling, {strata, clusters, NULL} the ultimate-cluster variance, two entries are two-stage sampling.
+ *
+ * Needs    finite linear values and weights; populations >= the number of sampled clusters, the same in a whole stratum;
+ *          two clusters or more in each stratum, unless it has no other; 1 to TAMIS_MAX_STAGES stages.
+ * Gives    the variance; and, if `degrees` is not NULL, the degrees of freedom: clusters minus strata of the first stage
+ *          (0 on failure).
+ * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
+TAMIS_API tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear,
+                                             const double *weights, size_t count, const tamis_stage *stages,
+                                             size_t stage_count, tamis_error *err);
+
 #endif

@@ -1,0 +1,162 @@
+/* Strata, clusters and stages: the units are sorted by stratum and cluster, and each stage looks at its clusters' totals.
+ *
+ * With z the weighted totals of the n clusters that a stratum of N gave, the variance of the stratum is
+ *
+ *     (1 - n / N) n / (n - 1) sum of (z - mean of z)^2  +  (n / N) sum over the clusters of their own variance,
+ *
+ * the second term being the same again one stage below. With replacement 1 / N is 0: the spread of the clusters holds
+ * all that happens inside them, and the later stages are not looked at (the ultimate cluster).                       */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "survey/estimator.h"
+
+typedef struct row {
+    int64_t stratum, cluster;
+    double population; /* infinite: with replacement */
+    double value;      /* weight * linear value */
+    size_t unit;
+} row;
+
+typedef struct sample {
+    row *rows;
+    const tamis_stage *stages;
+    size_t stage_count;
+} sample;
+
+static int compare(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->stratum != y->stratum) return x->stratum < y->stratum ? -1 : 1;
+    if (x->cluster != y->cluster) return x->cluster < y->cluster ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+/* Puts rows from, ..., to-1 in the order of a stage. */
+static void arrange(row *rows, size_t from, size_t to, const tamis_stage *stage)
+{
+    for (size_t i = from; i < to; i++) {
+        row *r = &rows[i];
+        r->stratum = stage->strata ? stage->strata[r->unit] : 0;
+        r->cluster = stage->clusters ? stage->clusters[r->unit] : (int64_t)r->unit;
+        r->population = stage->populations ? stage->populations[r->unit] : INFINITY;
+    }
+    qsort(&rows[from], to - from, sizeof *rows, compare);
+}
+
+static size_t stratum_end(const row *rows, size_t from, size_t to)
+{
+    size_t i = from;
+    while (i < to && rows[i].stratum == rows[from].stratum) i++;
+    return i;
+}
+
+/* The end of the cluster that begins at `from`, and its total. */
+static size_t cluster_end(double *total, const row *rows, size_t from, size_t to)
+{
+    tmi_sum sum = {0};
+    size_t i = from;
+    for (; i < to && rows[i].cluster == rows[from].cluster; i++) tmi_sum_add(&sum, rows[i].value);
+    *total = tmi_sum_value(sum);
+    return i;
+}
+
+static tamis_status check_stratum(const row *rows, size_t from, size_t to, double n, size_t stage, tamis_error *err)
+{
+    double N = rows[from].population;
+    for (size_t i = from; i < to; i++)
+        if (rows[i].population != N)
+            return tmi_fail(err, TAMIS_INVALID, "populations: not the same in a whole stratum of stage %zu", stage + 1);
+    if (n > N) return tmi_fail(err, TAMIS_INVALID, "populations: below the number of clusters at stage %zu", stage + 1);
+    if (n == 1 && N > 1)
+        return tmi_fail(err, TAMIS_INVALID,
+                        "clusters: a stratum of stage %zu has only one, which tells no variance; join it with another",
+                        stage + 1);
+    return TAMIS_OK;
+}
+
+static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
+                              double scale, tamis_error *err);
+
+/* Adds scale times the variance of one stratum, rows from, ..., to-1. */
+static tamis_status add_stratum(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
+                                double scale, tamis_error *err)
+{
+    tmi_sum totals = {0}, squares = {0};
+    double n = 0, total;
+    tamis_status status;
+    for (size_t i = from; i < to; n++) {
+        i = cluster_end(&total, s->rows, i, to);
+        tmi_sum_add(&totals, total);
+    }
+    TMI_TRY(check_stratum(s->rows, from, to, n, stage, err));
+    double fraction = n / s->rows[from].population, mean = tmi_sum_value(totals) / n;
+    if (stage == 0) *degrees += (int64_t)n - 1;
+    for (size_t i = from; i < to;) {
+        i = cluster_end(&total, s->rows, i, to);
+        tmi_sum_add(&squares, (total - mean) * (total - mean));
+    }
+    if (fraction < 1) tmi_sum_add(variance, scale * (1 - fraction) * n / (n - 1) * tmi_sum_value(squares));
+    if (fraction == 0 || stage + 1 == s->stage_count) goto done;
+    for (size_t i = from, next; i < to; i = next) {
+        next = cluster_end(&total, s->rows, i, to); /* before the rows are sorted anew */
+        TMI_TRY(add_stage(variance, degrees, s, i, next, stage + 1, scale * fraction, err));
+    }
+
+done:
+    return status;
+}
+
+static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
+                              double scale, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    arrange(s->rows, from, to, &s->stages[stage]);
+    for (size_t i = from, next; i < to && status == TAMIS_OK; i = next) {
+        next = stratum_end(s->rows, i, to);
+        status = add_stratum(variance, degrees, s, i, next, stage, scale, err);
+    }
+    return status;
+}
+
+static tamis_status check(const double *linear, const double *weights, size_t count, const tamis_stage *stages,
+                          size_t stage_count, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_check_finite("linear", linear, count, err));
+    TMI_TRY(tmi_check_finite("weights", weights, count, err));
+    if (!stages) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stages: is NULL"));
+    if (stage_count < 1 || stage_count > TAMIS_MAX_STAGES)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stage_count: not between 1 and %d", TAMIS_MAX_STAGES));
+    for (size_t j = 0; j < stage_count; j++)
+        for (size_t i = 0; stages[j].populations && i < count; i++)
+            if (!(stages[j].populations[i] >= 1))
+                TMI_TRY(tmi_fail(err, TAMIS_INVALID, "populations: number %zu of stage %zu is below 1", i, j + 1));
+
+done:
+    return status;
+}
+
+tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
+                                   size_t count, const tamis_stage *stages, size_t stage_count, tamis_error *err)
+{
+    sample s = {.stages = stages, .stage_count = stage_count};
+    tmi_sum sum = {0};
+    int64_t freedom = 0;
+    tamis_status status;
+    tmi_error_reset(err);
+    if (degrees) *degrees = 0;
+    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
+    *variance = INFINITY;
+    TMI_TRY(check(linear, weights, count, stages, stage_count, err));
+    s.rows = tmi_alloc(count, sizeof *s.rows);
+    if (!s.rows) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};
+    TMI_TRY(add_stage(&sum, &freedom, &s, 0, count, 0, 1, err));
+    TMI_TRY(tmi_set_variance(variance, tmi_sum_value(sum), err));
+    if (degrees) *degrees = freedom;
+
+done:
+    tmi_free(s.rows);
+    return status;
+}
