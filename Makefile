@@ -28,9 +28,7 @@ bench: all
 	@$(PYTHON) bench/run
 
 install:
-	@scripts/setup demo
-	@PREFIX=$(abspath $(PREFIX)) scripts/build release
-	@meson install --no-rebuild --quiet -C build/release
+	@PREFIX=$(abspath $(PREFIX)) scripts/install
 
 setup:
 	@scripts/setup again

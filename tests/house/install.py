@@ -29,6 +29,11 @@ def run(command, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
+def install(prefix):
+    return run(["make", "-C", TOP, "--no-print-directory", "install", f"PREFIX={prefix}"],
+               env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")})
+
+
 def words(prefix, *arguments):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
     found = run(["pkg-config", *arguments, "tamis"], env=env)
@@ -46,9 +51,15 @@ def consumer(name, folder, prefix, libraries, version, compiler=("cc", "-std=c17
 
 def main(folder):
     prefix = folder / "prefix"
-    installed = run(["make", "-C", TOP, "--no-print-directory", "install", f"PREFIX={prefix}"],
-                    env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")})
+    installed = install(prefix)
     case("make install", installed.returncode == 0, installed.stdout + installed.stderr)
+
+    (folder / "file").write_text("")  # root may write everywhere, but not into this
+    refused = install(folder / "file" / "prefix")
+    case("a place that cannot be written to is told in one line, with what to do", refused.returncode != 0 and
+         [line for line in refused.stderr.splitlines() if not line.startswith("make")] ==
+         [f"install: {folder}/file cannot be written to. As root: 'sudo make install'; elsewhere: "
+          "'make install PREFIX=$HOME/.local'"], refused.stderr)
 
     files = {p.relative_to(prefix).as_posix() for p in prefix.rglob("*") if not p.is_dir()}
     headers = {p.relative_to(TOP).as_posix() for p in (TOP / "include").rglob("*.h")}
