@@ -17,6 +17,12 @@ double tmi_noise_sd(const tamis_number *scale)
     return M_SQRT2 * exp(-lambda / 2) / -expm1(-lambda);
 }
 
+/* (1 - p) / (1 + p) = tanh(1 / (2 scale)) */
+double tmi_noise_zero(const tamis_number *scale)
+{
+    return tanh(0.5 / tmi_number_nearest(scale));
+}
+
 typedef struct tail {
     const tamis_number *scale, *alpha;
 } tail;

@@ -15,6 +15,9 @@ tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit);
 /* The standard deviation, sqrt(2 p) / (1 - p). */
 double tmi_noise_sd(const tamis_number *scale);
 
+/* P(X = 0) = (1 - p) / (1 + p), to a few units of the last digit. */
+double tmi_noise_zero(const tamis_number *scale);
+
 /* A k with P(|X| > k) <= alpha, the smallest one unless the deciding comparison is closer than 1e-12.
  *
  * P(|X| > k) = 2 p^(k+1) / (1 + p) <= alpha  if and only if  k + 1 >= scale * log(2 / ((1 + p) alpha)). The right side

@@ -130,6 +130,8 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_put_guarantee(&out, s);
     tmi_json_key(&out, "would_spend");
     tmi_put_spent(&out, s);
+    tmi_json_key(&out, "warnings");
+    tmi_put_warnings(&out, s);
     tmi_json_key(&out, "not_covered");
     tmi_put_not_covered(&out, s);
     tmi_json_close(&out, '}');

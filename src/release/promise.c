@@ -1,10 +1,13 @@
 #include "release/promise.h"
 
+#include <math.h>
+
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "release/noise_law.h"
 #include "release/sensitivity.h"
 
 /* ---- exact numbers ---- */
@@ -143,6 +146,52 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *m)
     tmi_json_close(out, '}');
 }
 
+/* ---- warnings ---- */
+
+/* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
+#define BARE (1.0 / 2)
+
+/* The sentence about one measurement; false if its noise is worth the name. */
+static bool warn(tmi_text *sentence, const tmi_measurement *m)
+{
+    double zero = tmi_noise_zero(m->scale);
+    if (!(zero > BARE)) return false;
+    tmi_text_put(sentence, "practically unprotected: the ");
+    tmi_measurement_name(sentence, m);
+    tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
+                    "exact ones. Choose a smaller epsilon.", (int)fmin(99, floor(100 * zero)));
+    return true;
+}
+
+void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        bool bare = warn(&sentence, &schedule->measurements[i]);
+        if (sentence.failed) out->text->failed = true;
+        if (bare) tmi_json_put_string(out, sentence.bytes);
+        tmi_text_clear(&sentence);
+    }
+    tmi_json_close(out, ']');
+}
+
+static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
+{
+    bool any = false;
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        bool bare = warn(&sentence, &schedule->measurements[i]);
+        if (sentence.failed) text->failed = true;
+        else if (bare) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
+        tmi_text_clear(&sentence);
+        any = any || bare;
+    }
+    if (any) tmi_text_put(text, "\n");
+}
+
 /* ---- what is not covered ---- */
 
 static const char nothing_counts[] =
@@ -191,6 +240,7 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
     tmi_text p;
     tmi_text_init(&p);
     const char *unit = schedule->plan->privacy.unit;
+    write_warnings(text, schedule);
     tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
     if (schedule->measurement_count == 0) {
         tmi_text_put(&p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");

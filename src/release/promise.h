@@ -17,7 +17,10 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 /* Value of the key "not_covered": a list of sentences. */
 void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* Both as paragraphs. `released`: numbers were published; else they would be. */
+/* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of. */
+void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
 
 /* {"name", ..., "noise": {"law", "scale"}}: what a measurement is, without its numbers; the object stays open. */

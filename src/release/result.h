@@ -11,6 +11,7 @@ typedef struct tmi_result {
     double estimate;
     double se, sampling_se, noise_sd;
     double lower, upper; /* the interval */
+    double least, most;  /* where the truth certainly lies; NaN: nothing is said */
     int64_t df;          /* -1: null */
     const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
     bool known;          /* follows from the design; nothing was measured */
@@ -20,6 +21,6 @@ typedef struct tmi_result {
 #define TMI_NULL (__builtin_nan(""))
 #define TMI_NO_RESULT                                                                                                 \
     ((tmi_result){.estimate = TMI_NULL, .se = TMI_NULL, .sampling_se = TMI_NULL, .noise_sd = TMI_NULL,               \
-                  .lower = TMI_NULL, .upper = TMI_NULL, .df = -1})
+                  .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .df = -1})
 
 #endif

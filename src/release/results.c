@@ -152,6 +152,8 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_put_spent(out, r->schedule);
         tmi_json_key(out, "left"); /* nothing keeps count, so nobody knows */
         tmi_json_put_null(out);
+        tmi_json_key(out, "warnings");
+        tmi_put_warnings(out, r->schedule);
         tmi_json_key(out, "not_covered");
         tmi_put_not_covered(out, r->schedule);
         return;

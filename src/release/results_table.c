@@ -41,22 +41,72 @@ static void put_label(tmi_text *text, const tmi_plan_statistic *s, const tmi_res
     }
 }
 
+/* ---- how many decimals ---- */
+
+#define MOST_DECIMALS 9
+
+/* Decimals that write every multiple of the unit: 0.5 -> 1, 20 -> 0; MOST_DECIMALS if it has more. */
+static int decimals_of_unit(double unit)
+{
+    int decimals = 0;
+    double scaled = unit;
+    for (; decimals < MOST_DECIMALS && fabs(scaled - round(scaled)) > 1e-9 * scaled; decimals++) scaled *= 10;
+    return decimals;
+}
+
+/* More decimals than these would tell nothing, however small the noise. Two for a weight that is no whole number, four
+ * for a quotient. */
+static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
+{
+    int decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
+    if (s->kind == TMI_MEAN) return decimals + 4;
+    return tmi_number_is_integer(results->schedule->weight) ? decimals : decimals + 2;
+}
+
+static void put_error(tmi_text *text, double error, int decimals)
+{
+    if (error > 0 && error < 0.5 * pow(10, -decimals)) {
+        tmi_text_put(text, "< ");
+        error = pow(10, -decimals);
+    }
+    tmi_text_rounded(text, error, decimals);
+}
+
+/* An end of an interval, rounded outwards (side -1: down, 1: up) but not beyond the limit, which is written in full.
+ * Within a millionth of its last digit a number counts as already rounded: that is the dust of doubles. */
+static void put_end(tmi_text *text, double end, int side, double limit, int decimals, int limit_decimals)
+{
+    double unit = pow(10, -decimals), steps = end / unit, nearest = round(steps);
+    if (fabs(steps - nearest) > 1e-6) nearest = side < 0 ? floor(steps) : ceil(steps);
+    bool beyond = side * (nearest * unit - limit) > 0;
+    if (beyond) tmi_text_rounded(text, limit, decimals > limit_decimals ? decimals : limit_decimals);
+    else tmi_text_rounded(text, nearest * unit, decimals);
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static void put_numbers(row *r, const tmi_results *results, const tmi_result *result)
 {
+    const tmi_plan_statistic *s = &results->schedule->plan->statistics[result->statistic];
     double error = results->is_protected ? result->noise_sd : result->se;
-    int decimals = error > 0 ? tmi_decimals_of(error) : result->estimate == floor(result->estimate) ? 0 : 2;
+    int useful = useful_decimals(results, s);
+    int decimals = error > 0 ? smaller(tmi_decimals_of(error), useful) : result->estimate == floor(result->estimate) ? 0 : 2;
     if (isnan(result->estimate)) tmi_text_put(&r->cells[1], "none");
     else tmi_text_rounded(&r->cells[1], result->estimate, decimals);
     if (result->known) tmi_text_put(&r->cells[2], "known");
-    else if (!isnan(error)) tmi_text_rounded(&r->cells[2], error, decimals);
+    else if (!isnan(error)) put_error(&r->cells[2], error, smaller(tmi_decimals_of(error), useful > 2 ? useful : 2));
     if (result->known) return;
     if (isnan(result->lower)) {
         tmi_text_put(&r->cells[3], result->reason ? result->reason : "none");
         return;
     }
-    tmi_text_rounded(&r->cells[3], result->lower, decimals);
+    int limit_decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
+    put_end(&r->cells[3], result->lower, -1, result->least, decimals, limit_decimals);
     tmi_text_put(&r->cells[3], " to ");
-    tmi_text_rounded(&r->cells[3], result->upper, decimals);
+    put_end(&r->cells[3], result->upper, 1, result->most, decimals, limit_decimals);
     if (result->outside_range) tmi_text_put(&r->cells[3], " (estimate out of range)");
 }
 

@@ -59,6 +59,8 @@ static double within(double x, double least, double most)
 
 void tmi_set_interval(tmi_result *result, double lower, double upper, double least, double most)
 {
+    result->least = least;
+    result->most = most;
     result->lower = within(lower, least, most);
     result->upper = within(upper, least, most);
     result->outside_range = result->estimate < least || result->estimate > most;

@@ -115,6 +115,29 @@ static void scales_out_of_range_are_refused(void **state)
     tamis_plan_free(plan);
 }
 
+/* Noise that is 0 more often than not: tanh(1/(2 scale)) > 1/2, a scale below 1 / log 3 = 0.9102. */
+static void noise_that_hides_nothing_is_warned_of(void **state)
+{
+    (void)state;
+    static const struct { const char *epsilon, *words; } cases[] = {
+        {"2.19", NULL}, {"2.20", "at least 50 of 100"}, {"1000", "at least 99 of 100"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - {count: units, by: g}\n"); /* scale 2 / epsilon */
+        tamis_preview *preview;
+        char *text;
+        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
+        assert_true(!strstr(text, "\"warnings\": []") == !!cases[i].words);
+        assert_true(!cases[i].words || (strstr(text, cases[i].words) && strstr(text, "unprotected: the rows by g")));
+        tamis_free(text);
+        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_true(!strstr(text, "WARNING, practically unprotected: the rows by g") == !cases[i].words);
+        tamis_free(text);
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+}
+
 /* Both texts say what they must: guarantee, why there is no outsider's number, that nothing keeps count. */
 static void texts_are_complete(void **state)
 {
@@ -267,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
         cmocka_unit_test(scales_out_of_range_are_refused),
         cmocka_unit_test(more_cells_than_an_engine_counts),
+        cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_arguments_are_named),
