@@ -46,13 +46,13 @@ static void read(tmi_result *result, const tmi_case *c, const double noisy[TMI_M
         return;
     }
     result->estimate = c->step * ((double)c->centre + sum / rows);
-    result->noise_sd = ratio_sd(c, sum / rows, rows);
     if (fewest < 1) {
         double least = c->step * (double)grid->low, largest = c->step * (double)grid->high;
         result->outside_range = result->estimate < least || result->estimate > largest;
         result->reason = "rows may be 0 within their noise";
-        return;
+        return; /* an error of first order would mean nothing here */
     }
+    result->noise_sd = ratio_sd(c, sum / rows, rows);
     double low = sum - c->reach[SUM], high = sum + c->reach[SUM];
     double lower = (double)c->centre + low / (low < 0 ? fewest : most);
     double upper = (double)c->centre + high / (high < 0 ? most : fewest);

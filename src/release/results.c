@@ -249,7 +249,7 @@ static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan
 }
 
 static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "df",
-                                          "lower", "upper", "confidence", "covers"};
+                                          "lower", "upper", "confidence", "covers", "reason"};
 #define OWN_BEFORE 2 /* the groups stand between the first two and the others */
 #define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
 
@@ -319,7 +319,9 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         put_csv_real(&csv, result->lower);
         put_csv_real(&csv, result->upper);
         put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_nearest(s->confidence));
-        tmi_text_format(&csv, ",%s\n", isnan(result->lower) ? "" : covers(r, result));
+        tmi_text_format(&csv, ",%s,", isnan(result->lower) ? "" : covers(r, result));
+        if (result->reason) put_field(&csv, result->reason);
+        tmi_text_put(&csv, "\n");
     }
     return tmi_text_take(text, &csv, err);
 }

@@ -101,6 +101,7 @@ static void put_numbers(row *r, const tmi_results *results, const tmi_result *re
     if (result->known) return;
     if (isnan(result->lower)) {
         tmi_text_put(&r->cells[3], result->reason ? result->reason : "none");
+        if (result->outside_range) tmi_text_put(&r->cells[3], " (estimate out of range)");
         return;
     }
     int limit_decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;

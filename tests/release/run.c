@@ -247,7 +247,11 @@ static void intervals_stay_in_the_possible_range(void **state)
     assert_true(r.estimate > 30 && r.outside_range && r.upper == 30);
     r = TMI_NO_RESULT;
     tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){0, 1});
-    assert_true(r.estimate == 20 && isnan(r.lower) && strcmp(r.reason, "rows may be 0 within their noise") == 0);
+    assert_true(r.estimate == 20 && isnan(r.lower) && isnan(r.noise_sd) && !r.outside_range);
+    assert_true(strcmp(r.reason, "rows may be 0 within their noise") == 0);
+    r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){21, 1}); /* 40 + 21 half units */
+    assert_true(r.estimate > 30 && isnan(r.lower) && isnan(r.noise_sd) && r.outside_range);
     r = TMI_NO_RESULT;
     tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){5, -2});
     assert_true(isnan(r.estimate) && isnan(r.lower) && r.reason);
