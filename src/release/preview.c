@@ -185,6 +185,23 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
+    tmi_text_wrap(text, "  ", "  ", "Noise ± is one standard deviation. The expected size follows from the population and from "
+                  "`typical`, where the plan gives it, as if groups were of equal size and nothing missing: in a group half as "
+                  "large the noise of a mean is twice as large. Drowned in noise: the noise is above a third of the expected "
+                  "size, or of the range where none is expected.");
+}
+
+/* Around which value, and on which grid if its step is not 1: the integers of the table count steps. */
+static void put_grid(tmi_text *text, const tmi_measurement *m)
+{
+    if (m->kind != TMI_SUM) return;
+    if (m->centre != 0) {
+        tmi_text_put(text, " minus ");
+        tmi_text_real(text, (double)m->centre * m->column->grid.step);
+    }
+    if (m->column->grid.step == 1) return;
+    tmi_text_put(text, ", steps of ");
+    tmi_text_number(text, m->column->step);
 }
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s)
@@ -200,7 +217,7 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
         tmi_text cells[5];
         for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
         tmi_measurement_name(&cells[0], m);
-        if (m->centre != 0) tmi_text_format(&cells[0], " (minus %lld)", (long long)m->centre);
+        put_grid(&cells[0], m);
         tmi_text_rounded(&cells[1], (double)m->cells, 0);
         tmi_text_rounded(&cells[2], (double)m->sensitivity, 0);
         tmi_text_number(&cells[3], m->epsilon);
