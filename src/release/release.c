@@ -82,7 +82,8 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_text_init(&t);
     tmi_write_heading(&t, s, "protected release");
     tmi_results_table(&t, &release->results);
-    tmi_text_put(&t, "noise ± is one standard deviation of the noise that was added\n\n");
+    tmi_text_put(&t, "noise ± is one standard deviation of the noise that was added\n");
+    tmi_text_put(&t, "intervals hold with at least the stated confidence, those of means with more\n\n");
     tmi_write_promise(&t, s, true);
     if (release->folder) {
         tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json\n", release->folder);

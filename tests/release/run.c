@@ -453,6 +453,7 @@ static void the_folder_holds_what_the_texts_say(void **state)
     char *text;
     assert_int_equal(tamis_release_text(&text, r, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "Nothing keeps count"));
+    assert_non_null(strstr(text, "intervals hold with at least the stated confidence, those of means with more"));
     assert_non_null(strstr(text, "/out:\n  release.json"));
     tamis_free(text);
     tamis_release_free(r);
