@@ -61,13 +61,23 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, '}');
 }
 
-static const char *outsider_reason(const tmi_schedule *schedule)
+static bool is_census(const tmi_schedule *schedule)
 {
-    return schedule->plan->privacy.secret_sample
-               ? "secret_sample has no effect here: with `protect: sample` the sample is taken as known, so an outsider is "
-                 "promised no more than a sampled person"
-               : "with `protect: sample, given: frame` the promise is about sampled persons; what the sampling itself adds "
-                 "for an outsider is not claimed";
+    return schedule->plan->design.kind == TMI_DESIGN_CENSUS;
+}
+
+static void put_outsider_reason(tmi_text *text, const tmi_schedule *schedule)
+{
+    const char *unit = schedule->plan->privacy.unit;
+    if (is_census(schedule)) {
+        tmi_text_format(text, "a census holds every %s, so that nobody of the population is an outsider", unit);
+    } else if (schedule->plan->privacy.secret_sample) {
+        tmi_text_format(text, "secret_sample has no effect here: with `protect: sample` the sample is taken as known, so an "
+                        "outsider is promised no more than a sampled %s", unit);
+    } else {
+        tmi_text_format(text, "with `protect: sample, given: frame` the promise is about each sampled %s; what the sampling "
+                        "itself adds for an outsider is not claimed", unit);
+    }
 }
 
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
@@ -78,7 +88,12 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_key(out, "outsider");
     tmi_json_put_null(out);
     tmi_json_key(out, "outsider_reason");
-    tmi_json_put_string(out, outsider_reason(schedule));
+    tmi_text reason;
+    tmi_text_init(&reason);
+    put_outsider_reason(&reason, schedule);
+    if (reason.failed) out->text->failed = true;
+    tmi_json_put_string(out, reason.bytes);
+    tmi_text_clear(&reason);
     tmi_json_close(out, '}');
 }
 
@@ -245,18 +260,21 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
     if (schedule->measurement_count == 0) {
         tmi_text_put(&p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
     } else {
-        tmi_text_format(&p, "Sampled %s: epsilon ", unit);
+        const char *who = is_census(schedule) ? "" : "sampled ";
+        tmi_text_format(&p, is_census(schedule) ? "Every %s: epsilon " : "Sampled %s: epsilon ", unit);
         tmi_text_number_up(&p, schedule->spent);
-        tmi_text_format(&p, ", delta 0. Replacing the record of one sampled %s by any other changes the probability of any "
-                        "output by a factor of at most exp(", unit);
+        tmi_text_format(&p, ", delta 0. Replacing the record of one %s%s by any other changes the probability of any "
+                        "output by a factor of at most exp(", who, unit);
         tmi_text_number_up(&p, schedule->spent);
-        tmi_text_put(&p, "), whatever an attacker knows about all the others and even if it is known who was sampled. The "
-                         "noise is exact discrete Laplace noise on integers.");
+        tmi_text_format(&p, "), whatever an attacker knows about all the others%s. The noise is exact discrete Laplace noise "
+                        "on integers.", is_census(schedule) ? "" : " and even if it is known who was sampled");
     }
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
-    tmi_text_format(&p, "Outsider: no further number, because %s.", outsider_reason(schedule));
+    tmi_text_put(&p, "Outsider: no further number, because ");
+    put_outsider_reason(&p, schedule);
+    tmi_text_put(&p, ".");
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);

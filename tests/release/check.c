@@ -172,6 +172,26 @@ static void texts_are_complete(void **state)
     tamis_plan_free(plan);
 }
 
+/* The plan's own unit, and no sample where there is none. */
+static void the_promise_is_in_the_words_of_the_plan(void **state)
+{
+    (void)state;
+    static const struct { const char *design; bool census; } cases[] = {{SRS, false}, {"census: {population: 10}", true}};
+    for (size_t i = 0; i < 2; i++) {
+        tamis_plan *plan = plan_of(cases[i].design, "1", "  - total: x\n");
+        tamis_preview *preview;
+        char *text;
+        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_true(!strstr(text, "Every person: epsilon 1") == !cases[i].census);
+        assert_true(!strstr(text, "sampled") == cases[i].census);
+        assert_true(!strstr(text, "about each sampled person") || !cases[i].census);
+        tamis_free(text);
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -293,6 +313,7 @@ int main(void)
         cmocka_unit_test(more_cells_than_an_engine_counts),
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
+        cmocka_unit_test(the_promise_is_in_the_words_of_the_plan),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_arguments_are_named),
     };
