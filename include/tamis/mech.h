@@ -23,6 +23,69 @@ TAMIS_BEGIN
 TAMIS_API tamis_status tamis_laplace_pair_delta(tamis_bound *delta, const tamis_number *eps, const tamis_number *shift,
                                                 const tamis_number *b1, const tamis_number *b2, tamis_error *err);
 
-TAMIS_END
+/* ---- the Horvitz-Thompson total of a 0/1 variable under simple random sampling ----
+ *
+ * n of N people are drawn without replacement; t of the N have the value 1. It is public that low <= t <= high, and
+ * nothing else; neighbours differ in one person's value. Published is N/n times the ones in the sample, with or without
+ * noise. The sampling alone makes the answer random, so it gives some privacy: these functions say how much, exactly.
+ *
+ * Needs (all)   1 <= n <= N <= TAMIS_MAX_UNITS, 0 <= low < high <= N, a scale > 0 with noise and NULL without, eps >= 0,
+ *               0 <= delta <= 1.
+ * Errors (all)  INVALID, SYSTEM (memory), UNABLE (the work limit; the output is then a safe bound).                    */
+
+typedef enum tamis_noise_kind {
+    TAMIS_NOISE_NONE,
+    TAMIS_NOISE_LAPLACE,          /* density proportional to exp(-|x|/scale), on the total */
+    TAMIS_NOISE_GAUSSIAN,         /* standard deviation `scale`, on the total */
+    TAMIS_NOISE_DISCRETE_LAPLACE, /* P(k) proportional to exp(-|k|/scale), on the sample count */
+    TAMIS_NOISE_DISCRETE_GAUSSIAN /* P(k) proportional to exp(-k^2/(2 scale^2)), on the sample count */
+} tamis_noise_kind;
+
+typedef struct tamis_ht_srs {
+    int64_t N, n, low, high;
+    tamis_noise_kind noise;
+    const tamis_number *scale;
+} tamis_ht_srs;
+
+/* The pair of neighbours that is hardest to protect: t ones against t+1 (order '-') or t+1 against t (order '+').
+ * Order 0: delta is 0, every pair is as good. */
+typedef struct tamis_ht_worst {
+    int64_t t;
+    char order;
+    int64_t blocks; /* of totals, that a bound excluded without looking at each total in them */
+} tamis_ht_worst;
+
+/* The smallest delta for a given eps, or for e^eps given as an exact number >= 1.
+ *
+ * Gives    an enclosure; `upper` is the number to publish; `worst` (may be NULL) attains it, up to ties within 1e-10.
+ *          On failure an upper bound that holds all the same.
+ * Cost     without noise O(sqrt n) blocks of totals, each O(sqrt n); with noise one such law for every total.
+ * Paper    ht, Result 8 (docs/papers.md#ht-8).                                                                         */
+TAMIS_API tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                          const tamis_number *eps, tamis_error *err);
+TAMIS_API tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                              const tamis_number *exp_eps, tamis_error *err);
+
+/* The smallest eps with delta = 0, perhaps infinite ({inf, inf}). Gaussian noise does not change it.
+ *
+ * Gives    an enclosure; [0, inf] on failure.
+ * Cost     O(1); with Laplace noise O(sqrt n).
+ * Paper    ht, Result 9 (docs/papers.md#ht-9), extended to noise.                                                      */
+TAMIS_API tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_error *err);
+
+/* The smallest eps for a given delta, perhaps 0 or infinite.
+ *
+ * Gives    an enclosure; [0, inf] on failure.
+ * Cost     some tens of tamis_ht_srs_delta.                                                                            */
+TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta,
+                                            tamis_error *err);
+
+/* The smallest noise of the kind srs->noise for a target (eps, delta); srs->scale is not looked at.
+ *
+ * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf}
+ *          if none suffices; [0, inf] on failure.
+ * Cost     some tens of tamis_ht_srs_delta.                                                                            */
+TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
+                                          const tamis_number *delta, tamis_error *err);
 
 #endif

@@ -17,6 +17,11 @@ void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_
 void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }
 void tmi_ball_set_unknown(tmi_ball *z) { arb_zero_pm_inf(tmi_arb(z)); }
 
+void tmi_ball_set_double(tmi_ball *z, double x)
+{
+    arb_set_d(tmi_arb(z), x);
+}
+
 void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits)
 {
     fmpq_t q;

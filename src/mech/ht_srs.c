@@ -1,0 +1,355 @@
+/* The public questions about a Horvitz-Thompson total: both orders of every pair, and the inverse questions, for which
+ * delta falls as eps or the noise grows (more noise is less noise plus independent noise).                          */
+#include <math.h>
+#include <stdio.h>
+
+#include "mech/ht_srs.h"
+#include "num/bound.h"
+
+#define UNKNOWN_EPS ((tamis_bound){0, INFINITY})
+#define INFINITE ((tamis_bound){INFINITY, INFINITY})
+
+/* ---- needs ---- */
+
+static tamis_status check(const tamis_ht_srs *s, bool scale_asked, tamis_error *err)
+{
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "srs: NULL");
+    if (s->N < 1 || s->N > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "N: must lie between 1 and 2^40");
+    if (s->n < 1 || s->n > s->N) return tmi_fail(err, TAMIS_INVALID, "n: must be between 1 and N");
+    if (s->low < 0 || s->low > s->N) return tmi_fail(err, TAMIS_INVALID, "mt: must be between 0 and N");
+    if (s->high > s->N) return tmi_fail(err, TAMIS_INVALID, "Mt: must not exceed N");
+    if (s->high <= s->low)
+        return tmi_fail(err, TAMIS_INVALID, "mt, Mt: mt must be below Mt, or no person can have another value");
+    if (s->noise < TAMIS_NOISE_NONE || s->noise > TAMIS_NOISE_DISCRETE_GAUSSIAN)
+        return tmi_fail(err, TAMIS_INVALID, "noise: not a kind of noise");
+    if (scale_asked) return TAMIS_OK;
+    if (s->noise == TAMIS_NOISE_NONE && s->scale) return tmi_fail(err, TAMIS_INVALID, "scale: there is no noise");
+    if (s->noise != TAMIS_NOISE_NONE && !s->scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
+    if (s->scale && tmi_number_sign(s->scale) <= 0) return tmi_fail(err, TAMIS_INVALID, "scale: must be positive");
+    return TAMIS_OK;
+}
+
+static tamis_status check_eps(const tamis_number *eps, tamis_error *err)
+{
+    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
+    if (tmi_number_sign(eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
+    if (tmi_number_compare_int(eps, 1000000) > 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not exceed 10^6");
+    return TAMIS_OK;
+}
+
+static tamis_status check_delta(const tamis_number *delta, tamis_error *err)
+{
+    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
+    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
+    return TAMIS_OK;
+}
+
+/* The scale on the count; new. */
+static tamis_status count_scale(tamis_number **scale, const tamis_ht_srs *s, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *f = NULL;
+    bool lattice = tmi_ht_is_lattice(s->noise);
+    TMI_TRY(tmi_number_ratio(&f, lattice ? 1 : s->n, lattice ? 1 : s->N, err));
+    TMI_TRY(tmi_number_mul(scale, s->scale, f, err));
+done:
+    tamis_number_free(f);
+    return status;
+}
+
+/* ---- delta ---- */
+
+/* True if eps is at least the pure eps, so that delta is exactly 0. */
+static tamis_status is_pure(bool *pure, const tmi_ht_srs *s, int64_t low, int64_t high, tamis_error *err)
+{
+    tamis_bound eps;
+    tmi_ball E, excess, x;
+    tamis_status status = tmi_ht_pure(&eps, s, low, high, err);
+    *pure = false;
+    if (status != TAMIS_OK || !(eps.upper < 1e300)) return status;
+    tmi_ball_init(&E);
+    tmi_ball_init(&excess);
+    tmi_ball_init(&x);
+    tmi_ht_factor(&E, &excess, s, TMI_BITS_FIRST);
+    tmi_ball_set_double(&x, eps.upper);
+    tmi_ball_expm1(&x, &x, TMI_BITS_FIRST);
+    *pure = tmi_ball_is_less(&x, &excess);
+    tmi_ball_clear(&E);
+    tmi_ball_clear(&excess);
+    tmi_ball_clear(&x);
+    return TAMIS_OK;
+}
+
+static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs, const tamis_number *eps,
+                             const tamis_number *exp_eps, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *scale = NULL;
+    tmi_ht_srs s = {srs->N, srs->n, srs->noise, NULL, eps, exp_eps};
+    tamis_bound other = {0, 0};
+    int64_t t = -1, u = -1, more = 0;
+    bool pure;
+    tamis_ht_worst own;
+    int64_t mirror_low = srs->N - srs->high, mirror_high = srs->N - 1 - srs->low;
+    if (!worst) worst = &own;
+    if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
+    s.scale = scale;
+    TMI_TRY(is_pure(&pure, &s, srs->low, srs->high, err));
+    if (pure) {
+        *delta = (tamis_bound){0, 0};
+        goto done;
+    }
+    TMI_TRY(tmi_ht_search(delta, &t, &worst->blocks, &s, srs->low, srs->high - 1, err));
+    if (mirror_low != srs->low) {
+        TMI_TRY(tmi_ht_search(&other, &u, &more, &s, mirror_low, mirror_high, err));
+        worst->blocks += more;
+    }
+    worst->t = other.lower > delta->lower ? srs->N - 1 - u : t;
+    worst->order = delta->upper < 1e-290 && other.upper < 1e-290 ? 0 : other.lower > delta->lower ? '+' : '-';
+    if (worst->order == 0) worst->t = -1;
+    *delta = (tamis_bound){fmax(delta->lower, other.lower), fmax(delta->upper, other.upper)};
+done:
+    if (status == TAMIS_UNABLE && srs->noise != TAMIS_NOISE_NONE) {
+        tamis_ht_srs silent = *srs; /* noise never makes delta larger */
+        silent.noise = TAMIS_NOISE_NONE;
+        silent.scale = NULL;
+        if (delta_of(delta, NULL, &silent, eps, exp_eps, NULL) != TAMIS_OK) *delta = (tamis_bound){0, 1};
+        delta->lower = 0;
+    } else if (status != TAMIS_OK) {
+        *delta = (tamis_bound){0, 1};
+    }
+    tamis_number_free(scale);
+    return status;
+}
+
+static tamis_status begin(tamis_bound *bound, tamis_bound pessimistic, const char *name, tamis_error *err)
+{
+    if (!bound) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
+    *bound = pessimistic;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                const tamis_number *eps, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (worst) *worst = (tamis_ht_worst){-1, 0, 0};
+    TMI_TRY(begin(delta, (tamis_bound){0, 1}, "delta", err));
+    TMI_TRY(check(srs, false, err));
+    TMI_TRY(check_eps(eps, err));
+    TMI_TRY(delta_of(delta, worst, srs, eps, NULL, err));
+done:
+    return status;
+}
+
+tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                    const tamis_number *exp_eps, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (worst) *worst = (tamis_ht_worst){-1, 0, 0};
+    TMI_TRY(begin(delta, (tamis_bound){0, 1}, "delta", err));
+    TMI_TRY(check(srs, false, err));
+    if (!exp_eps) return tmi_fail(err, TAMIS_INVALID, "exp_eps: NULL");
+    if (tmi_number_compare_int(exp_eps, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_eps: must be at least 1");
+    TMI_TRY(delta_of(delta, worst, srs, NULL, exp_eps, err));
+done:
+    return status;
+}
+
+tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *scale = NULL;
+    TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
+    TMI_TRY(check(srs, false, err));
+    if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
+    TMI_TRY(tmi_ht_pure(eps, &(tmi_ht_srs){srs->N, srs->n, srs->noise, scale, NULL, NULL}, srs->low, srs->high, err));
+done:
+    tamis_number_free(scale);
+    return status;
+}
+
+/* ---- inverse questions ---- */
+
+/* The smallest x with delta(x) <= target, for x the eps or the scale. */
+typedef struct inverse {
+    tamis_ht_srs srs;
+    const tamis_number *eps; /* NULL: x is the eps, otherwise x is the scale */
+    const tamis_number *target;
+} inverse;
+
+typedef struct probe {
+    bool meets, misses; /* certainly */
+    double height;      /* log(delta / target), about */
+} probe;
+
+static tamis_status number_of(tamis_number **z, double x, tamis_error *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.17g", x);
+    return tamis_number_read(z, text, err);
+}
+
+static tamis_status ask(probe *p, const inverse *q, double x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *number = NULL;
+    tamis_bound value, target = tmi_number_bound(q->target);
+    tamis_ht_srs srs = q->srs;
+    TMI_TRY(number_of(&number, x, err));
+    if (q->eps) srs.scale = number;
+    if (q->eps && tmi_number_sign(q->target) == 0) {
+        TMI_TRY(tamis_ht_srs_pure(&value, &srs, err));
+        target = tmi_number_bound(q->eps);
+    } else {
+        TMI_TRY(delta_of(&value, NULL, &srs, q->eps ? q->eps : number, NULL, err));
+    }
+    *p = (probe){value.upper <= target.lower, value.lower > target.upper, 0};
+    p->height = log(value.upper) - log(target.upper);
+    if (!isfinite(p->height)) p->height = p->height > 0 ? 700 : -700;
+done:
+    tamis_number_free(number);
+    return status;
+}
+
+/* Width asked of an inverse, and steps in which it must be reached. */
+#define INVERSE_WIDTH 1e-10
+#define INVERSE_STEPS 200
+
+/* From low, where the target is missed, and high, where it is met: secants on a logarithmic scale, with the end that
+ * does not move counted half each time (Illinois). A probe that decides nothing is moved aside. */
+static tamis_status close_in(tamis_bound *x, const inverse *q, double low, probe at_low, double high, probe at_high,
+                             tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    double left = at_low.height, right = at_high.height;
+    int side = 0;
+    for (int i = 0; high - low > INVERSE_WIDTH * high; i++) {
+        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be met closely enough in time"));
+        double share = left / (left - right), gap = high - low, edge = fmin(0.45, INVERSE_WIDTH * high / (3 * gap));
+        if (!(share > 0 && share < 1) || i % 8 == 7) share = 0.5;
+        double middle = low + gap * fmin(fmax(share, edge), 1 - edge);
+        probe p;
+        TMI_TRY(ask(&p, q, middle, err));
+        if (!p.meets && !p.misses) {
+            middle = fmin(middle + INVERSE_WIDTH * high / 4, (middle + high) / 2);
+            TMI_TRY(ask(&p, q, middle, err));
+        }
+        if (p.meets) {
+            high = middle;
+            right = p.height < 0 ? p.height : -1e-12;
+            if (side == 1) left /= 2;
+            side = 1;
+        } else if (p.misses) {
+            low = middle;
+            left = p.height > 0 ? p.height : 1e-12;
+            if (side == -1) right /= 2;
+            side = -1;
+        } else {
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target is too near to a jump of delta to be told from it"));
+        }
+    }
+    *x = (tamis_bound){low, high};
+done:
+    return status;
+}
+
+static tamis_status smallest(tamis_bound *x, const inverse *q, double start, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    double low = start, high = start;
+    probe at_low, at_high;
+    TMI_TRY(ask(&at_high, q, high, err));
+    at_low = at_high;
+    for (int i = 0; !at_high.meets; i++) {
+        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be met in time"));
+        if (at_high.misses) {
+            low = high;
+            at_low = at_high;
+        }
+        high *= 2;
+        TMI_TRY(ask(&at_high, q, high, err));
+    }
+    for (int i = 0; !at_low.misses; i++) {
+        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be missed in time"));
+        if (at_low.meets) {
+            high = low;
+            at_high = at_low;
+        }
+        low /= 2;
+        TMI_TRY(ask(&at_low, q, low, err));
+    }
+    TMI_TRY(close_in(x, q, low, at_low, high, at_high, err));
+done:
+    return status;
+}
+
+/* delta as eps grows without bound, without noise: P(all k+1 rarer people are sampled), k = min(low, N - high). */
+static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis_error *err)
+{
+    int64_t k = s->low < s->N - s->high ? s->low : s->N - s->high;
+    return tamis_hypergeometric_mass(limit, s->N, k + 1, s->n, k + 1, err);
+}
+
+tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *zero = NULL;
+    tamis_bound value, target;
+    TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
+    TMI_TRY(check(srs, false, err));
+    TMI_TRY(check_delta(delta, err));
+    target = tmi_number_bound(delta);
+    TMI_TRY(tamis_ht_srs_pure(&value, srs, err));
+    if (tmi_number_sign(delta) == 0) {
+        *eps = value;
+        goto done;
+    }
+    if (srs->noise == TAMIS_NOISE_NONE && value.lower == INFINITY) {
+        TMI_TRY(never_below(&value, srs, err));
+        if (value.lower > target.upper) {
+            *eps = INFINITE;
+            goto done;
+        }
+    }
+    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
+    TMI_TRY(delta_of(&value, NULL, srs, zero, NULL, err));
+    if (value.upper <= target.lower) {
+        *eps = (tamis_bound){0, 0};
+        goto done;
+    }
+    TMI_TRY(smallest(&value, &(inverse){*srs, NULL, delta}, 1, err));
+    *eps = value;
+done:
+    tamis_number_free(zero);
+    return status;
+}
+
+tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
+                                const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_bound value;
+    bool exact;
+    TMI_TRY(begin(scale, UNKNOWN_EPS, "scale", err));
+    TMI_TRY(check(srs, true, err));
+    if (srs->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
+    TMI_TRY(check_eps(eps, err));
+    TMI_TRY(check_delta(delta, err));
+    tamis_ht_srs silent = {srs->N, srs->n, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};
+    exact = tmi_number_sign(delta) == 0;
+    TMI_TRY(delta_of(&value, NULL, &silent, eps, NULL, err));
+    bool laplace = srs->noise == TAMIS_NOISE_LAPLACE || srs->noise == TAMIS_NOISE_DISCRETE_LAPLACE;
+    if (value.upper <= tmi_number_bound(delta).lower) {
+        *scale = (tamis_bound){0, 0};
+    } else if (exact && (!laplace || tmi_number_sign(eps) == 0)) {
+        *scale = INFINITE;
+    } else {
+        double start = tmi_ht_is_lattice(srs->noise) ? 1 : (double)srs->N / (double)srs->n;
+        TMI_TRY(smallest(&value, &(inverse){*srs, eps, delta}, start, err));
+        *scale = value;
+    }
+done:
+    return status;
+}
