@@ -14,6 +14,9 @@ typedef enum tmi_field_type {
     TMI_FIELD_INTEGER,
     TMI_FIELD_NUMBER,
     TMI_FIELD_NUMBERS,
+    TMI_FIELD_NUMBER_OR_NULL,
+    TMI_FIELD_TEXT,
+    TMI_FIELD_SAMPLES, /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
     TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: design.c */
 } tmi_field_type;
 
@@ -28,6 +31,8 @@ typedef struct tmi_value {
     tamis_number **numbers;
     size_t count;
     tamis_design *design;
+    tamis_law *law;
+    const char *text; /* lives as long as the request */
 } tmi_value;
 
 #define TMI_FIELDS 8 /* of one kind, at most */
@@ -58,6 +63,7 @@ void tmi_fields_clear(tmi_value *values);
 tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
+tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
 tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, tamis_error *err);
 
 /* A name as it may stand in a message: long ones are not repeated. */

@@ -52,9 +52,28 @@ tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_err
     return TAMIS_OK;
 }
 
-static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_json *json, tamis_error *err)
+static tamis_status read_text(const char **text, const tmi_json *json, tamis_error *err)
+{
+    if (tmi_json_kind_of(json) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "must be a string");
+    *text = tmi_json_string(json);
+    return TAMIS_OK;
+}
+
+static tamis_status read_samples(tamis_law **law, const tmi_json *json, const tmi_json *in, tamis_error *err)
+{
+    const tmi_json *x = tmi_json_get(in, "x");
+    bool listed = x && tmi_json_kind_of(x) == TMI_JSON_LIST;
+    return tmi_field_samples(law, json, listed ? (int64_t)tmi_json_size(x) : 0, err);
+}
+
+static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_json *json, const tmi_json *in,
+                               tamis_error *err)
 {
     switch (type) {
+    case TMI_FIELD_NUMBER_OR_NULL:
+        return tmi_json_kind_of(json) == TMI_JSON_NULL ? TAMIS_OK : tmi_field_number(&value->number, json, err);
+    case TMI_FIELD_TEXT: return read_text(&value->text, json, err);
+    case TMI_FIELD_SAMPLES: return read_samples(&value->law, json, in, err);
     case TMI_FIELD_INTEGER: return tmi_field_integer(&value->integer, json, err);
     case TMI_FIELD_NUMBER: return tmi_field_number(&value->number, json, err);
     case TMI_FIELD_DESIGN: return tmi_field_design(&value->design, json, err);
@@ -79,7 +98,7 @@ tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const t
         const tmi_json *json = tmi_json_get(in, names[i]);
         if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
         tamis_error inner;
-        tamis_status status = read_value(&values[i], fields[i].type, json, &inner);
+        tamis_status status = read_value(&values[i], fields[i].type, json, in, &inner);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "%s: %s", names[i], inner.message);
     }
@@ -91,6 +110,7 @@ void tmi_fields_clear(tmi_value *values)
     for (size_t i = 0; i < TMI_FIELDS; i++) {
         tamis_number_free(values[i].number);
         tamis_design_free(values[i].design);
+        tamis_law_free(values[i].law);
         for (size_t j = 0; j < values[i].count; j++) tamis_number_free(values[i].numbers[j]);
         tmi_free(values[i].numbers);
     }
