@@ -118,9 +118,9 @@ static void block(long double *upper, long double *lower, const tmi_ht_srs *s, c
 
 /* ---- the search ---- */
 
-/* Pairs whose delta is computed in balls, and blocks: seconds, then a minute. */
-#define MAX_PAIRS 4000
-#define MAX_BLOCKS 2000000
+/* Masses of laws in balls for pairs that are computed exactly, and blocks: some seconds each. */
+#define MAX_MASSES 1e6
+#define MAX_BLOCKS 200000
 #define DEPTH 128
 
 typedef struct search {
@@ -129,15 +129,17 @@ typedef struct search {
     tamis_bound best; /* upper: of the pairs computed in balls */
     double known;     /* the best value is at least this */
     double rest;      /* the largest bound of an excluded block */
-    int64_t worst, promising, pairs, blocks, excluded;
+    double masses;
+    int64_t worst, promising, blocks, excluded;
 } search;
 
 static tamis_status try_pair(search *a, int64_t t, tamis_error *err)
 {
     tamis_bound delta;
-    if (++a->pairs > MAX_PAIRS)
-        return tmi_fail(err, TAMIS_UNABLE, "more than %d totals would have to be looked at; narrow the window of totals, "
-                        "or publish without noise", MAX_PAIRS);
+    double p = (double)t / (double)a->s->N, n = (double)a->s->n;
+    a->masses += fmin(n, 50 + 32 * sqrt(n * p * (1 - p))); /* about as many as the law has */
+    if (a->masses > MAX_MASSES)
+        return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be looked at one by one: narrow mt, Mt");
     tamis_status status = tmi_ht_pair_delta(&delta, a->s, t, TAMIS_WIDTH, err);
     if (status != TAMIS_OK) return status;
     if (delta.lower > a->best.lower || a->worst < 0) {
