@@ -60,11 +60,23 @@ done:
 
 /* ---- delta ---- */
 
+/* A census with Laplace noise: pure iff eps >= 1/scale, told exactly, since plans like to be at the limit. */
+static tamis_status is_pure_census(bool *pure, const tmi_ht_srs *s, tamis_error *err)
+{
+    tamis_number *product = NULL;
+    tamis_status status = tmi_number_mul(&product, s->eps, s->scale, err);
+    *pure = status == TAMIS_OK && tmi_number_compare_int(product, 1) >= 0;
+    tamis_number_free(product);
+    return status;
+}
+
 /* True if eps is at least the pure eps, so that delta is exactly 0. */
 static tamis_status is_pure(bool *pure, const tmi_ht_srs *s, int64_t low, int64_t high, tamis_error *err)
 {
     tamis_bound eps;
     tmi_ball E, excess, x;
+    bool laplace = s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_DISCRETE_LAPLACE;
+    if (laplace && s->n == s->N && s->eps) return is_pure_census(pure, s, err);
     tamis_status status = tmi_ht_pure(&eps, s, low, high, err);
     *pure = false;
     if (status != TAMIS_OK || !(eps.upper < 1e300)) return status;
