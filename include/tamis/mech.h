@@ -59,7 +59,8 @@ typedef struct tamis_ht_worst {
  *
  * Gives    an enclosure; `upper` is the number to publish; `worst` (may be NULL) attains it, up to ties within 1e-10.
  *          On failure an upper bound that holds all the same.
- * Cost     without noise O(sqrt n) blocks of totals, each O(sqrt n); with noise one such law for every total.
+ * Cost     without noise O(sqrt n) blocks of totals, each O(sqrt n). With noise O(sqrt n) for every total of the window, in
+ *          ball arithmetic: UNABLE beyond two million masses, such as N = 20000, n = 1000 and all totals.
  * Paper    ht, Result 8 (docs/papers.md#ht-8).                                                                         */
 TAMIS_API tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
                                           const tamis_number *eps, tamis_error *err);

@@ -1,9 +1,9 @@
 /* The worst total, without looking at every one.
  *
- * For fixed z, g(t+1; z) - g(t; z) = f (E h_{t+1}(z) - h_t(z)) with E = e^eps. h_t is log-concave in t (its
- * masses are the mixed derivatives of a Lorentzian polynomial: docs/papers.md#ht-worst), so g(.; z) rises to one peak t*(z) and falls; and
- * h_{t+1}/h_t rises with z, so t*(z) never falls as z rises. Hence the best over a window is the best of its two ends,
- * or lies at a peak inside; and the z whose peak lies in first..last are an interval z1..z2. On this box
+ * For fixed z, g(t+1; z) - g(t; z) = f (E h_{t+1}(z) - h_t(z)) with E = e^eps. h_t is log-concave in t (the proof is in
+ * docs/papers.md#ht-worst), so g(.; z) rises to one peak t*(z) and falls; and h_{t+1}/h_t rises with z, so t*(z) never
+ * falls as z rises. Hence the best over a window is the best of its two ends, or lies at a peak inside; and the z whose
+ * peak lies in first..last are an interval z1..z2. On this box
  *
  *     g(t; z) <= E f max h - (E-1) F_last(z1),
  *     h_t(z) <= h_first(z2) max(1, h_{first+1}(z2)/h_first(z2))^(last-first) max(1, h_first(z2-1)/h_first(z2))^(z2-z1),
@@ -11,8 +11,8 @@
  * the first factor by log-concavity in t, the second by log-concavity in z and because the ratio falls as t rises. A
  * block whose bound is below the best value so far is done; another one is halved.
  *
- * The bounds are computed in long double: masses by their ratios from the mode outwards, divided by their sum. Each ratio
- * is six roundings, so after j steps, and 2 J additions of positive terms, every mass and every sum is right up to a
+ * The bounds are computed in long double: masses by their ratios from the mode outwards, divided by their sum. Each step
+ * is four roundings, so after J steps, and 2 J additions of positive terms, every mass and every sum is right up to a
  * factor 1 +- 9 J u, u = LDBL_EPSILON, as long as J u < 1e-3; what lies beyond the stored masses is at most a geometric
  * series. `upper` and `lower` carry that factor. */
 #include <float.h>
@@ -110,16 +110,17 @@ static void block(long double *upper, long double *lower, const tmi_ht_srs *s, c
                          ((long double)(first - z2 + 1) * (long double)(n - z2));
     long double most = moved * (1 + near.error) * power_up(along, last - first) * power_up(across, z2 - z1);
     *upper = e->E.upper * most - e->excess.lower * far.sum * (1 - far.error);
-    *upper += 8 * LDBL_EPSILON * e->E.upper * most;
+    long double rounding = 8 * LDBL_EPSILON * (e->E.upper * most + e->excess.upper * far.sum);
+    *upper += rounding;
     if (first == last && z1 == z2)
         *lower = e->E.lower * moved * (1 - near.error) - e->excess.upper * (far.sum * (1 + far.error) + far.rest) -
-                 8 * LDBL_EPSILON * e->E.upper * most;
+                 rounding;
 }
 
 /* ---- the search ---- */
 
 /* Masses of laws in balls for pairs that are computed exactly, and blocks: some seconds each. */
-#define MAX_MASSES 1e6
+#define MAX_MASSES 2e6
 #define MAX_BLOCKS 200000
 #define DEPTH 128
 
@@ -133,13 +134,23 @@ typedef struct search {
     int64_t worst, promising, blocks, excluded;
 } search;
 
+static tamis_status too_many(tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be looked at one by one: narrow mt, Mt");
+}
+
+/* About as many as the law of Y_t has. */
+static double masses_of(const tmi_ht_srs *s, int64_t t)
+{
+    double p = (double)t / (double)s->N, n = (double)s->n;
+    return fmin(n, 50 + 32 * sqrt(n * p * (1 - p)));
+}
+
 static tamis_status try_pair(search *a, int64_t t, tamis_error *err)
 {
     tamis_bound delta;
-    double p = (double)t / (double)a->s->N, n = (double)a->s->n;
-    a->masses += fmin(n, 50 + 32 * sqrt(n * p * (1 - p))); /* about as many as the law has */
-    if (a->masses > MAX_MASSES)
-        return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be looked at one by one: narrow mt, Mt");
+    a->masses += masses_of(a->s, t);
+    if (a->masses > MAX_MASSES) return too_many(err);
     tamis_status status = tmi_ht_pair_delta(&delta, a->s, t, TAMIS_WIDTH, err);
     if (status != TAMIS_OK) return status;
     if (delta.lower > a->best.lower || a->worst < 0) {
@@ -195,6 +206,8 @@ tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, 
     tmi_ht_factor(&E, &excess, s, TMI_BITS_FIRST);
     a.e = (factors){tmi_ball_bound(&E), tmi_ball_bound(&excess)};
     *delta = (tamis_bound){0, 1};
+    if (s->noise != TAMIS_NOISE_NONE && /* no bound of blocks: every total is tried */
+        (double)(high - low) * fmin(masses_of(s, low), masses_of(s, high)) > MAX_MASSES) TMI_TRY(too_many(err));
     TMI_TRY(try_pair(&a, low, err));
     if (high > low) TMI_TRY(try_pair(&a, high, err));
     TMI_TRY(walk(&a, low + 1, high - 1, err));
