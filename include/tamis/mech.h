@@ -122,4 +122,6 @@ TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reve
  * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6).                                              */
 TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
 
+TAMIS_END
+
 #endif
