@@ -1,7 +1,6 @@
 /* The public questions about a Horvitz-Thompson total: both orders of every pair, and the inverse questions, for which
  * delta falls as eps or the noise grows (more noise is less noise plus independent noise).                          */
 #include <math.h>
-#include <stdio.h>
 
 #include "mech/ht_srs.h"
 #include "num/bound.h"
@@ -196,11 +195,28 @@ typedef struct probe {
     double height;      /* log(delta / target), about */
 } probe;
 
+/* x exactly: an integer below 2^53 times a power of 2, which is taken in steps of at most 2^60. */
 static tamis_status number_of(tamis_number **z, double x, tamis_error *err)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%.17g", x);
-    return tamis_number_read(z, text, err);
+    tamis_status status = TAMIS_OK;
+    tamis_number *factor = NULL, *product = NULL;
+    int e;
+    int64_t whole = (int64_t)ldexp(frexp(x, &e), 53);
+    TMI_TRY(tmi_number_ratio(z, whole, 1, err));
+    for (e -= 53; e != 0;) {
+        int step = e > 60 ? 60 : e < -60 ? -60 : e;
+        TMI_TRY(tmi_number_ratio(&factor, step > 0 ? INT64_C(1) << step : 1, step < 0 ? INT64_C(1) << -step : 1, err));
+        TMI_TRY(tmi_number_mul(&product, *z, factor, err));
+        tamis_number_free(*z);
+        *z = product;
+        product = NULL;
+        tamis_number_free(factor);
+        factor = NULL;
+        e -= step;
+    }
+done:
+    tamis_number_free(factor);
+    return status;
 }
 
 static tamis_status ask(probe *p, const inverse *q, double x, tamis_error *err)

@@ -177,11 +177,11 @@ static void inverses_invert(void **state)
     tamis_ht_srs srs = {60, 12, 15, 45, TAMIS_NOISE_DISCRETE_GAUSSIAN, NULL};
     tamis_number *eps = number("0.1"), *delta = number("0.01"), *none = number("0"), *scale = NULL;
     tamis_bound s, e, back;
-    char text[64];
+    char text[128];
     (void)state;
     assert_int_equal(tamis_ht_srs_scale(&s, &srs, eps, delta, NULL), TAMIS_OK);
     assert_close(s);
-    snprintf(text, sizeof text, "%.17g", s.upper);
+    snprintf(text, sizeof text, "%.60g", s.upper);
     scale = number(text);
     srs.scale = scale;
     back = delta_of(srs, "0.1", NULL);
