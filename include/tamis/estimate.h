@@ -113,4 +113,35 @@ TAMIS_API tamis_status tamis_variance_stages(double *variance, int64_t *degrees,
                                              const double *weights, size_t count, const tamis_stage *stages,
                                              size_t stage_count, tamis_error *err);
 
+/* ---- calibration ---- */
+
+#define TAMIS_MAX_AUXILIARY 1024
+
+/* Weights close to the given ones that reproduce known totals of auxiliary variables (Deville and Sarndal 1992). An
+ * indicator for each category makes post-strata (one classification) or raked margins (several).
+ *
+ *   "linear"   weights * (1 + x' lambda): generalised regression; weights may become negative
+ *   "raking"   weights * exp(x' lambda): stay positive
+ *   "logit"    each weight changes by a factor between lower and upper, which only this method looks at
+ *
+ * Needs    positive weights; auxiliary[i * variables + j], the value of variable j for unit i, and totals[j], finite;
+ *          1 <= variables <= TAMIS_MAX_AUXILIARY; 0 <= lower < 1 < upper for "logit". Variables may depend on each
+ *          other if their totals agree.
+ * Gives    calibrated weights that meet the totals to ten digits or better; NaN on failure.
+ * Cost     O(count * variables^2) a step, mostly fewer than ten steps; memory O(variables^2).
+ * Errors   and UNABLE: no weights of this method meet the totals, or they were not found in 100 steps.               */
+TAMIS_API tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper,
+                                       const double *weights, const double *auxiliary, const double *totals,
+                                       size_t count, size_t variables, tamis_error *err);
+
+/* What calibration leaves of a variable: the residuals of linear values in the regression on the auxiliary variables,
+ * with the weights from before calibration. The variance of a calibrated estimate is that of these residuals, with the
+ * calibrated weights (where a variance takes weights).
+ *
+ * Needs    as above. `residuals` may be the list of linear values itself.
+ * Gives    one residual for each unit; NaN on failure.                                                               */
+TAMIS_API tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights,
+                                                   const double *auxiliary, size_t count, size_t variables,
+                                                   tamis_error *err);
+
 #endif

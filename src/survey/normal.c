@@ -1,0 +1,31 @@
+#include "survey/normal.h"
+
+#include <math.h>
+
+#define DEPENDENT 1e-11
+
+void tmi_normal_factor(double *matrix, size_t size)
+{
+    for (size_t j = 0; j < size; j++) {
+        double *row = &matrix[j * size], pivot = row[j];
+        for (size_t l = 0; l < j; l++) pivot -= row[l] * row[l];
+        row[j] = pivot > DEPENDENT * row[j] ? sqrt(pivot) : 0;
+        for (size_t i = j + 1; i < size; i++) {
+            double *below = &matrix[i * size], x = below[j];
+            for (size_t l = 0; l < j; l++) x -= below[l] * row[l];
+            below[j] = row[j] > 0 ? x / row[j] : 0;
+        }
+    }
+}
+
+void tmi_normal_solve(double *x, const double *factor, size_t size)
+{
+    for (size_t j = 0; j < size; j++) {
+        for (size_t l = 0; l < j; l++) x[j] -= factor[j * size + l] * x[l];
+        x[j] = factor[j * size + j] > 0 ? x[j] / factor[j * size + j] : 0;
+    }
+    for (size_t j = size; j-- > 0;) {
+        for (size_t l = j + 1; l < size; l++) x[j] -= factor[l * size + j] * x[l];
+        x[j] = factor[j * size + j] > 0 ? x[j] / factor[j * size + j] : 0;
+    }
+}

@@ -1,0 +1,14 @@
+/* Normal equations: the symmetric systems of least squares and of Newton's method. */
+#ifndef TMI_NORMAL_H
+#define TMI_NORMAL_H
+
+#include <stddef.h>
+
+/* The Cholesky factor of a symmetric non-negative matrix, in its lower half. A variable that the ones before it already
+ * tell (its pivot is below 1e-11 of its diagonal) is left out: its row and column count as 0.                        */
+void tmi_normal_factor(double *matrix, size_t size);
+
+/* Solves the system in place; variables left out get 0. */
+void tmi_normal_solve(double *x, const double *factor, size_t size);
+
+#endif
