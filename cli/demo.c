@@ -49,6 +49,7 @@ static int run(const cli_call *call)
     if (!out && code != TAMIS_OK) rmdir(fresh);
     if (code == TAMIS_OK && !call->json) {
         printf("Plan in %s\n", plan);
+        if (!out) printf("%s is yours to keep or to delete\n", fresh);
         code = cli_finish_output();
     }
     return code;
@@ -59,7 +60,7 @@ const cli_command cli_command_demo = {
     .purpose = "release statistics of a bundled survey",
     .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, by the plan that comes "
              "with tamis, and prints the table, the guarantee, and where the plan and the files are. The files go to "
-             "a fresh folder for temporary files, unless --out names another one.",
+             "a fresh folder for temporary files, which you may delete, unless --out names another one.",
     .options = (const cli_argument[]){
         {.name = "out", .value = "DIR", .files = CLI_FOLDERS, .help = "the output folder, which must not exist yet"},
         {0}},

@@ -139,6 +139,7 @@ def the_demo_runs_twice_and_says_where_the_files_are():
             assert done.returncode == OK and done.stderr == "", done
             place = re.search(r"Files in (\S+):", done.stdout).group(1)
             assert place.startswith(folder) and FILES <= set(os.listdir(place))
+            assert f"\n{os.path.dirname(place)} is yours to keep or to delete\n" in done.stdout
             plan = re.search(r"Plan in (\S+)\n", done.stdout).group(1)
             assert os.path.isfile(plan)
             assert all(len(line) <= 80 for line in done.stdout.splitlines() if folder not in line and plan not in line)
@@ -148,6 +149,8 @@ def the_demo_runs_twice_and_says_where_the_files_are():
 @case
 def the_demo_has_a_json_form_and_an_out():
     with tempfile.TemporaryDirectory() as folder:
+        assert "delete" not in tamis("demo", "--out", "kept", cwd=folder).stdout
+        shutil.rmtree(os.path.join(folder, "kept"))
         done = tamis("demo", "--json", "--out", "schools", cwd=folder)
         assert done.returncode == OK and json.loads(done.stdout)["survey"] == "california-schools-2000", done
         assert os.listdir(folder) == ["schools"]
