@@ -181,6 +181,30 @@ static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan
     if (!shared || !confident) reader->no_memory = true;
 }
 
+/* The same number of the same groups, in whatever order they stand. */
+static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (a->kind != b->kind || a->column != b->column || a->by_count != b->by_count) return false;
+    for (size_t i = 0; i < a->by_count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < b->by_count; j++) found = found || a->by[i] == b->by[j];
+        if (!found) return false;
+    }
+    return true;
+}
+
+/* A statistic that stands twice would be measured once, or twice for nothing. */
+static void complain_same(tmi_reader *reader, const tmi_yaml *list, const tmi_yaml *item, const tamis_plan *plan)
+{
+    const tmi_yaml *earlier = list->first;
+    for (size_t i = 0; i + 1 < plan->statistic_count; i++, earlier = earlier->next) {
+        if (!is_same(&plan->statistics[i], &plan->statistics[plan->statistic_count - 1])) continue;
+        tmi_complain(reader, item, "stands twice; the same statistic was already given in line %d, column %d", earlier->line,
+                     earlier->column);
+        return;
+    }
+}
+
 void tmi_read_statistics(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
@@ -197,6 +221,7 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_yaml *value, void *target
     for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
         tmi_plan_statistic *statistic = &plan->statistics[plan->statistic_count++];
         read_statistic(reader, item, plan, statistic);
+        if (reader->count == 0) complain_same(reader, value, item, plan);
         if (__builtin_add_overflow(cells, tmi_statistic_cells(statistic), &cells)) cells = INT64_MAX;
         if (cells <= TMI_MAX_PLAN_CELLS) continue;
         tmi_complain(reader, item, "expected at most %lld groups in all statistics together: fewer `by` columns or values",

@@ -42,11 +42,10 @@ static void tables_are_shared_and_the_budget_is_split(void **state)
                                "  - {count: units, by: g}\n"                      /* rows by g: 1 */
                                "  - {mean: x, by: g}\n"                           /* sum by g: 2/3, rows with x by g: 1/3 */
                                "  - {total: x, by: g, budget_share: 3}\n"         /* sum by g: 3 more */
-                               "  - {mean: x, budget_share: 1/2}\n"               /* sum: 1/3, rows with x: 1/6 */
-                               "  - {mean: x, confidence: 0.5, budget_share: 0.5}\n"); /* the same again */
+                               "  - {mean: x}\n");                                /* sum: 2/3, rows with x: 1/3 */
     tmi_schedule s;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
-    /* Shares: 1 + 1 + 3 + 1/2 + 1/2 = 6, so a share of 1 gets 1/2. The grid of x is 20..60 half units. */
+    /* Shares: 1 + 1 + 3 + 1 = 6, so a share of 1 gets 1/2. The grid of x is 20..60 half units. */
     assert_int_equal(s.measurement_count, 5);
     assert_measurement(&s.measurements[0], "rows by g", 0, 2, "1/2", "4");
     assert_measurement(&s.measurements[1], "rows with x by g", 0, 2, "1/6", "12");
