@@ -65,6 +65,7 @@ typedef struct tmi_plan_privacy {
     tmi_level protect, given;
     bool secret_sample;
     tamis_number *epsilon;
+    int epsilon_line, epsilon_column; /* where it stands: how large it may be is known only with all statistics */
 } tmi_plan_privacy;
 
 struct tamis_plan {

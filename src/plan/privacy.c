@@ -54,6 +54,8 @@ static void read_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
 static void read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_privacy *privacy = target;
+    privacy->epsilon_line = value->line;
+    privacy->epsilon_column = value->column;
     if (!tmi_read_exact(reader, value, &privacy->epsilon, "1")) return;
     if (tmi_number_sign(privacy->epsilon) <= 0) {
         tmi_complain(reader, value, "expected an epsilon larger than 0, e.g. 1");

@@ -274,6 +274,8 @@ bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **nu
     tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(number, value->text, &why) : TAMIS_INVALID;
     if (status == TAMIS_OK) return true;
     if (status == TAMIS_SYSTEM) reader->no_memory = true;
+    else if (value->kind == TMI_YAML_TEXT && strncmp(why.message, "not a number", 12) != 0)
+        tmi_complain(reader, value, "expected a number, e.g. %s; here %s", example, why.message);
     else tmi_complain(reader, value, "expected a number, e.g. %s", example);
     return false;
 }

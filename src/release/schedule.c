@@ -140,7 +140,7 @@ done:
 }
 
 /* Discrete Laplace noise has a range of scales; one number beyond it and the sampler would refuse after the fact. */
-static tamis_status check_scale(const tmi_measurement *m, tamis_error *err)
+static tamis_status check_scale(const tmi_measurement *m, const tamis_plan *plan, tamis_error *err)
 {
     tamis_number *least = NULL, *most = NULL;
     tmi_text name;
@@ -156,9 +156,10 @@ static tamis_status check_scale(const tmi_measurement *m, tamis_error *err)
             goto done;
         }
         status = tmi_fail(err, TAMIS_INVALID,
-                          small ? "privacy.epsilon: too large: the noise scale of the %s would be below %s, which protects nothing"
-                                : "privacy.epsilon: too small: the noise scale of the %s would be above %s steps",
-                          name.bytes, small ? TAMIS_SCALE_MIN : TAMIS_LAPLACE_SCALE_MAX);
+                          small ? "%s:%d:%d: privacy.epsilon: too large: the noise scale of the %s would be below %s, which "
+                                  "protects nothing"
+                                : "%s:%d:%d: privacy.epsilon: too small: the noise scale of the %s would be above %s steps",
+                          plan->name, plan->privacy.epsilon_line, plan->privacy.epsilon_column, name.bytes, small ? TAMIS_SCALE_MIN : TAMIS_LAPLACE_SCALE_MAX);
     }
 
 done:
@@ -198,7 +199,7 @@ static tamis_status split_budget(tmi_schedule *s, tamis_error *err)
         TMI_TRY(tmi_number_div(&m->epsilon, product, all, err));
         TMI_TRY(tmi_number_ratio(&sensitivity, m->sensitivity, 1, err));
         TMI_TRY(tmi_number_div(&m->scale, sensitivity, m->epsilon, err));
-        TMI_TRY(check_scale(m, err));
+        TMI_TRY(check_scale(m, s->plan, err));
         TMI_TRY(add_part(&s->spent, m->epsilon, 1, 1, err));
         tamis_number_free(product);
         tamis_number_free(sensitivity);

@@ -104,12 +104,12 @@ static void scales_out_of_range_are_refused(void **state)
     tamis_plan *plan = plan_of(SRS, "1e9", "  - {count: units, by: g}\n");
     assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
     assert_null(preview);
-    assert_string_equal(err.message, "privacy.epsilon: too large: the noise scale of the rows by g would be below "
+    assert_string_equal(err.message, "p.yaml:5:34: privacy.epsilon: too large: the noise scale of the rows by g would be below "
                                      "1/1000000, which protects nothing");
     tamis_plan_free(plan);
     plan = plan_of(SRS, "1e-300", "  - {total: x}\n");
     assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
-    assert_string_equal(err.message, "privacy.epsilon: too small: the noise scale of the sum of x would be above "
+    assert_string_equal(err.message, "p.yaml:5:34: privacy.epsilon: too small: the noise scale of the sum of x would be above "
                                      "36028797018963968 steps");
     tamis_plan_free(plan);
 }
