@@ -31,8 +31,8 @@ void tamis_estimate_free(tamis_estimate *estimate)
 typedef struct pass {
     const tmi_schedule *schedule;
     const tmi_asking *asking;
-    tmi_moments *moments; /* as the results: statistic by statistic, cell by cell */
-    int64_t *outside;     /* for each plan column */
+    tmi_moments *moments;    /* as the results: statistic by statistic, cell by cell */
+    tmi_column_facts *facts; /* one a column of the plan */
     tamis_progress *progress;
     void *context;
     int64_t rows, expected;
@@ -70,6 +70,18 @@ static void take_statistic(const pass *p, const tmi_piece *piece, const tmi_plan
     }
 }
 
+static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, const void *values, size_t rows)
+{
+    if (!values) return;
+    const double *numbers = values;
+    const int32_t *codes = values;
+    facts->used = true;
+    for (size_t row = 0; row < rows; row++) {
+        facts->missing += column->is_number ? isnan(numbers[row]) : codes[row] < 0;
+        facts->outside_bounds += column->is_number && (numbers[row] < column->grid.from || numbers[row] > column->grid.to);
+    }
+}
+
 static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
 {
     pass *p = context;
@@ -80,11 +92,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
         moments += tmi_statistic_cells(&plan->statistics[i]);
     }
     for (size_t c = 0; c < plan->column_count; c++) {
-        const tmi_plan_column *column = &plan->columns[c];
-        const double *numbers = column->is_number ? values_of(p, piece, column) : NULL;
-        for (size_t row = 0; numbers && row < piece->rows; row++) {
-            p->outside[c] += numbers[row] < column->grid.from || numbers[row] > column->grid.to;
-        }
+        take_facts(&p->facts[c], &plan->columns[c], values_of(p, piece, &plan->columns[c]), piece->rows);
     }
     p->rows += (int64_t)piece->rows;
     if (p->progress && p->progress(p->context, (double)p->rows / (double)p->expected, p->rows) != 0) {
@@ -144,7 +152,7 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
     p = (pass){.schedule = &e->schedule,
                .asking = &asking,
                .moments = tmi_alloc(e->results.count, sizeof *p.moments),
-               .outside = e->results.outside_bounds,
+               .facts = e->results.facts,
                .progress = options ? options->progress : NULL,
                .context = options ? options->context : NULL,
                .expected = e->schedule.design->row_count(&plan->design)};
@@ -205,13 +213,23 @@ tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tam
     return status == TAMIS_OK ? tmi_results_csv(text, &estimate->results, err) : status;
 }
 
-static void write_outside(tmi_text *text, const tamis_estimate *estimate)
+/* What differs from the plan, a line each; a wrong list of values would else pass in silence. */
+static void write_facts(tmi_text *text, const tamis_estimate *estimate)
 {
     const tamis_plan *plan = estimate->schedule.plan;
     for (size_t i = 0; i < plan->column_count; i++) {
-        if (estimate->results.outside_bounds[i] == 0) continue;
-        tmi_text_format(text, "  %s: %lld records lie outside the bounds of the plan; a release counts them as the nearest "
-                        "bound\n", plan->columns[i].name, (long long)estimate->results.outside_bounds[i]);
+        const tmi_column_facts *facts = &estimate->results.facts[i];
+        const char *name = plan->columns[i].name;
+        if (facts->missing > 0) {
+            tmi_text_format(text, plan->columns[i].is_number
+                            ? "  %s: %lld values are missing and left out\n"
+                            : "  %s: %lld values are missing or not in the list of the plan, and in no group\n",
+                            name, (long long)facts->missing);
+        }
+        if (facts->outside_bounds > 0) {
+            tmi_text_format(text, "  %s: %lld records lie outside the bounds of the plan; a release counts them as the nearest "
+                            "bound\n", name, (long long)facts->outside_bounds);
+        }
     }
 }
 
@@ -226,6 +244,6 @@ tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, ta
     tmi_text_put(&t, "\n");
     tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
                   "intervals by Student's t.");
-    write_outside(&t, estimate);
+    write_facts(&t, estimate);
     return tmi_text_take(text, &t, err);
 }

@@ -16,8 +16,8 @@ tamis_status tmi_results_make(tmi_results *r, const tmi_schedule *schedule, bool
     size_t count = 0; /* at most 2^20, by the plan */
     for (size_t i = 0; i < plan->statistic_count; i++) count += (size_t)tmi_statistic_cells(&plan->statistics[i]);
     r->list = tmi_alloc(count, sizeof *r->list);
-    r->outside_bounds = tmi_alloc(plan->column_count, sizeof *r->outside_bounds);
-    if (!r->list || !r->outside_bounds) {
+    r->facts = tmi_alloc(plan->column_count, sizeof *r->facts);
+    if (!r->list || !r->facts) {
         tmi_results_clear(r);
         return tmi_fail_memory(err);
     }
@@ -36,7 +36,7 @@ tamis_status tmi_results_make(tmi_results *r, const tmi_schedule *schedule, bool
 void tmi_results_clear(tmi_results *r)
 {
     tmi_free(r->list);
-    tmi_free(r->outside_bounds);
+    tmi_free(r->facts);
     *r = (tmi_results){0};
 }
 
@@ -162,13 +162,20 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_key(out, keys[i]);
         tmi_json_put_null(out);
     }
-    tmi_json_key(out, "outside_bounds");
+    tmi_json_key(out, "columns");
     tmi_json_open(out, '{');
     for (size_t i = 0; i < r->schedule->plan->column_count; i++) {
         const tmi_plan_column *column = &r->schedule->plan->columns[i];
-        if (!column->is_number) continue;
+        if (!r->facts[i].used) continue;
         tmi_json_key(out, column->name);
-        tmi_json_put_integer(out, r->outside_bounds[i]);
+        tmi_json_open(out, '{');
+        tmi_json_key(out, column->is_number ? "missing" : "missing_or_not_listed");
+        tmi_json_put_integer(out, r->facts[i].missing);
+        if (column->is_number) {
+            tmi_json_key(out, "outside_bounds");
+            tmi_json_put_integer(out, r->facts[i].outside_bounds);
+        }
+        tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');
 }

@@ -6,12 +6,19 @@
 #include "release/result.h"
 #include "release/schedule.h"
 
+/* Rows in which a column is not what the plan says; told inside the agency only. */
+typedef struct tmi_column_facts {
+    bool used;       /* by a statistic; the others are not read */
+    int64_t missing; /* of a category: or not among its values */
+    int64_t outside_bounds;
+} tmi_column_facts;
+
 typedef struct tmi_results {
     const tmi_schedule *schedule;
     bool is_protected;
     tmi_result *list; /* statistic by statistic, cell by cell */
     size_t count;
-    int64_t *outside_bounds; /* estimate only: rows of each plan column whose value is out of bounds */
+    tmi_column_facts *facts; /* estimate only: one a column of the plan */
 } tmi_results;
 
 /* Room for every cell of every statistic. */

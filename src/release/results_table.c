@@ -63,6 +63,13 @@ static int useful_decimals(const tmi_results *results, const tmi_plan_statistic 
     return tmi_number_is_integer(results->schedule->weight) ? decimals : decimals + 2;
 }
 
+/* Decimals that leave seven significant digits: unprotected numbers are compared with those of other programs. */
+static int seven_digits(double x)
+{
+    double magnitude = x != 0 && isfinite(x) ? floor(log10(fabs(x))) : 6;
+    return magnitude > 6 ? 0 : magnitude < -6 ? 12 : 6 - (int)magnitude;
+}
+
 static void put_error(tmi_text *text, double error, int decimals)
 {
     if (error > 0 && error < 0.5 * pow(10, -decimals)) {
@@ -94,10 +101,15 @@ static void put_numbers(row *r, const tmi_results *results, const tmi_result *re
     double error = results->is_protected ? result->noise_sd : result->se;
     int useful = useful_decimals(results, s);
     int decimals = error > 0 ? smaller(tmi_decimals_of(error), useful) : result->estimate == floor(result->estimate) ? 0 : 2;
+    int error_decimals = smaller(tmi_decimals_of(error), useful > 2 ? useful : 2);
+    if (!results->is_protected) {
+        if (!(error == 0 && decimals == 0)) decimals = seven_digits(result->estimate); /* 6,194 units stay whole */
+        error_decimals = seven_digits(error);
+    }
     if (isnan(result->estimate)) tmi_text_put(&r->cells[1], "none");
     else tmi_text_rounded(&r->cells[1], result->estimate, decimals);
     if (result->known) tmi_text_put(&r->cells[2], "known");
-    else if (!isnan(error)) put_error(&r->cells[2], error, smaller(tmi_decimals_of(error), useful > 2 ? useful : 2));
+    else if (!isnan(error)) put_error(&r->cells[2], error, error_decimals);
     if (result->known) return;
     if (isnan(result->lower)) {
         tmi_text_put(&r->cells[3], result->reason ? result->reason : "none");

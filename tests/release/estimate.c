@@ -17,7 +17,8 @@ static const char columns[] = "columns:\n"
                               "  avg.ed: {from: 1, to: 5, step: 1}\n" /* coarser than the data: no grid here */
                               "  stype: {values: [E, M, H]}\n"
                               "  awards: {values: [No, Yes]}\n"
-                              "  yr.rnd: {values: [No, Yes]}\n";
+                              "  yr.rnd: {values: [No, Yes]}\n"
+                              "  both: {values: [Yes]}\n";
 
 typedef tamis_status write_estimate(char **text, const tamis_estimate *estimate, tamis_error *err);
 
@@ -108,14 +109,20 @@ static void agrees_with_r(void **state)
 static void records_outside_the_bounds_are_told(void **state)
 {
     (void)state;
-    static const char srs[] = "srs: {population: 6194, sample: 200}", statistics[] = "  - mean: enroll\n  - mean: avg.ed\n";
+    static const char srs[] = "srs: {population: 6194, sample: 200}", statistics[] = "  - mean: enroll\n  - mean: acs.k3\n    by: both\n";
     char *text = estimate_as(tamis_estimate_json, srs, statistics);
-    assert_non_null(strstr(text, "\"enroll\": 61"));
-    assert_non_null(strstr(text, "\"avg.ed\": 0"));
+    assert_non_null(strstr(text, "\"enroll\": {\n      \"missing\": 0,\n      \"outside_bounds\": 61\n    }"));
+    assert_non_null(strstr(text, "\"acs.k3\": {\n      \"missing\": 60,\n      \"outside_bounds\": 0\n    }"));
+    assert_non_null(strstr(text, "\"both\": {\n      \"missing_or_not_listed\": 69\n    }"));
+    assert_null(strstr(text, "\"awards\"")); /* not read */
     tamis_free(text);
     text = estimate_as(tamis_estimate_text, srs, statistics);
     assert_non_null(strstr(text, "enroll: 61 records lie outside the bounds of the plan"));
-    assert_null(strstr(text, "avg.ed:"));
+    assert_non_null(strstr(text, "acs.k3: 60 values are missing and left out"));
+    assert_non_null(strstr(text, "both: 69 values are missing or not in the list of the plan"));
+    assert_null(strstr(text, "enroll: 0"));
+    assert_non_null(strstr(text, "584.6100")); /* as many digits as R prints */
+    assert_non_null(strstr(text, "27.36837"));
     tamis_free(text);
 }
 
@@ -143,7 +150,7 @@ static void json_tells_that_nothing_is_protected(void **state)
     assert_int_equal(tamis_estimate_json(&text, estimate, &err), TAMIS_OK);
     assert_non_null(strstr(text, "\"protected\": false"));
     assert_non_null(strstr(text, "\"guarantee\": null"));
-    assert_non_null(strstr(text, "\"outside_bounds\": {\n    \"enroll\": 0,\n    \"api00\": 0\n  }"));
+    assert_non_null(strstr(text, "\"missing_or_not_listed\": 0"));
     tamis_free(text);
     assert_int_equal(tamis_estimate_text(&text, estimate, &err), TAMIS_OK);
     assert_non_null(strstr(text, "NOT PROTECTED"));
