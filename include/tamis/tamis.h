@@ -5,6 +5,7 @@
 #include <tamis/base.h>
 #include <tamis/compute.h>
 #include <tamis/estimate.h>
+#include <tamis/frame.h>
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>

@@ -32,7 +32,7 @@ static void write_settings(tmi_text *sql, const char *const *files, size_t file_
     tmi_text_put(sql, "]; SET enable_external_access=false; SET lock_configuration=true");
 }
 
-static tamis_status open_database(tmi_duckdb_session *session, unsigned threads, tamis_error *err)
+static tamis_status open_database(tmi_duckdb_session *session, unsigned threads, bool in_order, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
     if (threads == 0) {
@@ -49,7 +49,7 @@ static tamis_status open_database(tmi_duckdb_session *session, unsigned threads,
         {"threads", thread_text},
         {"memory_limit", memory_text},
         {"temp_directory", ""},
-        {"preserve_insertion_order", "false"},
+        {"preserve_insertion_order", in_order ? "true" : "false"},
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"allow_community_extensions", "false"},
@@ -66,7 +66,7 @@ static tamis_status open_database(tmi_duckdb_session *session, unsigned threads,
 }
 
 tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *files, size_t file_count, unsigned threads,
-                             tamis_error *err)
+                             bool in_order, tamis_error *err)
 {
     tamis_status status;
     tmi_text sql;
@@ -74,7 +74,7 @@ tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *fil
     tmi_text_init(&sql);
     session->api = tmi_duckdb_load(err);
     if (!session->api) return TAMIS_SYSTEM;
-    TMI_TRY(open_database(session, threads, err));
+    TMI_TRY(open_database(session, threads, in_order, err));
     if (session->api->connect(session->database, &session->connection) == DuckDBError) {
         status = failed(err);
         goto done;

@@ -28,9 +28,9 @@ typedef struct tmi_duckdb_session {
     long long line;             /* the line of the CSV file; 0: not known */
 } tmi_duckdb_session;
 
-/* `files`: absolute paths. threads 0: as many as the machine has. */
+/* `files`: absolute paths. threads 0: as many as the machine has. in_order: rows come as they stand in a file. */
 tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *files, size_t file_count, unsigned threads,
-                             tamis_error *err);
+                             bool in_order, tamis_error *err);
 void tmi_duckdb_close(tmi_duckdb_session *session);
 
 /* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends

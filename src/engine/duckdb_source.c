@@ -115,7 +115,7 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
         paths[2 * f] = source->files[f].path;
         paths[2 * f + 1] = source->files[f].pattern;
     }
-    status = tmi_duckdb_open(session, paths, 2 * source->file_count, threads, err);
+    status = tmi_duckdb_open(session, paths, 2 * source->file_count, threads, source->in_order, err);
 done:
     tmi_free(paths);
     return status;
@@ -182,6 +182,29 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_file *f
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
     return tmi_fail(err, TAMIS_INVALID, "%s: no Parquet file, or a damaged one", file->given);
+}
+
+tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
+                                     tmi_duckdb_session *session, tamis_error *err)
+{
+    const tmi_duckdb_file *file = &source->files[f];
+    const tmi_duckdb_api *api = session->api;
+    file_columns known;
+    tamis_status status;
+    *names = NULL;
+    *count = 0;
+    TMI_TRY(read_columns(&known, file, session, err));
+    const size_t n = file->is_csv ? known.csv.count : api->column_count(&known.parquet);
+    *names = tmi_alloc(n, sizeof **names);
+    if (!*names) TMI_TRY(tmi_fail_memory(err));
+    for (*count = 0; *count < n; ++*count) {
+        const char *name = file->is_csv ? known.csv.names[*count] : api->column_name(&known.parquet, *count);
+        (*names)[*count] = tmi_copy_text(name, strlen(name));
+        if (!(*names)[*count]) TMI_TRY(tmi_fail_memory(err));
+    }
+done:
+    clear_columns(&known, session);
+    return status;
 }
 
 static bool is_numeric(duckdb_type type)

@@ -28,6 +28,7 @@ typedef struct tmi_duckdb_file {
 typedef struct tmi_duckdb_source {
     tmi_duckdb_file *files;
     size_t file_count;
+    bool in_order; /* rows are wanted as they stand in a file; set it before the source is opened */
 } tmi_duckdb_source;
 
 /* Copies the names. INVALID: no file, or a name that ends in neither .csv nor .parquet. */
@@ -41,6 +42,10 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
 /* That no file of an opened source stands there twice, under whatever name: its people would count twice, and the promise
  * is about one row a person. INVALID names the pairs. */
 tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err);
+
+/* The names of the columns of file number f, in its order; the caller frees each, and the list, also on failure. */
+tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
+                                     tmi_duckdb_session *session, tamis_error *err);
 
 /* Files read by one query: each has buffers of its own. The answers of several queries are added up. */
 #define TMI_DUCKDB_FILES 32

@@ -1,0 +1,104 @@
+/* tamis draw: a sample from a frame. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Exact: 1e3 and 10/2 are whole numbers. */
+static bool whole(int64_t *value, const char *text)
+{
+    tamis_number *number = NULL;
+    char *exact = NULL, *end = NULL;
+    *value = 0;
+    if (tamis_number_read(&number, text, NULL) == TAMIS_OK && tamis_number_write(&exact, number, NULL) == TAMIS_OK &&
+        strlen(exact) <= 18)
+        *value = strtoll(exact, &end, 10);
+    const bool right = end && *end == '\0' && *value > 0;
+    tamis_free(exact);
+    tamis_number_free(number);
+    return right;
+}
+
+static int tell(const cli_call *call, const tamis_frame_sample *sample, const char *out)
+{
+    if (call->json) {
+        printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64 "}\n", sample->population,
+               sample->sample, sample->strata);
+    } else {
+        printf("%" PRId64 " of %" PRId64 " units drawn", sample->sample, sample->population);
+        if (cli_value(call, "strata")) printf(" in %" PRId64 " strata", sample->strata);
+        printf(", in %s\n", out);
+    }
+    return cli_finish_output();
+}
+
+static int run(const cli_call *call)
+{
+    const char *sample_text = cli_value(call, "sample"), *rate_text = cli_value(call, "rate"), *out = cli_value(call, "out");
+    tamis_error err = {0};
+    tamis_number *rate = NULL;
+    tamis_frame_sample sample;
+    tamis_frame_design design = {.method = cli_value(call, "design"), .probability = cli_value(call, "probability"),
+                                 .size = cli_value(call, "size"), .strata = cli_value(call, "strata"),
+                                 .allocation = cli_value(call, "allocation")};
+    if (sample_text && !whole(&design.sample, sample_text))
+        return cli_wrong_usage(call->command, "--sample must be a whole number, at least 1");
+    if (rate_text && tamis_number_read(&rate, rate_text, &err) != TAMIS_OK)
+        return cli_wrong_usage(call->command, "--rate: %s", err.message);
+    design.rate = rate;
+    int code;
+    if (tamis_frame_design_check(&design, &err) != TAMIS_OK)
+        code = cli_wrong_usage(call->command, "--%s", err.message);
+    else if (tamis_frame_draw(&sample, call->operands[0], &design, out, &err) != TAMIS_OK)
+        code = cli_failed(&err, NULL);
+    else
+        code = tell(call, &sample, out);
+    tamis_number_free(rate);
+    return code;
+}
+
+const cli_command cli_command_draw = {
+    .name = "draw",
+    .purpose = "draw a sample from a frame, with inclusion probabilities and weights",
+    .about = "Draws a sample from a frame, a CSV or Parquet file with one row a unit, and writes it to a CSV file: the "
+             "frame's columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's "
+             "order. Random bits come from the operating system, sizes and probabilities are exact numbers, and the "
+             "law of the sample is exactly that of the design.\n\n"
+             "  srs                  simple random sampling: --sample\n"
+             "  bernoulli            each unit by itself: --rate\n"
+             "  poisson              each unit by itself, with its own probability\n"
+             "  systematic           every k-th unit of the list after a random start\n"
+             "  systematic_random    the same in random order\n"
+             "  pivotal              neighbours in the list compete for a place\n"
+             "  pivotal_random       the same in random order\n"
+             "  conditional_poisson  maximum entropy, fixed size\n"
+             "  sampford             Sampford's method, fixed size\n\n"
+             "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then "
+             "they are proportional to the sizes, and units that would get more than 1 are taken for certain. But "
+             "for poisson, probabilities must add up to a whole number. systematic draws with equal probabilities "
+             "if neither is given.\n\n"
+             "With --strata the design is drawn in each stratum by itself: --sample units in each, or as many as the "
+             "column --allocation says.",
+    .operands = (const cli_argument[]){
+        {.name = "FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "design", .value = "NAME", .needed = true,
+         .choices = "srs bernoulli poisson systematic systematic_random pivotal pivotal_random conditional_poisson sampford",
+         .help = "how to draw"},
+        {.name = "sample", .value = "N", .help = "units to draw, in each stratum if there are strata"},
+        {.name = "rate", .value = "P/Q", .help = "the probability of each unit (bernoulli)"},
+        {.name = "probability", .value = "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
+        {.name = "size", .value = "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
+        {.name = "strata", .value = "COLUMN", .help = "what names the stratum; several columns: A,B"},
+        {.name = "allocation", .value = "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
+        {.name = "out", .value = "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"},
+        {0}},
+    .examples = (const cli_example[]){
+        {"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
+        {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},
+        {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv", "five schools of each type"},
+        {0}},
+    .run = run,
+};

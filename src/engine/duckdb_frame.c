@@ -1,0 +1,128 @@
+/* A frame read by DuckDB. One session serves all passes. */
+#include "engine/frame.h"
+
+#include "base/memory.h"
+#include "engine/duckdb_functions.h"
+#include "engine/duckdb_source.h"
+
+typedef struct frame_state {
+    tmi_frame frame;
+    tmi_duckdb_source source;
+    tmi_duckdb_session session;
+} frame_state;
+
+void tmi_frame_free(tmi_frame *frame)
+{
+    if (!frame) return;
+    frame_state *state = frame->state;
+    for (size_t c = 0; c < frame->column_count; c++) tmi_free(frame->names[c]);
+    tmi_free(frame->names);
+    tmi_duckdb_close(&state->session);
+    tmi_duckdb_source_clear(&state->source);
+    tmi_free(state);
+}
+
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *err)
+{
+    *frame = NULL;
+    if (!tmi_duckdb_load(err)) return TAMIS_SYSTEM;
+    frame_state *state = tmi_alloc(1, sizeof *state);
+    if (!state) return tmi_fail_memory(err);
+    tmi_frame *made = &state->frame;
+    tamis_status status;
+    made->state = state;
+    TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){&path, 1}, err));
+    state->source.in_order = true;
+    TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
+    TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));
+    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, NULL, NULL, err));
+    *frame = made;
+done:
+    if (status != TAMIS_OK) tmi_frame_free(made);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static tmi_cell cell_of(const duckdb_string_t *text)
+{
+    const size_t length = text->value.inlined.length;
+    const bool is_short = length <= sizeof text->value.inlined.inlined;
+    return (tmi_cell){is_short ? text->value.inlined.inlined : text->value.pointer.ptr, length};
+}
+
+typedef struct cell_room {
+    tmi_cell **cells; /* of each column, for one chunk */
+    size_t count, rows;
+} cell_room;
+
+static tamis_status take_chunk(cell_room *room, duckdb_data_chunk chunk, const tmi_duckdb_api *api, int64_t first,
+                               tmi_take_cells *take, void *context, tamis_error *err)
+{
+    const size_t n = api->data_chunk_get_size(chunk);
+    for (size_t c = 0; c < room->count; c++) {
+        if (n > room->rows) {
+            tmi_cell *more = tmi_realloc(room->cells[c], n, sizeof *more);
+            if (!more) return tmi_fail_memory(err);
+            room->cells[c] = more;
+        }
+        duckdb_vector vector = api->data_chunk_get_vector(chunk, c);
+        const uint64_t *validity = api->vector_get_validity(vector);
+        const duckdb_string_t *texts = api->vector_get_data(vector);
+        for (size_t i = 0; i < n; i++)
+            room->cells[c][i] = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : cell_of(&texts[i]);
+    }
+    if (n > room->rows) room->rows = n;
+    return take(context, first, n, room->cells, err);
+}
+
+static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text *sql, tmi_take_cells *take,
+                             void *context, tamis_error *err)
+{
+    const tmi_duckdb_api *api = state->session.api;
+    duckdb_result result = {0};
+    duckdb_data_chunk chunk = NULL;
+    int64_t first = 0;
+    tamis_status status;
+    TMI_TRY(tmi_duckdb_stream(&result, &state->session, sql, err));
+    while ((chunk = api->fetch_chunk(result))) {
+        const int64_t rows = (int64_t)api->data_chunk_get_size(chunk);
+        if (rows > state->frame.rows - first) break;
+        TMI_TRY(take_chunk(room, chunk, api, first, take, context, err));
+        first += rows;
+        api->destroy_data_chunk(&chunk);
+    }
+    if (chunk || first != state->frame.rows)
+        status = tmi_fail(err, TAMIS_SYSTEM, "%s: could not be read to its end, or changed while it was read",
+                          state->source.files[0].given);
+done:
+    api->destroy_data_chunk(&chunk);
+    api->destroy_result(&result);
+    return status;
+}
+
+tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
+                            tamis_error *err)
+{
+    frame_state *state = frame->state;
+    cell_room room = {.cells = tmi_alloc(count, sizeof *room.cells), .count = count};
+    tmi_column *wanted = tmi_alloc(count, sizeof *wanted);
+    const tmi_column **list = tmi_alloc(count, sizeof *list);
+    tamis_status status = TAMIS_OK;
+    tmi_text sql;
+    tmi_text_init(&sql);
+    if (!room.cells || !wanted || !list) TMI_TRY(tmi_fail_memory(err));
+    for (size_t c = 0; c < count; c++) {
+        wanted[c] = (tmi_column){.name = frame->names[columns[c]], .kind = TMI_CATEGORY};
+        list[c] = &wanted[c];
+    }
+    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, 0, &state->session, list, count, err));
+    TMI_TRY(take_all(&room, state, &sql, take, context, err));
+done:
+    for (size_t c = 0; room.cells && c < count; c++) tmi_free(room.cells[c]);
+    tmi_free(room.cells);
+    tmi_free(wanted);
+    tmi_free(list);
+    tmi_text_clear(&sql);
+    return status;
+}

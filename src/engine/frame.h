@@ -1,0 +1,34 @@
+/* A sampling frame: one file whose rows are the units, read as texts, in the order of the file. For drawing alone: the
+ * cells leave the engine as they stand.                                                                              */
+#ifndef TMI_FRAME_H
+#define TMI_FRAME_H
+
+#include "engine/engine.h"
+
+typedef struct tmi_frame {
+    char **names; /* of the columns, in the file's order */
+    size_t column_count;
+    int64_t rows;
+    void *state;
+} tmi_frame;
+
+/* A text of the file; bytes is NULL if the cell is empty. */
+typedef struct tmi_cell {
+    const char *bytes;
+    size_t length;
+} tmi_cell;
+
+/* Rows `first` to first + rows - 1; cells[c][i] is column c of row first + i. A status other than OK stops the reading. */
+typedef tamis_status tmi_take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err);
+
+/* Opens a .csv or .parquet file, counts its rows and sees that it holds together. The caller frees it with
+ * tmi_frame_free; NULL on failure. INVALID tells what is wrong with the file. */
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *err);
+
+/* The columns of these numbers. SYSTEM if the file has another number of rows than when it was opened. */
+tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
+                            tamis_error *err);
+
+void tmi_frame_free(tmi_frame *frame);
+
+#endif

@@ -1,0 +1,151 @@
+"""tamis draw"""
+import csv
+import json
+import tempfile
+
+from kit import *
+
+API_ROWS = list(csv.DictReader(open(API / "apisrs.csv", newline="")))
+
+
+def draw(folder, *arguments, frame=API / "apisrs.csv", out="s.csv"):
+    done = tamis("draw", frame, *arguments, "--out", pathlib.Path(folder) / out)
+    if done.returncode != OK:
+        return done, []
+    return done, list(csv.DictReader(open(pathlib.Path(folder) / out, newline="")))
+
+
+def frame_of(folder, text):
+    path = pathlib.Path(folder) / "frame.csv"
+    path.write_text(text)
+    return path
+
+
+DESIGNS = [
+    ("srs", ["--sample", "20"], 20),
+    ("systematic", ["--sample", "20"], 20),
+    ("systematic_random", ["--sample", "2e1"], 20),
+    ("bernoulli", ["--rate", "1/2"], None),
+    ("poisson", ["--size", "enroll", "--sample", "20"], None),
+    ("systematic", ["--size", "enroll", "--sample", "20"], 20),
+    ("systematic_random", ["--size", "enroll", "--sample", "20"], 20),
+    ("pivotal", ["--size", "enroll", "--sample", "20"], 20),
+    ("pivotal_random", ["--size", "enroll", "--sample", "20"], 20),
+    ("conditional_poisson", ["--size", "enroll", "--sample", "20"], 20),
+    ("sampford", ["--size", "enroll", "--sample", "20"], 20),
+]
+
+
+@case
+def every_design_keeps_the_rows_of_the_frame():
+    total = sum(float(row["enroll"]) for row in API_ROWS)
+    place = {row["cds"]: i for i, row in enumerate(API_ROWS)}
+    for name, options, size in DESIGNS:
+        with tempfile.TemporaryDirectory() as folder:
+            done, rows = draw(folder, "--design", name, *options)
+            assert done.returncode == OK and done.stderr == "", (name, done.stderr)
+            assert os.listdir(folder) == ["s.csv"]
+        assert len(rows) == size if size else 0 < len(rows) < 200, name
+        at = [place[row["cds"]] for row in rows]
+        assert at == sorted(set(at)), name
+        for row in rows:
+            pi, weight = float(row.pop("inclusion_probability")), float(row.pop("weight"))
+            assert row == API_ROWS[place[row["cds"]]], name
+            wanted = 20 * float(row["enroll"]) / total if "--size" in options else 0.5 if size is None else 0.1
+            assert abs(pi - wanted) < 1e-12 and abs(weight * pi - 1) < 1e-12, (name, pi, wanted)
+
+
+@case
+def strata_are_drawn_by_themselves():
+    with tempfile.TemporaryDirectory() as folder:
+        done, rows = draw(folder, "--design", "srs", "--strata", "stype", "--sample", "5", "--json")
+        assert json.loads(done.stdout) == {"population": 200, "sample": 15, "strata": 3}
+        for kind in "EMH":
+            units = sum(row["stype"] == kind for row in API_ROWS)
+            drawn = [row for row in rows if row["stype"] == kind]
+            assert len(drawn) == 5 and all(abs(float(row["weight"]) - units / 5) < 1e-9 for row in drawn)
+        done, rows = draw(folder, "--design", "bernoulli", "--strata", "stype,yr.rnd", "--rate", "1", out="t.csv")
+        assert done.returncode == INVALID and "column yr.rnd, row 1: empty" in done.stderr, done.stderr
+        done, rows = draw(folder, "--design", "bernoulli", "--strata", "stype,awards", "--rate", "1", out="u.csv")
+        assert [{k: row[k] for k in API_ROWS[0]} for row in rows] == API_ROWS
+
+
+@case
+def an_allocation_is_a_column():
+    with tempfile.TemporaryDirectory() as folder:
+        frame = frame_of(folder, "h,n,x\n" + "".join(f"{'ab'[i % 2]},{1 + 2 * (i % 2)},{i + 1}\n" for i in range(10)))
+        for more in (["--design", "srs"], ["--design", "pivotal", "--size", "x"]):
+            done, rows = draw(folder, *more, "--strata", "h", "--allocation", "n", frame=frame, out=more[1])
+            assert sorted(row["h"] for row in rows) == list("abbb"), done.stderr
+
+
+@case
+def probabilities_are_exact_and_certain_units_are_in():
+    with tempfile.TemporaryDirectory() as folder:
+        frame = frame_of(folder, 'p,"a ""b"", c"\n1,"x, ""y"""\n1/3,\n 1/3 ,"two\nlines"\n1/3, z\n')
+        for k in range(12):
+            done, rows = draw(folder, "--design", "sampford", "--probability", "p", frame=frame, out=f"{k}")
+            assert len(rows) == 2 and rows[0]['a "b", c'] == 'x, "y"' and rows[0]["weight"] == "1", done.stderr
+            assert rows[1]['a "b", c'] in ("", "two\nlines", " z") and abs(float(rows[1]["weight"]) - 3) < 1e-12
+
+
+@case
+def every_unit_comes_as_often_as_it_should():
+    with tempfile.TemporaryDirectory() as folder:  # 4000 strata, one of two units each: the law without 4000 calls
+        frame = frame_of(folder, "h,x,u\n" + "".join(f"{i},1,a\n" for i in range(4000)) + "".join(f"{i},3,b\n" for i in range(4000)))
+        done, rows = draw(folder, "--design", "pivotal", "--size", "x", "--strata", "h", "--sample", "1", frame=frame)
+        assert len(rows) == 4000
+        assert abs(sum(row["u"] == "b" for row in rows) - 3000) < 7 * 27.4  # seven standard deviations
+
+
+@case
+def bad_frames_are_named():
+    bad = [
+        ("", ["srs", "--sample", "1"], ""),
+        ("x\n", ["srs", "--sample", "1"], "no rows"),
+        ("x\n1\n2\n", ["srs", "--sample", "3"], "sample: 3 units, but there are only 2"),
+        ("x\n1\n2\n", ["pivotal", "--sample", "1", "--size", "y"], "size: the frame has no column y"),
+        ("x\n1\n0\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: must be positive"),
+        ("x\n1\nabc\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: not a number"),
+        ("x,y\n1,1\n,1\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: empty"),
+        ("x\n0.5\n0.4\n", ["pivotal", "--probability", "x"], "sum"),
+        ("x\n0.5\n1.5\n", ["poisson", "--probability", "x"], "probabilities"),
+        ("weight\n1\n", ["srs", "--sample", "1"], "column weight already"),
+        ("h,n\na,1\na,2\n", ["srs", "--strata", "h", "--allocation", "n"], "column n, row 2: differs"),
+        ("h,n\na,1\nb,2\n", ["srs", "--strata", "h", "--allocation", "n"], "the stratum of row 2: sample: 2 units"),
+        ("h,n\na,0.5\n", ["srs", "--strata", "h", "--allocation", "n"], "whole number"),
+        ("h\na\n", ["bernoulli", "--rate", "2"], "rate"),
+        ("h\na,b\n", ["srs", "--sample", "1"], "line 2"),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for text, options, words in bad:
+            done, _ = draw(folder, "--design", *options, frame=frame_of(folder, text))
+            assert done.returncode == INVALID and words in done.stderr and done.stdout == "", (text, done.stderr)
+            assert os.listdir(folder) == ["frame.csv"]
+        assert draw(folder, "--design", "srs", "--sample", "1", frame="nowhere.csv")[0].returncode == INVALID
+
+
+@case
+def wrong_usage_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        for options, words in ((["srs"], "--sample"), (["srs", "--sample", "0"], "--sample"),
+                               (["srs", "--sample", "1.5"], "--sample"), (["srs", "--sample", "-3"], "--sample"),
+                               (["srs", "--sample", "9" * 30], "--sample"), (["srs", "--sample", "x"], "--sample"),
+                               (["bernoulli"], "--rate"), (["bernoulli", "--rate", "x"], "--rate"),
+                               (["best", "--sample", "3"], "--design"), (["sampford", "--sample", "3"], "--probability")):
+            is_usage_error(draw(folder, "--design", *options)[0], words)
+        assert os.listdir(folder) == []
+
+
+@case
+def nothing_is_written_over():
+    with tempfile.TemporaryDirectory() as folder:
+        there = pathlib.Path(folder) / "s.csv"
+        there.write_text("mine")
+        done, _ = draw(folder, "--design", "srs", "--sample", "2")
+        assert done.returncode == INVALID and "exists already" in done.stderr and there.read_text() == "mine"
+        assert draw(folder, "--design", "srs", "--sample", "2", out="none/s.csv")[0].returncode == INVALID
+        assert os.listdir(folder) == ["s.csv"]
+
+
+main()

@@ -1,0 +1,58 @@
+/* Drawing from Parquet and CSV, with memory that runs out. What is drawn is tested by tests/cli/draw.py. */
+#include "test.h"
+
+#include <tamis/frame.h>
+
+#include "base/memory_that_fails.h"
+#include "engine/folder.h"
+
+static void reads_parquet_in_its_order(void **state)
+{
+    char line[256];
+    const char *frame = in_folder("f.parquet"), *out = in_folder("s.csv");
+    tamis_frame_sample sample;
+    const tamis_frame_design design = {.method = "systematic", .sample = 5000};
+    (void)state;
+    snprintf(line, sizeof line, "COPY (SELECT i AS unit, i / 4 AS x FROM range(500000) r(i)) TO '%s' (FORMAT parquet)", frame);
+    run_sql(line);
+    assert_int_equal(tamis_frame_draw(&sample, frame, &design, out, NULL), TAMIS_OK);
+    assert_int_equal(sample.population, 500000);
+    assert_int_equal(sample.sample, 5000);
+    FILE *file = fopen(out, "r");
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line, "unit,x,inclusion_probability,weight\n");
+    long start = -1, unit;
+    double x;
+    for (long i = 0; i < 5000; i++) {
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_int_equal(sscanf(line, "%ld,%lf,0.01,100\n", &unit, &x), 2);
+        if (i == 0) start = unit;
+        assert_int_equal(unit, start + 100 * i);
+        assert_true(x == (double)unit / 4);
+    }
+    assert_null(fgets(line, sizeof line, file));
+    fclose(file);
+    remove(out);
+}
+
+static void survives_missing_memory(void **state)
+{
+    const char *frame = write_text("f.csv", "h,x\na,1\na,2\nb,1\nb,1\n"), *out = in_folder("s.csv");
+    const tamis_frame_design design = {.method = "pivotal", .size = "x", .strata = "h", .sample = 1};
+    tamis_frame_sample sample;
+    (void)state;
+    EVERY_ALLOCATION_FAILS(tamis_frame_draw(&sample, frame, &design, out, NULL), {
+        assert_int_equal(sample.sample, 0);
+        assert_int_not_equal(access(out, F_OK), 0);
+    });
+    assert_int_equal(sample.sample, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_parquet_in_its_order),
+        cmocka_unit_test(survives_missing_memory),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
