@@ -37,6 +37,8 @@ CASES = [
     ("src/engine/sql.c", "#include <duckdb.h>", "DuckDB is not"),
     ("src/engine/duckdb_rows.c", "#include <duckdb.h>", None),
     ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
+    ("src/frame/a.c", '#include "engine/frame.h"', None),
+    ("src/release/a.c", '#include "engine/frame.h"', "The cells of a frame"),
     ("src/release/run.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
     ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
