@@ -89,8 +89,8 @@ const cli_command cli_command_compute = {
         "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number "
         "in 'out' is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer "
         "and does not stop the others; the exit code is then 3.\n\n"
-        "The areas are accuracy_gain, amplification, composition, inclusion and smooth_sensitivity; docs/compute.md "
-        "(installed as share/doc/tamis/compute.md) lists their kinds and fields, with a line to try for each.",
+        "docs/compute.md, installed as share/doc/tamis/compute.md, lists the areas and kinds with their fields, and a "
+        "line to try for each. A name that is not known is answered with the known ones.",
     .examples = (const cli_example[]){
         {"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"},
         {0}},

@@ -129,7 +129,6 @@ def the_questions_of_the_document_are_answered():
 def the_document_has_every_area_kind_and_design():
     asked = {(q["area"], q["kind"]) for q in QUESTIONS}
     areas = names_told(area="")
-    assert all(area in tamis("compute", "--help").stdout for area in areas)
     assert asked == {(area, kind) for area in areas for kind in names_told(area=area, kind="")}
     _, answers = compute('{"id": "", "area": "inclusion", "kind": "first", "in": {"design": {"x": {}}}}\n')
     designs = set(answers[0]["error"]["message"].split("one of ")[1].split(", "))
