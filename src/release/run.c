@@ -114,6 +114,8 @@ static tamis_status read_results(tamis_release *r, tamis_error *err)
         double noisy[TMI_MAX_NEEDS] = {0};
         for (size_t j = 0; j < use->count; j++) noisy[j] = (double)r->noisy[use->measurement[j]][result->cell];
         tmi_statistic_of(c.statistic)->read(result, &c, noisy);
+        if (use->count > 0)
+            TMI_TRY(tmi_round_once(result, &c, &r->schedule, r->noisy[use->measurement[0]][result->cell], err));
         tmi_result_bound(result);
     }
 

@@ -1,5 +1,7 @@
 #include "release/statistic.h"
 
+#include <math.h>
+
 #include "num/number.h"
 #include "release/noise_law.h"
 
@@ -50,6 +52,41 @@ tamis_status tmi_case_make(tmi_case *c, const tmi_schedule *schedule, size_t i, 
                     .weight = tmi_number_nearest(schedule->weight),
                     .step = statistic->column ? statistic->column->grid.step : 1};
     return schedule->uses[i].count > 0 ? set_reach(c, schedule, &schedule->uses[i], err) : TAMIS_OK;
+}
+
+static tamis_status times(double *z, const tamis_number *unit, tmi_int128 k, tamis_error *err)
+{
+    tamis_number *factor = NULL, *product = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_number_int128(&factor, k, err));
+    TMI_TRY(tmi_number_mul(&product, unit, factor, err));
+    *z = tmi_number_nearest(product);
+
+done:
+    tamis_number_free(factor);
+    tamis_number_free(product);
+    return status;
+}
+
+tamis_status tmi_round_once(tmi_result *result, const tmi_case *c, const tmi_schedule *schedule, tmi_int128 noisy,
+                            tamis_error *err)
+{
+    bool finite = isfinite(result->estimate) && isfinite(result->lower) && isfinite(result->upper);
+    if (schedule->uses[result->statistic].count != 1 || !finite) return TAMIS_OK;
+    tamis_number *unit = NULL;
+    tamis_status status;
+    tmi_int128 reach = (tmi_int128)c->reach[0];
+    if (c->statistic->column) TMI_TRY(tmi_number_mul(&unit, schedule->weight, c->statistic->column->step, err));
+    else TMI_TRY(tmi_number_copy(&unit, schedule->weight, err));
+    TMI_TRY(times(&result->estimate, unit, noisy, err));
+    bool low = result->lower > result->least && result->lower < result->most;
+    bool high = result->upper > result->least && result->upper < result->most;
+    if (low) TMI_TRY(times(&result->lower, unit, noisy - reach, err));
+    if (high) TMI_TRY(times(&result->upper, unit, noisy + reach, err));
+
+done:
+    tamis_number_free(unit);
+    return status;
 }
 
 static double within(double x, double least, double most)

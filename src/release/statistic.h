@@ -47,6 +47,12 @@ const tmi_statistic *tmi_statistic_of(const tmi_plan_statistic *statistic);
 /* The circumstances of statistic number i of a schedule. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_case_make(tmi_case *c, const tmi_schedule *schedule, size_t i, tamis_error *err);
 
+/* A statistic that is one noisy integer times weight and step: its estimate and the ends of its interval that lie within
+ * the range become the doubles nearest to the exact products (22 * 30.97 is 681.34, not 681.3399999999999). Any other
+ * result, and what is too large for a double, stays as it is. Errors: SYSTEM. */
+tamis_status tmi_round_once(tmi_result *result, const tmi_case *c, const tmi_schedule *schedule, tmi_int128 noisy,
+                            tamis_error *err);
+
 /* The interval [lower, upper], its ends moved into [least, most]; and whether the estimate lies outside of that. */
 void tmi_set_interval(tmi_result *result, double lower, double upper, double least, double most);
 

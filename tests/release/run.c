@@ -220,6 +220,35 @@ static void intervals_of_means_are_the_extreme_quotients(void **state)
     tamis_plan_free(plan);
 }
 
+/* 6194 / 200 = 30.97 a row: products are rounded once, so that what is a short decimal prints as one. */
+static void numbers_carry_no_dust(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("srs: {population: 6194, sample: 200}", "20", "  - {count: units, by: g}\n  - {mean: x}\n");
+    tmi_schedule s;
+    tmi_case c;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_case_make(&c, &s, 0, NULL), TAMIS_OK);
+    for (int k = 5; k < 150; k++) {
+        double hundredths = 3097 * k;
+        tmi_result r = TMI_NO_RESULT;
+        tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){k, 0});
+        assert_int_equal(tmi_round_once(&r, &c, &s, k, NULL), TAMIS_OK);
+        assert_true(r.estimate == hundredths / 100);
+        assert_true(r.lower == (hundredths - 3097 * c.reach[0]) / 100 && r.upper == (hundredths + 3097 * c.reach[0]) / 100);
+    }
+    tmi_result r = TMI_NO_RESULT;
+    tmi_statistic_of(c.statistic)->read(&r, &c, (double[]){-50, 0});
+    assert_int_equal(tmi_round_once(&r, &c, &s, -50, NULL), TAMIS_OK);
+    assert_true(r.estimate == -1548.5 && r.lower == 0 && r.upper == 0); /* cut ends stay */
+    r = TMI_NO_RESULT;
+    r.statistic = 1, r.estimate = 0.1; /* a mean is a quotient */
+    assert_int_equal(tmi_round_once(&r, &c, &s, 7, NULL), TAMIS_OK);
+    assert_true(r.estimate == 0.1);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
 static void intervals_stay_in_the_possible_range(void **state)
 {
     (void)state;
@@ -608,6 +637,7 @@ int main(void)
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test(intervals_cover_the_noise),
         cmocka_unit_test(intervals_of_means_are_the_extreme_quotients),
+        cmocka_unit_test(numbers_carry_no_dust),
         cmocka_unit_test(intervals_stay_in_the_possible_range),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
