@@ -86,6 +86,17 @@ def draw_rows(method, size, bar, peer):
     yield Row("survey", what, what, drawn, "s", bar, False, *beside)
 
 
+def ht_rows():
+    """The whole window at the size of a country, the proof that no total inside it is worse included; and its growth."""
+    def line(N, n, eps):
+        return f"delta of a Horvitz-Thompson total, N={N} n={n} eps={eps}"
+    for n, bar in ((1000, None), (10000, None), (100000, None), (1000000, 0.1)):
+        yield Row("ht", f"delta of a total, N=3.3e8, n={n}", line(330000000, n, "1e-4"), seconds, "s", bar, False,
+                  "the bar at n=10^6", None, 0.1)
+    yield Row("ht", "delta of a total, N=4000, n=400", line(4000, 400, "0.01"), seconds, "s", None, False,
+              "the direct way, not certified", "the direct way, uncertified, N=4000 n=400 eps=0.01")
+
+
 SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
 MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
 LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
@@ -106,6 +117,7 @@ ROWS = [
     *draw_rows("conditional_poisson", "1000 of 100000", 5, False),
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
+    *ht_rows(),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
