@@ -9,6 +9,7 @@
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/plot.h>
 #include <tamis/release.h>
 #include <tamis/privacy.h>
 #include <tamis/rng.h>
