@@ -80,6 +80,19 @@ TAMIS_API tamis_status tamis_variance_deville(double *variance, const double *li
 TAMIS_API tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities,
                                              size_t count, tamis_error *err);
 
+/* Overton (1985): Horvitz-Thompson with 1 - pi_k pi_l / pi_kl = -(1 - (pi_k + pi_l) / 2) / (n - 1) for two units, which
+ * needs no frame: n / (n - 1) times the sum of (1 - pi) z (z - mean of z), z = u / pi. May be negative.              */
+TAMIS_API tamis_status tamis_variance_overton(double *variance, const double *linear, const double *probabilities,
+                                              size_t count, tamis_error *err);
+
+/* Hartley and Rao (1962), for systematic sampling in random order: Horvitz-Thompson with 1 - pi_k pi_l / pi_kl =
+ * -(1 - pi_k - pi_l + frame_squares / n) / (n - 1) for two units. May be negative.
+ *
+ * Needs    and frame_squares, the sum of pi^2 over all units of the frame with pi < 1, at most n; 0: estimated by the
+ *          sum of the sampled units' pi.                                                                             */
+TAMIS_API tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, const double *probabilities,
+                                                  double frame_squares, size_t count, tamis_error *err);
+
 /* Hansen and Hurwitz (1943), for draws with replacement: n / (n - 1) times the squares of weight * u about their mean,
  * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times stands k times.
  *
@@ -104,14 +117,20 @@ typedef struct tamis_stage {
 /* The variance of a sample in stages: {strata, NULL, populations} is stratified sampling, {NULL, clusters, populations}
  * cluster sampling, {strata, clusters, NULL} the ultimate-cluster variance, two entries are two-stage sampling.
  *
+ * A stratum from which one cluster of several was drawn tells no variance. What is done then (the options of R's survey):
+ *   "fail"       INVALID; also if lonely is NULL
+ *   "certainty"  it adds nothing, as if the cluster had been sure to be drawn (R also calls this "remove")
+ *   "adjust"     the square of its total stands for its spread, as if the mean were 0: cautious
+ *   "average"    it gets the mean of the other strata of its stage; INVALID if there is none
+ *
  * Needs    finite linear values and weights; populations >= the number of sampled clusters, the same in a whole stratum;
- *          two clusters or more in each stratum, unless it has no other; 1 to TAMIS_MAX_STAGES stages.
+ *          1 to TAMIS_MAX_STAGES stages.
  * Gives    the variance; and, if `degrees` is not NULL, the degrees of freedom: clusters minus strata of the first stage
  *          (0 on failure).
  * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
 TAMIS_API tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear,
                                              const double *weights, size_t count, const tamis_stage *stages,
-                                             size_t stage_count, tamis_error *err);
+                                             size_t stage_count, const char *lonely, tamis_error *err);
 
 /* ---- calibration ---- */
 

@@ -1,4 +1,4 @@
-/* Area inclusion: the probability of a unit, of a pair of units, of each sample. */
+/* Area inclusion: the probability of a unit, of two or three units together, of each sample. */
 #include "base/memory.h"
 #include "compute/compute.h"
 
@@ -44,6 +44,47 @@ static tamis_status joint(tmi_json_out *out, const tmi_value *in, tamis_error *e
     return status;
 }
 
+/* Each set of three is asked for once; with a unit that stands twice it is one of two. */
+static tamis_status third_of(tamis_bound *pijk, const tamis_law *law, int64_t N, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++)
+            for (int64_t k = 0; k < N; k++) {
+                const int64_t low = i < j ? i : j, high = i + j - low; /* i, j, k sorted: a, b, c */
+                const int64_t a = k < low ? k : low, c = k > high ? k : high, b = low + high + k - a - c;
+                const int64_t units[] = {a, b, c};
+                tamis_bound *p = &pijk[(i * N + j) * N + k];
+                if (i == a && j == b) TMI_TRY(tamis_law_inclusion(p, law, units, 3, err));
+                else *p = pijk[(a * N + b) * N + c]; /* a <= i, and if i = a then b < j: it is there already */
+            }
+done:
+    return status;
+}
+
+static tamis_status third(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    tamis_law *law = NULL;
+    tamis_bound *pijk = NULL;
+    const size_t N = (size_t)tamis_design_population(in[0].design);
+    tamis_status status;
+    TMI_TRY(tamis_law_new(&law, in[0].design, err));
+    if (!(pijk = tmi_alloc(N * N * N, sizeof *pijk))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(third_of(pijk, law, (int64_t)N, err));
+    tmi_json_key(out, "pijk");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < N; i++) {
+        tmi_json_open(out, '[');
+        for (size_t j = 0; j < N; j++) put_list(out, pijk + (i * N + j) * N, N);
+        tmi_json_close(out, ']');
+    }
+    tmi_json_close(out, ']');
+done:
+    tmi_free(pijk);
+    tamis_law_free(law);
+    return status;
+}
+
 static void put_sample(tmi_json_out *out, const tamis_law *law, size_t j)
 {
     const uint8_t *units;
@@ -72,6 +113,7 @@ static tamis_status samples(tmi_json_out *out, const tmi_value *in, tamis_error 
 static const tmi_kind kinds[] = {
     {"first", first, {{"design", TMI_FIELD_DESIGN}}},
     {"joint", joint, {{"design", TMI_FIELD_DESIGN}}},
+    {"third", third, {{"design", TMI_FIELD_DESIGN}}},
     {"design", samples, {{"design", TMI_FIELD_DESIGN}}},
     {0},
 };

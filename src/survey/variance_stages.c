@@ -7,6 +7,7 @@
  * the second term being the same again one stage below. With replacement 1 / N is 0: the spread of the clusters holds
  * all that happens inside them, and the later stages are not looked at (the ultimate cluster).                       */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "survey/estimator.h"
@@ -18,10 +19,16 @@ typedef struct row {
     size_t unit;
 } row;
 
+/* What is done with a stratum that gave one cluster of several. */
+typedef enum lonely { FAIL, CERTAINTY, ADJUST, AVERAGE, LONELY_RULES } lonely;
+
+static const char *const rules[LONELY_RULES] = {"fail", "certainty", "adjust", "average"};
+
 typedef struct sample {
     row *rows;
     const tamis_stage *stages;
     size_t stage_count;
+    lonely lonely;
 } sample;
 
 static int compare(const void *a, const void *b)
@@ -68,19 +75,32 @@ static tamis_status check_stratum(const row *rows, size_t from, size_t to, doubl
         if (rows[i].population != N)
             return tmi_fail(err, TAMIS_INVALID, "populations: not the same in a whole stratum of stage %zu", stage + 1);
     if (n > N) return tmi_fail(err, TAMIS_INVALID, "populations: below the number of clusters at stage %zu", stage + 1);
-    if (n == 1 && N > 1)
+    return TAMIS_OK;
+}
+
+/* What the strata of one stage add, before the stages below. */
+typedef struct spread {
+    tmi_sum sum;
+    double strata, unknown; /* strata in all, and lonely ones that shall get the average */
+} spread;
+
+static tamis_status add_lonely(spread *spread, const sample *s, double total, double unseen, size_t stage, tamis_error *err)
+{
+    if (s->lonely == FAIL)
         return tmi_fail(err, TAMIS_INVALID,
                         "clusters: a stratum of stage %zu has only one, which tells no variance; join it with another",
                         stage + 1);
+    if (s->lonely == ADJUST) tmi_sum_add(&spread->sum, unseen * total * total);
+    if (s->lonely == AVERAGE) spread->unknown++;
     return TAMIS_OK;
 }
 
 static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
                               double scale, tamis_error *err);
 
-/* Adds scale times the variance of one stratum, rows from, ..., to-1. */
-static tamis_status add_stratum(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
-                                double scale, tamis_error *err)
+/* Adds the spread of one stratum, rows from, ..., to-1, and to the variance scale times that of the stages below. */
+static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to,
+                                size_t stage, double scale, tamis_error *err)
 {
     tmi_sum totals = {0}, squares = {0};
     double n = 0, total;
@@ -96,7 +116,9 @@ static tamis_status add_stratum(tmi_sum *variance, int64_t *degrees, const sampl
         i = cluster_end(&total, s->rows, i, to);
         tmi_sum_add(&squares, (total - mean) * (total - mean));
     }
-    if (fraction < 1) tmi_sum_add(variance, scale * (1 - fraction) * n / (n - 1) * tmi_sum_value(squares));
+    spread->strata++;
+    if (n == 1 && fraction < 1) TMI_TRY(add_lonely(spread, s, total, 1 - fraction, stage, err));
+    else if (fraction < 1) tmi_sum_add(&spread->sum, (1 - fraction) * n / (n - 1) * tmi_sum_value(squares));
     if (fraction == 0 || stage + 1 == s->stage_count) goto done;
     for (size_t i = from, next; i < to; i = next) {
         next = cluster_end(&total, s->rows, i, to); /* before the rows are sorted anew */
@@ -110,13 +132,18 @@ done:
 static tamis_status add_stage(tmi_sum *variance, int64_t *degrees, const sample *s, size_t from, size_t to, size_t stage,
                               double scale, tamis_error *err)
 {
+    spread spread = {0};
     tamis_status status = TAMIS_OK;
     arrange(s->rows, from, to, &s->stages[stage]);
     for (size_t i = from, next; i < to && status == TAMIS_OK; i = next) {
         next = stratum_end(s->rows, i, to);
-        status = add_stratum(variance, degrees, s, i, next, stage, scale, err);
+        status = add_stratum(&spread, variance, degrees, s, i, next, stage, scale, err);
     }
-    return status;
+    if (status != TAMIS_OK) return status;
+    if (spread.unknown == spread.strata)
+        return tmi_fail(err, TAMIS_INVALID, "clusters: at stage %zu no stratum has two, so there is no average", stage + 1);
+    tmi_sum_add(variance, scale * tmi_sum_value(spread.sum) * (spread.strata / (spread.strata - spread.unknown)));
+    return TAMIS_OK;
 }
 
 static tamis_status check(const double *linear, const double *weights, size_t count, const tamis_stage *stages,
@@ -138,7 +165,8 @@ done:
 }
 
 tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
-                                   size_t count, const tamis_stage *stages, size_t stage_count, tamis_error *err)
+                                   size_t count, const tamis_stage *stages, size_t stage_count, const char *lonely,
+                                   tamis_error *err)
 {
     sample s = {.stages = stages, .stage_count = stage_count};
     tmi_sum sum = {0};
@@ -149,6 +177,9 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
+    while (lonely && s.lonely < LONELY_RULES && strcmp(lonely, rules[s.lonely]) != 0) s.lonely++;
+    if (s.lonely == LONELY_RULES)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: it is one of fail, certainty, adjust, average"));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};

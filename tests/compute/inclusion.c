@@ -31,6 +31,12 @@ static void answers(void **state)
          "\"pij\": [[" HALF ", " EXACT("0") "], [" EXACT("0") ", " HALF "]]"},
         {"joint", "{\"pps\": {\"method\": \"pivotal\", \"probabilities\": [\"1/2\", \"0.5\"]}}",
          "\"pij\": [[" HALF ", " EXACT("0") "], [" EXACT("0") ", " HALF "]]"},
+        {"third", "{\"srs\": {\"population\": 2, \"sample\": 1}}",
+         "\"pijk\": [[[" HALF ", " EXACT("0") "], [" EXACT("0") ", " EXACT("0") "]], [[" EXACT("0") ", " EXACT("0") "], ["
+         EXACT("0") ", " HALF "]]]"},
+        {"third", "{\"poisson\": {\"probabilities\": [\"1/2\", \"1/2\"]}}",
+         "\"pijk\": [[[" HALF ", " QUARTER "], [" QUARTER ", " QUARTER "]], [[" QUARTER ", " QUARTER "], [" QUARTER ", " HALF
+         "]]]"},
         {"design", "{\"systematic\": {\"population\": 4, \"sample\": 2, \"order\": \"public\"}}",
          "\"samples\": [[[0, 2], " HALF "], [[1, 3], " HALF "]]"},
         {"design", "{\"systematic\": {\"population\": 2, \"sample\": 1, \"order\": \"random\"}}",

@@ -23,7 +23,7 @@ static const double *list(double *to, json_t *json, size_t count)
 }
 
 typedef struct sample {
-    double probabilities[UNITS], weights[UNITS], joint[UNITS * UNITS];
+    double probabilities[UNITS], weights[UNITS], joint[UNITS * UNITS], frame_squares;
     size_t count;
 } sample;
 
@@ -35,6 +35,7 @@ static void read_sample(sample *s, json_t *json)
     assert_true(s->count <= UNITS);
     list(s->weights, json_object_get(json, "weights"), s->count);
     list(s->probabilities, json_object_get(json, "probabilities"), s->count);
+    s->frame_squares = json_number_value(json_object_get(json, "frame_squares"));
     json_array_foreach(json_object_get(json, "joint"), k, row) list(&s->joint[k * s->count], row, s->count);
 }
 
@@ -51,8 +52,11 @@ static tamis_status variance_of(double *v, const char *name, const double *u, co
         {"hajek", tamis_variance_hajek, offsetof(sample, probabilities)},
         {"deville", tamis_variance_deville, offsetof(sample, probabilities)},
         {"brewer", tamis_variance_brewer, offsetof(sample, probabilities)},
+        {"overton", tamis_variance_overton, offsetof(sample, probabilities)},
         {"hansen_hurwitz", tamis_variance_hansen_hurwitz, offsetof(sample, weights)},
     };
+    if (strncmp(name, "hartley_rao", 11) == 0)
+        return tamis_variance_hartley_rao(v, u, s->probabilities, name[11] ? 0 : s->frame_squares, s->count, NULL);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, name) == 0)
             return all[i].variance(v, u, (const double *)((const char *)s + all[i].list), s->count, NULL);
@@ -89,7 +93,7 @@ static void agrees_with_R(void **state)
         }
     }
     json_decref(file);
-    assert_int_equal(compared, 96);
+    assert_int_equal(compared, 132);
 }
 
 /* ---- all samples ---- */
@@ -166,8 +170,19 @@ static void equal_probabilities(void **state)
     assert_true(close_to(v, exact));
     assert_int_equal(tamis_variance_brewer(&v, y, p, 6, NULL), TAMIS_OK);
     assert_true(close_to(v, exact));
+    assert_int_equal(tamis_variance_overton(&v, y, p, 6, NULL), TAMIS_OK);
+    assert_true(close_to(v, exact));
+    assert_int_equal(tamis_variance_hartley_rao(&v, y, p, 24 * 0.25 * 0.25, 6, NULL), TAMIS_OK);
+    assert_true(close_to(v, exact));
+    assert_int_equal(tamis_variance_hartley_rao(&v, y, p, 0, 6, NULL), TAMIS_OK);
+    assert_true(close_to(v, exact));
     assert_int_equal(tamis_variance_hansen_hurwitz(&v, y, w, 6, NULL), TAMIS_OK);
     assert_true(close_to(v, exact / 0.75));
+}
+
+static tamis_status hartley_rao(double *v, const double *u, const double *p, size_t count, tamis_error *err)
+{
+    return tamis_variance_hartley_rao(v, u, p, 0, count, err);
 }
 
 /* Units that are sure to be sampled add nothing; a sample of nothing else has variance 0. */
@@ -176,13 +191,14 @@ static void certainty(void **state)
     static const double y[] = {3, 1e9, 4, 1, -7}, p[] = {0.5, 1, 0.25, 0.125, 1}, few[] = {3, 4, 1}, q[] = {0.5, 0.25, 0.125};
     static const double ones[] = {1, 1, 1, 1, 1};
     tamis_status (*const all[])(double *, const double *, const double *, size_t, tamis_error *) = {
-        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer};
+        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer,
+        tamis_variance_overton, hartley_rao};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         double v, w;
         assert_int_equal(all[i](&v, y, p, 5, NULL), TAMIS_OK);
         assert_int_equal(all[i](&w, few, q, 3, NULL), TAMIS_OK);
-        assert_true(v > 0 && close_to(v, w));
+        assert_true(v != 0 && close_to(v, w));
         assert_int_equal(all[i](&v, y, ones, 5, NULL), TAMIS_OK);
         assert_true(v == 0);
     }
@@ -263,22 +279,23 @@ static void invalid_variances(void **state)
     static const double fine[] = {1, 2}, half[] = {0.5, 0.25}, joint[] = {0.5, 0.2, 0.2, 0.5}, one[] = {0.5, 1};
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1.5}, skew[] = {0.5, 0.2, 0.3, 0.5}, huge[] = {1e300, -1e300};
     tamis_status (*const pps[])(double *, const double *, const double *, size_t, tamis_error *) = {
-        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer};
+        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer,
+        tamis_variance_overton, hartley_rao};
     tamis_status (*const joints[])(double *, const double *, const double *, size_t, tamis_error *) = {
         tamis_variance_horvitz_thompson, tamis_variance_yates_grundy};
     double v;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double probabilities[] = {0.5, bad[i]}, matrix[] = {0.5, bad[i], bad[i], 0.5};
-        for (size_t j = 0; j < 4; j++) INVALID("probabilities", isinf, v, pps[j](&v, fine, probabilities, 2, &err));
+        for (size_t j = 0; j < 6; j++) INVALID("probabilities", isinf, v, pps[j](&v, fine, probabilities, 2, &err));
         for (size_t j = 0; j < 2; j++) INVALID("joint", isinf, v, joints[j](&v, fine, matrix, 2, &err));
         if (isfinite(bad[i])) continue;
-        for (size_t j = 0; j < 4; j++) INVALID("linear", isinf, v, pps[j](&v, &bad[i], half, 1, &err));
+        for (size_t j = 0; j < 6; j++) INVALID("linear", isinf, v, pps[j](&v, &bad[i], half, 1, &err));
         for (size_t j = 0; j < 2; j++) INVALID("linear", isinf, v, joints[j](&v, &bad[i], joint, 1, &err));
         INVALID("linear", isinf, v, tamis_variance_hansen_hurwitz(&v, &bad[i], half, 1, &err));
         INVALID("weights", isinf, v, tamis_variance_hansen_hurwitz(&v, fine, probabilities, 2, &err));
     }
-    for (size_t j = 0; j < 4; j++) {
+    for (size_t j = 0; j < 6; j++) {
         INVALID("linear", isinf, v, pps[j](&v, NULL, half, 2, &err));
         INVALID("probabilities", isinf, v, pps[j](&v, fine, NULL, 2, &err));
         INVALID("count", isinf, v, pps[j](&v, fine, half, 0, &err));
@@ -295,6 +312,10 @@ static void invalid_variances(void **state)
         INVALID("linear", isinf, v, joints[j](&v, huge, joint, 2, &err));
         assert_int_equal(joints[j](NULL, fine, joint, 2, NULL), TAMIS_INVALID);
     }
+    for (size_t i = 0; i < 3; i++)
+        INVALID("frame_squares", isinf, v, tamis_variance_hartley_rao(&v, fine, half, bad[i], 2, &err));
+    INVALID("frame_squares", isinf, v, tamis_variance_hartley_rao(&v, fine, half, -1, 2, &err));
+    INVALID("frame_squares", isinf, v, tamis_variance_hartley_rao(&v, fine, half, 2.5, 2, &err));
     INVALID("count", isinf, v, tamis_variance_hansen_hurwitz(&v, fine, half, 1, &err));
     INVALID("weights", isinf, v, tamis_variance_hansen_hurwitz(&v, fine, NULL, 2, &err));
     INVALID("linear", isinf, v, tamis_variance_hansen_hurwitz(&v, huge, fine, 2, &err));
