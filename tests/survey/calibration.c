@@ -80,7 +80,7 @@ static void agrees_with_R(void **state)
             assert_int_equal(strcmp(statistic, "total") == 0 ? tamis_total(&e, u, values, w, NULL, UNITS, NULL)
                                                              : tamis_mean(&e, u, values, w, NULL, UNITS, NULL), TAMIS_OK);
             assert_int_equal(tamis_calibration_residuals(u, u, s->weights, s->x, UNITS, VARIABLES, NULL), TAMIS_OK);
-            assert_int_equal(tamis_variance_stages(&v, NULL, u, w, UNITS, &stage, 1, NULL), TAMIS_OK);
+            assert_int_equal(tamis_variance_stages(&v, NULL, u, w, UNITS, &stage, 1, NULL, NULL), TAMIS_OK);
             if (!close_to(e, estimate) || !close_to(sqrt(v), se))
                 fail_msg("%s, %s of %s: %.17g (%.17g), R says %.17g (%.17g)", name, statistic, y, e, sqrt(v), estimate, se);
             compared++;
