@@ -10,6 +10,7 @@
 #include <tamis/num.h>
 #include <tamis/plan.h>
 #include <tamis/plot.h>
+#include <tamis/profile.h>
 #include <tamis/release.h>
 #include <tamis/privacy.h>
 #include <tamis/rng.h>

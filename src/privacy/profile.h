@@ -1,0 +1,47 @@
+/* A profile inside the library: a list of losses, each with the times that it counts; and the roads on which the delta of
+ * a list is found. */
+#ifndef TMI_PROFILE_H
+#define TMI_PROFILE_H
+
+#include "privacy/loss.h"
+
+typedef struct tmi_factor {
+    tmi_loss *loss;
+    int64_t times;
+} tmi_factor;
+
+/* Factors stand in the order of tmi_loss_compare, no two are equal, times >= 1. A profile without factors is that of a
+ * release that says nothing. */
+struct tamis_profile {
+    size_t count;
+    tmi_factor *factors;
+};
+
+/* The profile of one loss, which it takes over, also on failure. */
+tamis_status tmi_profile_take(tamis_profile **profile, tmi_loss *loss, tamis_error *err);
+
+/* A way to delta. `delta` sets enclosures of a lower and of an upper end at eps >= 0, computed with about `bits` bits, the
+ * narrower the more bits; it may keep what serves the next question. `guess` is near the eps at which delta is the given
+ * one, uncertified; NULL if the road has no quick one. Exact: the two ends are the same number. */
+typedef struct tmi_road {
+    tamis_status (*delta)(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err);
+    double (*guess)(const void *self, double delta);
+    void (*free)(void *self);
+    void *self;
+    bool exact;
+    double width; /* relative width at which no more bits are asked for */
+} tmi_road;
+
+/* The best road for a list; the caller closes it. The profile must live as long. */
+tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
+void tmi_road_close(tmi_road *road);
+
+/* Both questions on an open road. */
+tamis_status tmi_road_delta(tamis_bound *delta, tmi_road *road, const tamis_number *eps, tamis_error *err);
+tamis_status tmi_road_epsilon(tamis_bound *eps, tmi_road *road, const tamis_number *delta, tamis_error *err);
+
+/* INVALID unless 0 <= eps <= TAMIS_MAX_LOSS; unless 0 <= delta <= 1. */
+tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err);
+tamis_status tmi_check_delta(const tamis_number *delta, tamis_error *err);
+
+#endif
