@@ -89,39 +89,6 @@ TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs
 TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
                                           const tamis_number *delta, tamis_error *err);
 
-/* ---- the Horvitz-Thompson total of any values under any finite design ----
- *
- * The estimate is the sum of x_i/pi_i over the sampled units. A pair are two populations that differ in one unit. */
-
-#define TAMIS_HT_SAMPLES 65536 /* of one law; sorting and adding up exact totals takes about a second */
-
-typedef struct tamis_ht_pair {
-    const tamis_law *law;                    /* the design, sample by sample, with rational probabilities */
-    const tamis_number *const *x, *const *x_prime; /* one value a unit, different in at most one unit */
-    tamis_noise_kind noise;                  /* none, Laplace or Gaussian, on the total */
-    const tamis_number *scale;               /* NULL without noise */
-} tamis_ht_pair;
-
-/* The smallest delta of this pair: x against x_prime, and the reverse.
- *
- * Needs    0 <= eps <= 10^6, scale > 0.
- * Gives    enclosures; [0, 1] on failure, or after UNABLE an upper bound that holds: what the total without noise gives.
- * Cost     O(J log J) for J different totals; with Gaussian noise times the number of steps that isolate the points where
- *          the densities cross.
- * Errors   INVALID, SYSTEM (memory), UNABLE (too many samples, probabilities that are not rational, crossings that
- *          cannot be isolated).
- * Paper    ht, Results 4 and 6 as corrected (docs/papers.md#ht-4, #ht-6).                                              */
-TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
-                                           const tamis_number *eps, tamis_error *err);
-
-/* The smallest eps with delta = 0 for x against x_prime, perhaps infinite ({inf, inf}); without noise or with Laplace
- * noise.
- *
- * Gives    an enclosure; [0, inf] on failure.
- * Errors   as above; INVALID for Gaussian noise.
- * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6).                                              */
-TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
-
 TAMIS_END
 
 #endif

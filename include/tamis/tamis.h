@@ -6,6 +6,7 @@
 #include <tamis/compute.h>
 #include <tamis/estimate.h>
 #include <tamis/frame.h>
+#include <tamis/ht.h>
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>

@@ -1,6 +1,6 @@
 /* Area ht_general_enumeration: the Horvitz-Thompson total under a design that is given sample by sample. */
 #include <string.h>
-#include <tamis/mech.h>
+#include <tamis/ht.h>
 
 #include "compute/compute.h"
 
@@ -13,7 +13,7 @@ static tamis_status pair_of(tmi_json_out *out, const tmi_value *in, tamis_noise_
     tamis_bound delta, reverse, eps0;
     size_t units = (size_t)tamis_law_population(in[LAW].law);
     tamis_ht_pair pair = {in[LAW].law, (const tamis_number *const *)in[X].numbers,
-                          (const tamis_number *const *)in[X_PRIME].numbers, noise, in[SCALE].number};
+                          (const tamis_number *const *)in[X_PRIME].numbers, noise, in[SCALE].number, NULL};
     if (!in[NOISE].text || strcmp(in[NOISE].text, name) != 0)
         return tmi_fail(err, TAMIS_INVALID, "noise: must be \"%s\" for this kind", name);
     if (in[X].count != units) return tmi_fail(err, TAMIS_INVALID, "x: must have a value for each unit of the design");

@@ -1,36 +1,86 @@
-/* Two laws on the same points, from a pair of populations and a list of samples; for mech/ alone. */
+/* Two laws on the same points, and how well they can be told apart once noise is added; for mech/ alone.
+ *
+ * The points are exact, so equal totals are found equal. The masses are exact where the design has rational
+ * probabilities, and balls where it has not (conditional Poisson).                                                  */
 #ifndef TMI_MECH_HT_PAIR_H
 #define TMI_MECH_HT_PAIR_H
 
-#include <tamis/mech.h>
+#include <tamis/ht.h>
 
 #include "num/ball.h"
 #include "num/number.h"
 
-/* Points z_0 < z_1 < ..., with the probability of each total under x and under x'. */
+/* A point z_j with its probability under x (here) and under x' (there): numbers, or balls where those are NULL. */
 typedef struct tmi_atom {
     tamis_number *at, *here, *there;
+    tmi_ball here_ball, there_ball;
+    int64_t place; /* with discrete noise: (z_j - z_0) / step */
 } tmi_atom;
 
 typedef struct tmi_atoms {
-    tmi_atom *list;
-    size_t count;
-    const tamis_number *scale, *eps;
-    bool swapped; /* x' first */
+    tmi_atom *list; /* z_0 < z_1 < ... */
+    size_t count, room;
+    bool exact;     /* the masses are numbers */
+    bool swapped;   /* x' first */
+    const tamis_number *eps;
+    tamis_noise_kind noise;
+    tamis_number *scale;    /* on the total; NULL without noise */
+    tamis_number *variance; /* with discrete Gaussian noise: of the integer */
 } tmi_atoms;
 
-/* INVALID names the part of the pair that is wrong. */
-tamis_status tmi_atoms_set(tmi_atoms *atoms, const tamis_ht_pair *pair, tamis_error *err);
+/* Room for `room` atoms of this kind; clear in any case. */
+tamis_status tmi_atoms_start(tmi_atoms *atoms, size_t room, bool exact, tamis_error *err);
+
+/* One more atom, of probability p (or `ball`) under x' if prime, else under x; `at` belongs to the atoms in any case. */
+tamis_status tmi_atoms_take(tmi_atoms *atoms, tamis_number *at, const tamis_number *p, const tmi_ball *ball, bool prime,
+                            tamis_error *err);
+
+/* Sorts, unites atoms at the same point, sets the noise; `scale` counts steps if the noise is discrete. INVALID if two
+ * points are not a whole number of steps apart, UNABLE if they are more than 2^40 steps apart. */
+tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const tamis_number *scale,
+                              const tamis_number *step, tamis_error *err);
 void tmi_atoms_clear(tmi_atoms *atoms);
+
+/* scale and step as noise needs them: `what` they must be is said for every user in the same words. */
+tamis_status tmi_check_noise(tamis_noise_kind noise, const tamis_number *scale, const tamis_number *step,
+                             tamis_error *err);
+bool tmi_noise_is_discrete(tamis_noise_kind noise);
+
+/* The smallest delta at atoms->eps, and the smallest eps with delta = 0 ({inf, inf} if there is none). */
+tamis_status tmi_atoms_delta(tamis_bound *delta, const tmi_atoms *atoms, tamis_error *err);
+tamis_status tmi_atoms_pure(tamis_bound *eps, const tmi_atoms *atoms, tamis_error *err);
+
+/* One evaluation of few bits: an enclosure of delta, perhaps wide. */
+tamis_status tmi_atoms_delta_quick(tamis_bound *delta, const tmi_atoms *atoms, tamis_error *err);
+
+/* ---- for the files ht_pair_*.c ---- */
 
 /* a_j = P_x(z_j) - e^eps P_x'(z_j), or with x and x' swapped; exactly 0 if it is 0. */
 void tmi_atoms_gap(tmi_ball *a, const tmi_atoms *atoms, size_t j, long bits);
+
+/* The probability of z_j under the first law (under the second if prime), after swapping. */
+void tmi_atoms_mass(tmi_ball *p, const tmi_atoms *atoms, size_t j, bool prime, long bits);
+bool tmi_atoms_never(const tmi_atoms *atoms, size_t j, bool prime); /* that probability is 0 */
+
+void tmi_add_positive(tmi_ball *sum, const tmi_ball *x, long bits); /* sum += max(x, 0) */
+
+/* up[j] = a[j] + up[j-1] e^-steps[j-1], and down[j] = a[j] + down[j+1] e^-steps[j]. */
+void tmi_sweep(tmi_ball *up, tmi_ball *down, const tmi_ball *a, const tmi_ball *steps, size_t count, long bits);
+
+/* (z_{j+1} - z_j) / scale */
+tamis_status tmi_atoms_step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err);
+
+/* A ball around 0 becomes 0, and what was lost is added to the doubt as [-x, x]. */
+void tmi_settle(tmi_ball *x, tmi_ball *doubt, long bits);
 
 /* Formulas for tmi_certify; the context is a tmi_atoms. delta, then eps at delta = 0. */
 tamis_status tmi_atoms_delta_none(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_atoms_delta_laplace(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_atoms_delta_gaussian(tmi_ball *value, const void *context, long bits, tamis_error *err);
+tamis_status tmi_atoms_delta_discrete_laplace(tmi_ball *value, const void *context, long bits, tamis_error *err);
+tamis_status tmi_atoms_delta_discrete_gaussian(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_atoms_pure_laplace(tmi_ball *value, const void *context, long bits, tamis_error *err);
+tamis_status tmi_atoms_pure_gaussian(tmi_ball *value, const void *context, long bits, tamis_error *err);
 
 #endif

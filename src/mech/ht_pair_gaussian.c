@@ -22,6 +22,7 @@ typedef struct wave {
     size_t count;
     tmi_ball *a, *z;
     double *size, *at; /* log |a_j| and z_j, about */
+    tmi_ball doubt; /* terms that may be 0 are left out: delta changes by no more than they are */
     long bits;
 } wave;
 
@@ -31,6 +32,7 @@ static void wave_clear(wave *w, size_t room)
         tmi_ball_clear(&w->a[j]);
         tmi_ball_clear(&w->z[j]);
     }
+    tmi_ball_clear(&w->doubt);
     tmi_free(w->a);
     tmi_free(w->z);
     tmi_free(w->size);
@@ -40,8 +42,9 @@ static void wave_clear(wave *w, size_t room)
 static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_error *err)
 {
     size_t room = atoms->count;
-    *w = (wave){0, tmi_alloc(room, sizeof *w->a), tmi_alloc(room, sizeof *w->z), tmi_alloc(room, sizeof *w->size),
-                tmi_alloc(room, sizeof *w->at), bits};
+    *w = (wave){.a = tmi_alloc(room, sizeof *w->a), .z = tmi_alloc(room, sizeof *w->z),
+                .size = tmi_alloc(room, sizeof *w->size), .at = tmi_alloc(room, sizeof *w->at), .bits = bits};
+    tmi_ball_init(&w->doubt);
     if (!w->a || !w->z || !w->size || !w->at) return tmi_fail_memory(err);
     for (size_t j = 0; j < room; j++) {
         tmi_ball_init(&w->a[j]);
@@ -51,6 +54,7 @@ static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_e
         size_t k = w->count;
         tamis_number *z = NULL;
         tmi_atoms_gap(&w->a[k], atoms, j, bits);
+        tmi_settle(&w->a[k], &w->doubt, bits);
         if (tmi_ball_is_zero(&w->a[k])) continue;
         tamis_status status = tmi_number_div(&z, atoms->list[j].at, atoms->scale, err);
         if (status != TAMIS_OK) return status;
@@ -237,8 +241,7 @@ static tamis_status add_positive_parts(tmi_ball *value, const wave *w, tamis_err
     tmi_ball most;
     tmi_ball_init(&most);
     if (!(stack = tmi_alloc(DEPTH, sizeof *stack))) TMI_TRY(tmi_fail_memory(err));
-    if (!tail_end(&stack[0].low, w, true) || !tail_end(&stack[0].high, w, false) ||
-        !(positive || tmi_ball_is_negative(&w->a[0]))) {
+    if (!tail_end(&stack[0].low, w, true) || !tail_end(&stack[0].high, w, false)) {
         tmi_ball_set_unknown(value);
         goto done;
     }
@@ -288,6 +291,7 @@ tamis_status tmi_atoms_delta_gaussian(tmi_ball *value, const void *context, long
     tamis_status status = wave_set(&w, atoms, bits, err);
     tmi_ball_set_int(value, 0);
     if (status == TAMIS_OK && w.count > 0) status = add_positive_parts(value, &w, err);
+    tmi_ball_add(value, value, &w.doubt, bits);
     wave_clear(&w, atoms->count);
     return status;
 }

@@ -8,40 +8,8 @@
  * and its positive part integrates in closed form: all or nothing where u and d have the same sign, otherwise up to (or
  * from) the root s = L/2 + (b/2) log(-u/d). The tails give (D_0)+ / 2 and (U_last)+ / 2. The integral is monotone in u
  * and d and changes by at most half of what they change, which is used where a sign is not certain.                */
-#include "base/memory.h"
 #include "mech/ht_pair.h"
-
-void tmi_atoms_gap(tmi_ball *a, const tmi_atoms *atoms, size_t j, long bits)
-{
-    const tmi_atom *atom = &atoms->list[j];
-    const tamis_number *first = atoms->swapped ? atom->there : atom->here;
-    const tamis_number *second = atoms->swapped ? atom->here : atom->there;
-    tmi_ball x, E;
-    if (tmi_number_sign(atoms->eps) == 0 && tmi_number_compare(first, second) == 0) {
-        tmi_ball_set_int(a, 0);
-        return;
-    }
-    tmi_ball_init(&x);
-    tmi_ball_init(&E);
-    tmi_ball_set_number(&E, atoms->eps, bits);
-    tmi_ball_exp(&E, &E, bits);
-    tmi_ball_set_number(a, first, bits);
-    tmi_ball_set_number(&x, second, bits);
-    tmi_ball_mul(&x, &x, &E, bits);
-    tmi_ball_sub(a, a, &x, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&E);
-}
-
-static void add_positive(tmi_ball *sum, const tmi_ball *x, long bits)
-{
-    tmi_ball y;
-    tmi_ball_init(&y);
-    tmi_ball_set_int(&y, 0);
-    tmi_ball_max(&y, &y, x, bits);
-    tmi_ball_add(sum, sum, &y, bits);
-    tmi_ball_clear(&y);
-}
+#include "survey/design.h"
 
 tamis_status tmi_atoms_delta_none(tmi_ball *value, const void *context, long bits, tamis_error *err)
 {
@@ -52,7 +20,7 @@ tamis_status tmi_atoms_delta_none(tmi_ball *value, const void *context, long bit
     tmi_ball_set_int(value, 0);
     for (size_t j = 0; j < atoms->count; j++) {
         tmi_atoms_gap(&a, atoms, j, bits);
-        add_positive(value, &a, bits);
+        tmi_add_positive(value, &a, bits);
     }
     tmi_ball_clear(&a);
     return TAMIS_OK;
@@ -67,10 +35,10 @@ tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits
     tmi_ball_init(&y);
     tmi_ball_set_int(value, 0);
     for (size_t j = 0; j < atoms->count; j++) {
-        tmi_ball_set_number(&x, atoms->list[j].here, bits);
-        tmi_ball_set_number(&y, atoms->list[j].there, bits);
+        if (tmi_atoms_never(atoms, j, false)) continue;
+        tmi_atoms_mass(&x, atoms, j, false, bits);
+        tmi_atoms_mass(&y, atoms, j, true, bits);
         tmi_ball_div(&x, &x, &y, bits);
-        if (tmi_ball_is_zero(&x)) continue;
         tmi_ball_log(&x, &x, bits);
         tmi_ball_max(value, value, &x, bits);
     }
@@ -81,21 +49,7 @@ tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits
 
 /* ---- Laplace ---- */
 
-static tmi_ball *balls_new(size_t count)
-{
-    tmi_ball *list = tmi_alloc(count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) tmi_ball_init(&list[i]);
-    return list;
-}
-
-static void balls_free(tmi_ball *list, size_t count)
-{
-    for (size_t i = 0; list && i < count; i++) tmi_ball_clear(&list[i]);
-    tmi_free(list);
-}
-
-/* z_{j+1} - z_j over b. */
-static tamis_status step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err)
+tamis_status tmi_atoms_step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err)
 {
     tamis_number *gap = NULL, *share = NULL;
     tamis_status status = TAMIS_OK;
@@ -108,8 +62,7 @@ done:
     return status;
 }
 
-/* up[j] = a[j] + up[j-1] e^-step, and down[] the other way round. */
-static void sweep(tmi_ball *up, tmi_ball *down, const tmi_ball *a, const tmi_ball *steps, size_t count, long bits)
+void tmi_sweep(tmi_ball *up, tmi_ball *down, const tmi_ball *a, const tmi_ball *steps, size_t count, long bits)
 {
     tmi_ball x;
     tmi_ball_init(&x);
@@ -138,19 +91,6 @@ static void share_before(tmi_ball *z, const tmi_ball *x, long bits)
     tmi_ball_neg(z, x);
     tmi_ball_expm1(z, z, bits);
     tmi_ball_neg(z, z);
-}
-
-/* A ball around 0 becomes 0, and what was lost is added to the doubt as [-x, x]. */
-static void settle(tmi_ball *x, tmi_ball *doubt, long bits)
-{
-    tmi_ball y;
-    if (tmi_ball_is_positive(x) || tmi_ball_is_negative(x)) return;
-    tmi_ball_init(&y);
-    tmi_ball_neg(&y, x);
-    tmi_ball_union(&y, x, &y, bits);
-    tmi_ball_add(doubt, doubt, &y, bits);
-    tmi_ball_set_int(x, 0);
-    tmi_ball_clear(&y);
 }
 
 /* Twice the integral of (u e^-s + d e^-(L-s))+ over 0..L, in units of b, for opposite signs; the root splits L into the
@@ -188,8 +128,8 @@ static void add_interval(tmi_ball *sum, const tmi_ball *u, const tmi_ball *d, co
     tmi_ball_init(&doubt);
     tmi_ball_set(&p, u);
     tmi_ball_set(&m, d);
-    settle(&p, &doubt, bits);
-    settle(&m, &doubt, bits);
+    tmi_settle(&p, &doubt, bits);
+    tmi_settle(&m, &doubt, bits);
     if (tmi_ball_is_positive(&p) && tmi_ball_is_negative(&m)) {
         part_of(&z, &p, &m, L, bits);
     } else if (tmi_ball_is_negative(&p) && tmi_ball_is_positive(&m)) {
@@ -212,23 +152,23 @@ tamis_status tmi_atoms_delta_laplace(tmi_ball *value, const void *context, long 
     const tmi_atoms *atoms = context;
     tamis_status status = TAMIS_OK;
     size_t count = atoms->count;
-    tmi_ball *a = balls_new(count), *up = balls_new(count), *down = balls_new(count), *steps = balls_new(count);
+    tmi_ball *a = tmi_balls_new(count), *up = tmi_balls_new(count), *down = tmi_balls_new(count), *steps = tmi_balls_new(count);
     if (!a || !up || !down || !steps) TMI_TRY(tmi_fail_memory(err));
     for (size_t j = 0; j < count; j++) {
         tmi_atoms_gap(&a[j], atoms, j, bits);
-        if (j + 1 < count) TMI_TRY(step(&steps[j], atoms, j, bits, err));
+        if (j + 1 < count) TMI_TRY(tmi_atoms_step(&steps[j], atoms, j, bits, err));
     }
-    sweep(up, down, a, steps, count, bits);
+    tmi_sweep(up, down, a, steps, count, bits);
     tmi_ball_set_int(value, 0);
-    add_positive(value, &down[0], bits);
-    add_positive(value, &up[count - 1], bits);
+    tmi_add_positive(value, &down[0], bits);
+    tmi_add_positive(value, &up[count - 1], bits);
     for (size_t j = 0; j + 1 < count; j++) add_interval(value, &up[j], &down[j + 1], &steps[j], bits);
     tmi_ball_div_int(value, value, 2, bits);
 done:
-    balls_free(a, count);
-    balls_free(up, count);
-    balls_free(down, count);
-    balls_free(steps, count);
+    tmi_balls_free(a, count);
+    tmi_balls_free(up, count);
+    tmi_balls_free(down, count);
+    tmi_balls_free(steps, count);
     return status;
 }
 
@@ -238,15 +178,15 @@ tamis_status tmi_atoms_pure_laplace(tmi_ball *value, const void *context, long b
     const tmi_atoms *atoms = context;
     tamis_status status = TAMIS_OK;
     size_t count = atoms->count;
-    tmi_ball *a = balls_new(count), *up = balls_new(count), *down = balls_new(count), *steps = balls_new(count);
-    tmi_ball *here = balls_new(count);
+    tmi_ball *a = tmi_balls_new(count), *up = tmi_balls_new(count), *down = tmi_balls_new(count), *steps = tmi_balls_new(count);
+    tmi_ball *here = tmi_balls_new(count);
     if (!a || !up || !down || !steps || !here) TMI_TRY(tmi_fail_memory(err));
-    for (size_t j = 0; j + 1 < count; j++) TMI_TRY(step(&steps[j], atoms, j, bits, err));
+    for (size_t j = 0; j + 1 < count; j++) TMI_TRY(tmi_atoms_step(&steps[j], atoms, j, bits, err));
     tmi_ball_set_int(value, 0);
     for (int law = 0; law < 2; law++) {
         for (size_t j = 0; j < count; j++)
-            tmi_ball_set_number(&a[j], law == 0 ? atoms->list[j].here : atoms->list[j].there, bits);
-        sweep(up, down, a, steps, count, bits);
+            tmi_atoms_mass(&a[j], atoms, j, law == 1, bits);
+        tmi_sweep(up, down, a, steps, count, bits);
         for (size_t j = 0; j < count; j++) {
             tmi_ball_add(&up[j], &up[j], &down[j], bits);
             tmi_ball_sub(&up[j], &up[j], &a[j], bits);
@@ -260,10 +200,10 @@ tamis_status tmi_atoms_pure_laplace(tmi_ball *value, const void *context, long b
         }
     }
 done:
-    balls_free(a, count);
-    balls_free(up, count);
-    balls_free(down, count);
-    balls_free(steps, count);
-    balls_free(here, count);
+    tmi_balls_free(a, count);
+    tmi_balls_free(up, count);
+    tmi_balls_free(down, count);
+    tmi_balls_free(steps, count);
+    tmi_balls_free(here, count);
     return status;
 }

@@ -222,6 +222,22 @@ tamis_status tmi_number_div(tamis_number **z, const tamis_number *x, const tamis
     return apply(z, mpq_div, x, y, err);
 }
 
+/* gcd(a/b, c/d) = gcd(a d, c b) / (b d). */
+tamis_status tmi_number_gcd(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err)
+{
+    mpz_t product;
+    *z = tmi_number_new();
+    if (!*z) return tmi_fail_memory(err);
+    mpz_init(product);
+    mpz_mul(mpq_numref((*z)->value), mpq_numref(x->value), mpq_denref(y->value));
+    mpz_mul(product, mpq_numref(y->value), mpq_denref(x->value));
+    mpz_gcd(mpq_numref((*z)->value), mpq_numref((*z)->value), product);
+    mpz_mul(mpq_denref((*z)->value), mpq_denref(x->value), mpq_denref(y->value));
+    mpq_canonicalize((*z)->value);
+    mpz_clear(product);
+    return TAMIS_OK;
+}
+
 int tmi_number_sign(const tamis_number *x)
 {
     return mpq_sgn(x->value);

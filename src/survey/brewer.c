@@ -161,5 +161,6 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Brewer's method has no proved coupling", err);
 }
 
-const tmi_design_kind tmi_brewer = {.name = "brewer", .clear = tmi_pps_clear, .first = tmi_pps_first, .law = law_of,
+const tmi_design_kind tmi_brewer = {.name = "brewer", .clear = tmi_pps_clear, .first = tmi_pps_first,
+    .exact = tmi_pps_exact, .law = law_of,
     .draw = draw, .expose = expose};

@@ -131,5 +131,6 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 const tmi_design_kind tmi_conditional_poisson = {.name = "conditional_poisson", .clear = tmi_pps_clear,
-    .first = tmi_pps_first, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw,
+    .first = tmi_pps_first,
+    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw,
     .expose = expose};

@@ -26,6 +26,9 @@ typedef struct tmi_design_kind {
     /* An enclosure of the inclusion probability of a unit of the frame. */
     tamis_status (*first)(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);
 
+    /* The same, as the exact number that the design was given or that follows from its sizes; new. */
+    tamis_status (*exact)(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err);
+
     /* pij[i * count + j] for i < j, nothing else; the units are different. NULL: through the law. */
     tamis_status (*joint)(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
                           tamis_error *err);

@@ -338,8 +338,9 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
 }
 
-const tmi_design_kind tmi_pivotal = {.name = "pivotal", .clear = tmi_pps_clear, .first = tmi_pps_first, .joint = joint,
+const tmi_design_kind tmi_pivotal = {.name = "pivotal", .clear = tmi_pps_clear, .first = tmi_pps_first,
+    .exact = tmi_pps_exact, .joint = joint,
     .law = law_of, .draw = draw, .expose = expose};
 
 const tmi_design_kind tmi_pivotal_random = {.name = "pivotal_random", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .law = law_random, .draw = draw_random, .expose = expose};
+    .exact = tmi_pps_exact, .law = law_random, .draw = draw_random, .expose = expose};

@@ -81,7 +81,7 @@ static tamis_status poisson_expose(tmi_exposures *exposures, const tamis_design 
 }
 
 static const tmi_design_kind poisson = {.name = "poisson", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .joint = poisson_joint, .law = poisson_law, .draw = poisson_draw, .expose = poisson_expose};
+    .exact = tmi_pps_exact, .joint = poisson_joint, .law = poisson_law, .draw = poisson_draw, .expose = poisson_expose};
 
 tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count,
                                   tamis_error *err)
@@ -108,6 +108,13 @@ static tamis_status bernoulli_first(tmi_ball *pi, const tamis_design *design, in
     (void)unit, (void)err;
     tmi_ball_set_wide(pi, rate->numerators, rate->denominator, rate->words, bits);
     return TAMIS_OK;
+}
+
+static tamis_status bernoulli_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_common *rate = &((const bernoulli_design *)design)->rate;
+    (void)unit;
+    return tmi_number_wide(pi, rate->numerators, rate->denominator, rate->words, err);
 }
 
 static tamis_status bernoulli_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits,
@@ -162,7 +169,7 @@ static tamis_status bernoulli_expose(tmi_exposures *exposures, const tamis_desig
 }
 
 static const tmi_design_kind bernoulli = {.name = "bernoulli", .clear = bernoulli_clear, .first = bernoulli_first,
-    .joint = bernoulli_joint, .law = bernoulli_law, .draw = bernoulli_draw, .expose = bernoulli_expose};
+    .exact = bernoulli_exact, .joint = bernoulli_joint, .law = bernoulli_law, .draw = bernoulli_draw, .expose = bernoulli_expose};
 
 tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate,
                                     tamis_error *err)

@@ -108,6 +108,12 @@ tamis_status tmi_pps_first(tmi_ball *pi, const tamis_design *design, int64_t uni
     return TAMIS_OK;
 }
 
+tamis_status tmi_pps_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_common *c = &tmi_pps_of(design)->pi;
+    return tmi_number_wide(pi, tmi_common_at(c, (size_t)unit), c->denominator, c->words, err);
+}
+
 void tmi_pps_ball(tmi_ball *pi, const tmi_pps *pps, size_t i, long bits)
 {
     tmi_ball_set_wide(pi, tmi_open(pps, i), pps->pi.denominator, pps->pi.words, bits);

@@ -33,6 +33,7 @@ tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, con
 /* Functions that serve several kinds. */
 void tmi_pps_clear(tamis_design *design);
 tamis_status tmi_pps_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);
+tamis_status tmi_pps_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err);
 void tmi_pps_ball(tmi_ball *pi, const tmi_pps *pps, size_t i, long bits); /* of the i-th open unit */
 tamis_status tmi_pps_number(tamis_number **pi, const tmi_pps *pps, size_t i, tamis_error *err);
 tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_error *err);

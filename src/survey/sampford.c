@@ -158,4 +158,4 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 const tmi_design_kind tmi_sampford = {.name = "sampford", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw, .expose = expose};
+    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw, .expose = expose};

@@ -25,6 +25,7 @@ void tamis_law_free(tamis_law *law)
 {
     if (!law) return;
     for (size_t j = 0; j < law->count; j++) clear_sample(&law->samples[j]);
+    for (size_t i = 0; i < TAMIS_LAW_UNITS; i++) tamis_number_free(law->pi[i]);
     tmi_free(law->samples);
     tmi_free(law);
 }
@@ -254,7 +255,14 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     if (design->population > TAMIS_LAW_UNITS)
         return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units",
                         TAMIS_LAW_UNITS);
-    return tmi_sample_law_of(law, design, err);
+    tamis_status status = tmi_sample_law_of(law, design, err);
+    for (int64_t i = 0; i < design->population && status == TAMIS_OK; i++)
+        status = design->kind->exact(&(*law)->pi[i], design, i, err);
+    if (status != TAMIS_OK) {
+        tamis_law_free(*law);
+        *law = NULL;
+    }
+    return status;
 }
 
 /* One given sample, checked. */
@@ -293,6 +301,23 @@ static tamis_status check_sum(const tamis_law *law, tamis_error *err)
     return status;
 }
 
+/* The inclusion probabilities of a law with exact probabilities. */
+static tamis_status add_up_pi(tamis_law *law, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (int64_t i = 0; i < law->population; i++) TMI_TRY(tmi_number_ratio(&law->pi[i], 0, 1, err));
+    for (size_t j = 0; j < law->count; j++) {
+        const tmi_listed *s = &law->samples[j];
+        for (size_t i = 0; i < s->size; i++) {
+            tamis_number *p;
+            TMI_TRY(tmi_number_copy(&p, s->exact, err));
+            TMI_TRY(tmi_sum_take(&law->pi[s->units[i]], p, err));
+        }
+    }
+done:
+    return status;
+}
+
 tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t *units, const size_t *sizes,
                              const tamis_number *const *probabilities, size_t count, tamis_error *err)
 {
@@ -318,6 +343,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample stands twice"));
     TMI_TRY(check_sum(l, err));
     TMI_TRY(tmi_sample_law_finish(l, err));
+    TMI_TRY(add_up_pi(l, err));
     *law = l;
     l = NULL;
 done:
@@ -346,6 +372,11 @@ size_t tamis_law_sample(const uint8_t **units, const tamis_law *law, size_t j)
 const tamis_number *tamis_law_exact(const tamis_law *law, size_t j)
 {
     return law->samples[j].exact;
+}
+
+const tamis_number *tmi_sample_law_pi(const tamis_law *law, size_t unit)
+{
+    return law->pi[unit];
 }
 
 void tmi_sample_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits)

@@ -22,6 +22,7 @@ struct tamis_law {
     int64_t population;
     size_t count, room;
     tmi_listed *samples;
+    tamis_number *pi[TAMIS_LAW_UNITS]; /* inclusion probabilities, exactly; NULL while the law is in the making */
 };
 
 tamis_status tmi_sample_law_alloc(tamis_law **law, int64_t population, tamis_error *err);
@@ -56,6 +57,9 @@ tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tami
 
 /* The probability that all units of the set are in the sample. */
 void tmi_sample_law_set_ball(tmi_ball *p, const tamis_law *law, uint32_t set, long bits);
+
+/* The inclusion probability of a unit, which belongs to the law; for laws from tamis_law_new and tamis_law_given. */
+const tamis_number *tmi_sample_law_pi(const tamis_law *law, size_t unit);
 
 /* The probability of sample j as a ball. */
 void tmi_sample_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits);

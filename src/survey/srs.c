@@ -9,6 +9,12 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
     return TAMIS_OK;
 }
 
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    (void)unit;
+    return tmi_number_ratio(pi, design->sample, design->population, err);
+}
+
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
     (void)l;
@@ -60,7 +66,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 static const tmi_design_kind srs = {
-    .name = "srs", .first = first, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+    .name = "srs", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err)
 {

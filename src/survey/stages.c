@@ -15,6 +15,21 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
     return status;
 }
 
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_parts *d = (const tmi_parts *)design;
+    size_t c = tmi_part_of(d, unit);
+    tamis_number *above = NULL, *within = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(d->above->kind->exact(&above, d->above, (int64_t)c, err));
+    TMI_TRY(d->parts[c]->kind->exact(&within, d->parts[c], unit - d->first[c], err));
+    TMI_TRY(tmi_number_mul(pi, above, within, err));
+done:
+    tamis_number_free(above);
+    tamis_number_free(within);
+    return status;
+}
+
 /* ---- pairs ---- */
 
 /* The clusters of the units, each once, and for each unit the place of its own among them. */
@@ -177,8 +192,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind stages_kind = {.name = "stages", .clear = tmi_parts_clear, .first = first, .joint = joint,
-    .law = law_of, .prepare = tmi_parts_prepare, .dismiss = tmi_parts_dismiss, .draw = draw, .expose = expose};
+static const tmi_design_kind stages_kind = {.name = "stages", .clear = tmi_parts_clear, .first = first,
+    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_parts_prepare, .dismiss = tmi_parts_dismiss, .draw = draw, .expose = expose};
 
 /* The size of every sample, if the number of clusters is fixed and all of them give as many. */
 static int64_t size_of_samples(const tmi_parts *d)

@@ -8,6 +8,13 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
     return s->parts[h]->kind->first(pi, s->parts[h], unit - s->first[h], bits, err);
 }
 
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_parts *s = (const tmi_parts *)design;
+    size_t h = tmi_part_of(s, unit);
+    return s->parts[h]->kind->exact(pi, s->parts[h], unit - s->first[h], err);
+}
+
 /* Within a stratum its own pi_kl, across strata pi_k pi_l. */
 static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
                           tamis_error *err)
@@ -74,8 +81,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind strata_kind = {.name = "strata", .clear = tmi_parts_clear, .first = first, .joint = joint,
-    .law = law_of, .prepare = tmi_parts_prepare, .dismiss = tmi_parts_dismiss, .draw = draw, .expose = expose};
+static const tmi_design_kind strata_kind = {.name = "strata", .clear = tmi_parts_clear, .first = first,
+    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_parts_prepare, .dismiss = tmi_parts_dismiss, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
                                       tamis_error *err)

@@ -13,6 +13,12 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
     return TAMIS_OK;
 }
 
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    (void)unit;
+    return tmi_number_ratio(pi, design->sample, design->population, err);
+}
+
 /* The arcs begin at 0 and at d = (l - k) n mod N, both have length n. */
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
@@ -71,7 +77,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 static const tmi_design_kind systematic = {
-    .name = "systematic", .first = first, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+    .name = "systematic", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw,
+    .expose = expose};
 
 tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
                                      tamis_error *err)

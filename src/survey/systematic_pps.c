@@ -223,7 +223,8 @@ static tamis_status expose_random(tmi_exposures *exposures, const tamis_design *
 }
 
 const tmi_design_kind tmi_systematic_pps = {.name = "systematic", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
 
 const tmi_design_kind tmi_systematic_random = {.name = "systematic_random", .clear = tmi_pps_clear,
-    .first = tmi_pps_first, .law = law_random, .draw = draw_random, .expose = expose_random};
+    .first = tmi_pps_first,
+    .exact = tmi_pps_exact, .law = law_random, .draw = draw_random, .expose = expose_random};

@@ -365,5 +365,6 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Tille's elimination has no proved coupling", err);
 }
 
-const tmi_design_kind tmi_tille = {.name = "tille", .clear = tmi_pps_clear, .first = tmi_pps_first, .joint = joint,
+const tmi_design_kind tmi_tille = {.name = "tille", .clear = tmi_pps_clear, .first = tmi_pps_first,
+    .exact = tmi_pps_exact, .joint = joint,
     .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw, .expose = expose};

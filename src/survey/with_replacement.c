@@ -30,6 +30,36 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
     return TAMIS_OK;
 }
 
+/* Bits of (1 - 1/N)^n beyond which it is not written out. */
+#define EXACT_BITS 4000
+
+/* 1 - (1 - 1/N)^n */
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    tamis_number *one = NULL, *miss = NULL, *never = NULL, *next = NULL;
+    tamis_status status = TAMIS_OK;
+    int64_t bits = 1;
+    (void)unit;
+    while (design->population >> bits > 0) bits++;
+    if (design->sample > EXACT_BITS / bits)
+        return tmi_fail(err, TAMIS_UNABLE, "draws: so many that the inclusion probability cannot be written out exactly");
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_ratio(&never, 1, 1, err));
+    TMI_TRY(tmi_number_ratio(&miss, design->population - 1, design->population, err));
+    for (int64_t i = 0; i < design->sample; i++) {
+        TMI_TRY(tmi_number_mul(&next, never, miss, err));
+        tamis_number_free(never);
+        never = next;
+        next = NULL;
+    }
+    TMI_TRY(tmi_number_sub(pi, one, never, err));
+done:
+    tamis_number_free(one);
+    tamis_number_free(miss);
+    tamis_number_free(never);
+    return status;
+}
+
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
     (void)l;
@@ -136,7 +166,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 static const tmi_design_kind with_replacement = {.name = "srs_with_replacement", .with_replacement = true,
-    .first = first, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+    .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws,
                                                tamis_error *err)

@@ -48,7 +48,7 @@ static inline void pair_delta(tamis_bound *delta, tamis_bound *reverse, const ta
                               tamis_noise_kind noise, const char *scale, const char *eps)
 {
     tamis_number *s = scale ? number(scale) : NULL, *e = number(eps);
-    tamis_ht_pair pair = {law, (const tamis_number *const *)p->x, (const tamis_number *const *)p->x_prime, noise, s};
+    tamis_ht_pair pair = {law, (const tamis_number *const *)p->x, (const tamis_number *const *)p->x_prime, noise, s, NULL};
     assert_int_equal(tamis_ht_pair_delta(delta, reverse, &pair, e, NULL), TAMIS_OK);
     tamis_number_free(s);
     tamis_number_free(e);
@@ -57,7 +57,7 @@ static inline void pair_delta(tamis_bound *delta, tamis_bound *reverse, const ta
 static inline tamis_bound pair_pure(const tamis_law *law, const population *p, tamis_noise_kind noise, const char *scale)
 {
     tamis_number *s = scale ? number(scale) : NULL;
-    tamis_ht_pair pair = {law, (const tamis_number *const *)p->x, (const tamis_number *const *)p->x_prime, noise, s};
+    tamis_ht_pair pair = {law, (const tamis_number *const *)p->x, (const tamis_number *const *)p->x_prime, noise, s, NULL};
     tamis_bound eps;
     assert_int_equal(tamis_ht_pair_pure(&eps, &pair, NULL), TAMIS_OK);
     tamis_number_free(s);

@@ -13,25 +13,41 @@ static bool meet(tamis_bound a, tamis_bound b)
     return a.lower <= b.upper && b.lower <= a.upper && a.upper - a.lower <= 1e-9 * a.upper + 1e-30;
 }
 
+static tamis_bound larger(tamis_bound a, tamis_bound b)
+{
+    return (tamis_bound){fmax(a.lower, b.lower), fmax(a.upper, b.upper)};
+}
+
 static void two_roads_to_simple_random_samples_meet(void **state)
 {
     static const char *const eps[] = {"0", "0.3", "2"}, *const scales[] = {"1/2", "2", "7"};
-    static const tamis_noise_kind noises[] = {TAMIS_NOISE_NONE, TAMIS_NOISE_LAPLACE, TAMIS_NOISE_GAUSSIAN};
     population p = population_of("1 1 0 0 0 0", "1 1 1 0 0 0");
     (void)state;
     for (int n = 1; n <= 6; n++) {
         tamis_law *law = srs_law(6, n);
-        for (int i = 0; i < 27; i++) {
-            tamis_noise_kind noise = noises[i % 3];
-            const char *scale = noise == TAMIS_NOISE_NONE ? NULL : scales[i / 9];
-            tamis_number *s = scale ? number(scale) : NULL, *e = number(eps[i / 3 % 3]);
+        for (int i = 0; i < 45; i++) {
+            tamis_noise_kind noise = (tamis_noise_kind)(i % 5);
+            char text[32];
+            snprintf(text, sizeof text, "%d/%d", 6, n);
+            tamis_number *s = noise == TAMIS_NOISE_NONE ? NULL : number(scales[i / 15]), *e = number(eps[i / 5 % 3]);
+            tamis_number *step = noise > TAMIS_NOISE_GAUSSIAN ? number(text) : NULL;
             tamis_ht_srs srs = {6, n, 2, 3, noise, s};
+            tamis_ht_pair pair = {law, (const tamis_number *const *)p.x, (const tamis_number *const *)p.x_prime, noise, s,
+                                  step}, back = pair;
             tamis_bound delta, reverse, other;
-            pair_delta(&delta, &reverse, law, &p, noise, scale, eps[i / 3 % 3]);
+            back.x = pair.x_prime;
+            back.x_prime = pair.x;
+            assert_int_equal(tamis_ht_pair_delta(&delta, &reverse, &pair, e, NULL), TAMIS_OK);
             assert_int_equal(tamis_ht_srs_delta(&other, NULL, &srs, e, NULL), TAMIS_OK);
-            assert_true(meet((tamis_bound){fmax(delta.lower, reverse.lower), fmax(delta.upper, reverse.upper)}, other));
+            assert_true(meet(larger(delta, reverse), other));
+            assert_int_equal(tamis_ht_pair_pure(&delta, &pair, NULL), TAMIS_OK);
+            assert_int_equal(tamis_ht_pair_pure(&reverse, &back, NULL), TAMIS_OK);
+            assert_int_equal(tamis_ht_srs_pure(&other, &srs, NULL), TAMIS_OK);
+            if (other.lower == INFINITY) assert_true(larger(delta, reverse).lower == INFINITY);
+            else assert_true(meet(larger(delta, reverse), other));
             tamis_number_free(s);
             tamis_number_free(e);
+            tamis_number_free(step);
         }
         tamis_law_free(law);
     }
@@ -46,15 +62,19 @@ static void refuses_bad_input(void **state)
     const tamis_number *const *x = (const tamis_number *const *)p.x, *const *y = (const tamis_number *const *)p.x_prime;
     const tamis_number *const *far = (const tamis_number *const *)two.x_prime, *const none[3] = {NULL, NULL, NULL};
     const struct { tamis_ht_pair pair; const char *word; } cases[] = {
-        {{NULL, x, y, TAMIS_NOISE_NONE, NULL}, "law:"},
-        {{law, NULL, y, TAMIS_NOISE_NONE, NULL}, "x, x_prime:"},
-        {{law, none, y, TAMIS_NOISE_NONE, NULL}, "x[0]:"},
-        {{law, x, none, TAMIS_NOISE_NONE, NULL}, "x_prime[0]:"},
-        {{law, x, far, TAMIS_NOISE_NONE, NULL}, "x, x_prime:"},
-        {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one}, "noise:"},
-        {{law, x, y, TAMIS_NOISE_NONE, one}, "scale:"},
-        {{law, x, y, TAMIS_NOISE_LAPLACE, NULL}, "scale:"},
-        {{law, x, y, TAMIS_NOISE_LAPLACE, zero}, "scale:"}};
+        {{NULL, x, y, TAMIS_NOISE_NONE, NULL, NULL}, "law:"},
+        {{law, NULL, y, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
+        {{law, none, y, TAMIS_NOISE_NONE, NULL, NULL}, "x[0]:"},
+        {{law, x, none, TAMIS_NOISE_NONE, NULL, NULL}, "x_prime[0]:"},
+        {{law, x, far, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
+        {{law, x, y, (tamis_noise_kind)5, one, NULL}, "noise:"},
+        {{law, x, y, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
+        {{law, x, y, TAMIS_NOISE_LAPLACE, NULL, NULL}, "scale:"},
+        {{law, x, y, TAMIS_NOISE_LAPLACE, zero, NULL}, "scale:"},
+        {{law, x, y, TAMIS_NOISE_LAPLACE, one, one}, "step:"},
+        {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
+        {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, zero}, "step:"},
+        {{law, x, y, TAMIS_NOISE_DISCRETE_GAUSSIAN, one, one}, "step:"}}; /* 3/2 is no multiple of 1 */
     tamis_bound a, b;
     tamis_error err;
     (void)state;
@@ -64,12 +84,13 @@ static void refuses_bad_input(void **state)
         assert_true(a.lower == 0 && a.upper == 1 && b.lower == 0 && b.upper == 1);
         assert_int_equal(tamis_ht_pair_pure(&a, &cases[i].pair, NULL), TAMIS_INVALID);
     }
-    tamis_ht_pair good = {law, x, y, TAMIS_NOISE_GAUSSIAN, one};
+    tamis_ht_pair good = {law, x, y, TAMIS_NOISE_GAUSSIAN, one, NULL};
     assert_int_equal(tamis_ht_pair_delta(NULL, &b, &good, one, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_ht_pair_delta(&a, NULL, &good, one, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_ht_pair_delta(&a, &b, NULL, one, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_ht_pair_delta(&a, &b, &good, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_ht_pair_pure(&a, &good, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_ht_pair_pure(NULL, &good, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_ht_pair_pure(&a, NULL, NULL), TAMIS_INVALID);
     tamis_number_free(one);
     tamis_number_free(zero);
     tamis_law_free(law);
@@ -102,17 +123,18 @@ static void survives_missing_memory(void **state)
 {
     population p = population_of("1 2 0", "1 1/2 0");
     tamis_law *law = srs_law(3, 2);
-    tamis_number *one = number("1");
+    tamis_number *one = number("1"), *step = number("3/4");
     tamis_bound a, b;
     (void)state;
-    for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_GAUSSIAN; noise++) {
+    for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise++) {
         tamis_ht_pair pair = {law, (const tamis_number *const *)p.x, (const tamis_number *const *)p.x_prime,
-                              (tamis_noise_kind)noise, noise == TAMIS_NOISE_NONE ? NULL : one};
+                              (tamis_noise_kind)noise, noise == TAMIS_NOISE_NONE ? NULL : one,
+                              noise > TAMIS_NOISE_GAUSSIAN ? step : NULL};
         EVERY_ALLOCATION_FAILS(tamis_ht_pair_delta(&a, &b, &pair, one, NULL), assert_true(a.upper == 1));
-        if (noise == TAMIS_NOISE_GAUSSIAN) continue;
         EVERY_ALLOCATION_FAILS(tamis_ht_pair_pure(&a, &pair, NULL), assert_true(a.upper == INFINITY));
     }
     tamis_number_free(one);
+    tamis_number_free(step);
     tamis_law_free(law);
     population_clear(&p);
 }

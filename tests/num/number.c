@@ -104,6 +104,25 @@ static void wipes_what_it_held(void **state)
     tmi_number_wipe(NULL);
 }
 
+static void finds_common_measures(void **state)
+{
+    static const struct { const char *x, *y, *z; } cases[] = {
+        {"6", "4", "2"}, {"1/2", "1/3", "1/6"}, {"3/2", "9/4", "3/4"}, {"-3/2", "9/4", "3/4"}, {"0", "5/7", "5/7"}, {"0", "0", "0"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *x, *y, *z, *g;
+        assert_int_equal(tamis_number_read(&x, cases[i].x, NULL), TAMIS_OK);
+        assert_int_equal(tamis_number_read(&y, cases[i].y, NULL), TAMIS_OK);
+        assert_int_equal(tamis_number_read(&z, cases[i].z, NULL), TAMIS_OK);
+        assert_int_equal(tmi_number_gcd(&g, x, y, NULL), TAMIS_OK);
+        assert_int_equal(tmi_number_compare(g, z), 0);
+        tamis_number_free(x);
+        tamis_number_free(y);
+        tamis_number_free(z);
+        tamis_number_free(g);
+    }
+}
+
 static void survives_missing_memory(void **state)
 {
     tamis_number *x;
@@ -142,7 +161,8 @@ int main(void)
         cmocka_unit_test(reads_exact_numbers),
         cmocka_unit_test(refuses_what_is_no_number),
         cmocka_unit_test(holds_128_bits),
-        cmocka_unit_test(wipes_what_it_held), cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(wipes_what_it_held), cmocka_unit_test(finds_common_measures),
+        cmocka_unit_test(survives_missing_memory),
         cmocka_unit_test(prints_outwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/memory_that_fails.h"
+#include "num/bound.h"
 #include "survey/frames.h"
 #include "survey/sample_law.h"
 
@@ -66,6 +67,7 @@ static void formulas_agree(const tamis_design *design, const char *name)
             if (!meet(p, q) || !narrow(p) || !narrow(q))
                 fail_msg("%s: pi(%d, %d): law [%.17g, %.17g], formula [%.17g, %.17g]", name, (int)k, (int)l, p.lower,
                          p.upper, q.lower, q.upper);
+            if (!meet(tmi_number_bound(tmi_sample_law_pi(law, (size_t)k)), pi[k])) fail_msg("%s: exact pi(%d)", name, (int)k);
             if (k == l && (q.lower != pi[k].lower || q.upper != pi[k].upper)) fail_msg("%s: diagonal", name);
         }
     for (size_t j = 0; j < tamis_law_count(law); j++) {

@@ -1,0 +1,66 @@
+/* The Horvitz-Thompson total under any design, as a mechanism.
+ *
+ * Published is the sum of x_i / pi_i over the sampled units, pi_i the inclusion probability of unit i, with or without
+ * noise. Neighbours are two populations that differ in the value of one unit. Three doors:
+ *
+ *     tamis_ht_pair_...     one pair of populations, design listed sample by sample: exact;
+ *     tamis_ht_values_...   every pair over a finite set of values, unit by unit, design listed: exact;
+ *     tamis_ht_range_...    every pair with values in a range, any population size, nothing listed: each answer says
+ *                           whether it is the smallest delta (eps) or an upper bound of it.
+ *
+ * Noise is on the total: continuous, or discrete. Discrete noise is `step` times an integer k, with P(k) proportional to
+ * exp(-|k|/scale) or exp(-k^2/(2 scale^2)): `scale` counts steps. All x_i / pi_i must be multiples of the step, otherwise the
+ * last digits of the answer would tell the sample; tamis_ht_step gives the largest such step for a public set of
+ * values. For simple random samples of 0/1 values the step N/n puts the noise on the sample count, as in mech.h.
+ *
+ * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.                         */
+#ifndef TAMIS_HT_H
+#define TAMIS_HT_H
+
+#include <tamis/mech.h>
+
+TAMIS_BEGIN
+
+#define TAMIS_HT_SAMPLES 65536 /* of one law; sorting and adding up exact totals takes about a second */
+
+/* ---- one pair ---- */
+
+typedef struct tamis_ht_pair {
+    const tamis_law *law;                          /* the design, sample by sample */
+    const tamis_number *const *x, *const *x_prime; /* one value a unit, different in at most one unit */
+    tamis_noise_kind noise;
+    const tamis_number *scale; /* NULL without noise */
+    const tamis_number *step;  /* of discrete noise, otherwise NULL */
+} tamis_ht_pair;
+
+/* The smallest delta of this pair: x against x_prime, and the reverse.
+ *
+ * Needs    0 <= eps <= 10^6, scale > 0, step > 0.
+ * Gives    enclosures; [0, 1] on failure, or after UNABLE an upper bound that holds: what the total without noise gives.
+ * Cost     O(J log J) for J different totals; with Gaussian noise times the number of steps that isolate the points where
+ *          the densities cross; with discrete Gaussian noise times the places where there is noise.
+ * Errors   INVALID, SYSTEM (memory), UNABLE (too many samples or places, crossings that cannot be isolated,
+ *          probabilities that are not rational and not known closely enough).
+ * Paper    ht, Results 4 and 6 as corrected (docs/papers.md#ht-4, #ht-6).                                              */
+TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
+                                           const tamis_number *eps, tamis_error *err);
+
+/* The smallest eps with delta = 0 for x against x_prime, perhaps infinite ({inf, inf}). With Gaussian noise it is infinite
+ * unless the smallest and the largest total are possible under both; where the largest ratio of the two laws is at one of
+ * those totals, as with simple random samples, the noise does not change it.
+ *
+ * Gives    an enclosure; [0, inf] on failure.
+ * Errors   as above.
+ * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6), extended to the other noises.                */
+TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
+
+/* The largest step of which v / pi_i is a multiple for every unit i and every value v: public, if the values are.
+ *
+ * Gives    a new number that the caller frees; NULL on failure.
+ * Errors   INVALID (also if all values are 0, which have no step), SYSTEM.                                            */
+TAMIS_API tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
+                                     size_t count, tamis_error *err);
+
+TAMIS_END
+
+#endif
