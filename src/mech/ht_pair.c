@@ -128,7 +128,7 @@ done:
 
 /* ---- public ---- */
 
-tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err)
+tamis_status tmi_ht_check_eps(const tamis_number *eps, tamis_error *err)
 {
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     if (tmi_number_sign(eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
@@ -146,7 +146,7 @@ tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const
     if (reverse) *reverse = (tamis_bound){0, 1};
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     if (!reverse) return tmi_fail(err, TAMIS_INVALID, "reverse: NULL");
-    TMI_TRY(tmi_check_eps(eps, err));
+    TMI_TRY(tmi_ht_check_eps(eps, err));
     TMI_TRY(check(&equal, pair, err));
     TMI_TRY(pair_atoms(&atoms, pair, err));
     atoms.eps = eps;
