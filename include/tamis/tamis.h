@@ -15,6 +15,8 @@
 #include <tamis/release.h>
 #include <tamis/privacy.h>
 #include <tamis/rng.h>
+#include <tamis/sensitivity.h>
+#include <tamis/setting.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
 
