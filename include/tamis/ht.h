@@ -61,6 +61,26 @@ TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair 
 TAMIS_API tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
                                      size_t count, tamis_error *err);
 
+/* ---- too many values for a pure eps ---- */
+
+/* Whether the number of values that a unit may have excludes every pure eps of the total without noise, whatever the
+ * values are: it does if, the others' values being what they may, more values are left to the unit than there are samples
+ * without it; with infinitely many values always. With noise it says nothing.
+ *
+ * Needs    a unit of the frame; `values` >= 1, those that are possible while the others keep theirs (a known window of the
+ *          total makes them fewer), or NULL: infinitely many.
+ * Gives    the answer; `excluded` on failure.
+ * Cost     that of tamis_law_new on a frame of at most TAMIS_LAW_UNITS units, else O(1).
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    ht, Results 2 and 3 as corrected (docs/papers.md#ht-2b, #ht-3).                                             */
+typedef struct tamis_ht_exclusion {
+    int excluded;       /* nonzero: no pure eps exists; 0 leaves it open */
+    int64_t samples;    /* without the unit, counted as sets; -1 if they were not listed, then 2^(N-1) stands for them */
+    const char *reason; /* in words */
+} tamis_ht_exclusion;
+TAMIS_API tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
+                                         const tamis_number *values, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -153,6 +153,22 @@ TAMIS_API const tamis_number *tamis_law_exact(const tamis_law *law, size_t j);
 TAMIS_API tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count,
                                            tamis_error *err);
 
+/* The Horvitz-Thompson total, the sum of x_k / pi_k over the different sampled units, when it is known that a unit is in
+ * the sample, or that it is not. The second does not depend on the unit's own value, and of the first only the mean,
+ * through x / pi.
+ *
+ * Needs    x: a value for each unit of the frame; a unit that is in some samples but not in all.
+ * Gives    enclosures of relative width TAMIS_WIDTH; a mean or variance that is 0 is told to 1e-50 of the sum of |x_k| /
+ *          pi_k or of its square. {-inf, inf} and {0, inf} on failure.
+ * Cost     O(samples * n^2) once or twice.
+ * Errors   INVALID, SYSTEM (memory), UNABLE (probabilities of conditional Poisson too close to 0 or 1).
+ * Paper    ht, Result 10 (docs/papers.md#ht-10).                                                                     */
+typedef struct tamis_moments {
+    tamis_bound mean, variance;
+} tamis_moments;
+TAMIS_API tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_law *law,
+                                      const tamis_number *const *x, int64_t unit, tamis_error *err);
+
 /* ---- drawing ---- */
 
 /* A design made ready to be drawn from: tables are computed once and serve any number of draws, in any number of

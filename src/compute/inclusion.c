@@ -1,4 +1,7 @@
-/* Area inclusion: the probability of a unit, of two or three units together, of each sample. */
+/* Area inclusion: the probability of a unit, of two or three units together, of each sample, and what follows from these
+ * alone.                                                                                                             */
+#include <tamis/ht.h>
+
 #include "base/memory.h"
 #include "compute/compute.h"
 
@@ -110,11 +113,50 @@ static tamis_status samples(tmi_json_out *out, const tmi_value *in, tamis_error 
     return TAMIS_OK;
 }
 
+static void put_moments(tmi_json_out *out, const char *mean, const char *variance, const tamis_moments *m)
+{
+    tmi_put_bound(out, mean, m->mean);
+    tmi_put_bound(out, variance, m->variance);
+}
+
+static tamis_status given(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    tamis_moments with, without;
+    tamis_law *law = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tamis_law_new(&law, in[0].design, err));
+    if ((int64_t)in[1].count != tamis_law_population(law))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "x: must have a value for each unit of the design"));
+    TMI_TRY(tamis_ht_given(&with, &without, law, (const tamis_number *const *)in[1].numbers, in[2].integer, err));
+    put_moments(out, "mean_in", "variance_in", &with);
+    put_moments(out, "mean_out", "variance_out", &without);
+done:
+    tamis_law_free(law);
+    return status;
+}
+
+static tamis_status excluded(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+{
+    tamis_ht_exclusion exclusion;
+    tamis_status status = tamis_ht_excluded(&exclusion, in[0].design, in[1].integer, in[2].number, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_key(out, "excluded");
+    tmi_json_put_boolean(out, exclusion.excluded);
+    tmi_json_key(out, "samples");
+    if (exclusion.samples < 0) tmi_json_put_null(out);
+    else tmi_json_put_integer(out, exclusion.samples);
+    tmi_json_key(out, "reason");
+    tmi_json_put_string(out, exclusion.reason);
+    return TAMIS_OK;
+}
+
 static const tmi_kind kinds[] = {
     {"first", first, {{"design", TMI_FIELD_DESIGN}}},
     {"joint", joint, {{"design", TMI_FIELD_DESIGN}}},
     {"third", third, {{"design", TMI_FIELD_DESIGN}}},
     {"design", samples, {{"design", TMI_FIELD_DESIGN}}},
+    {"given", given, {{"design", TMI_FIELD_DESIGN}, {"x", TMI_FIELD_NUMBERS}, {"unit", TMI_FIELD_INTEGER}}},
+    {"excluded", excluded, {{"design", TMI_FIELD_DESIGN}, {"unit", TMI_FIELD_INTEGER}, {"values", TMI_FIELD_NUMBER_OR_NULL}}},
     {0},
 };
 
