@@ -16,6 +16,30 @@
 
 TAMIS_BEGIN
 
+/* What sampling leaves of a loss, whatever the design. A unit is in the sample with probability `inclusion`. If it is,
+ * a change of its value is (loss, delta)-private; and a sample with the unit and one without it, drawn together such
+ * that they differ little, are (loss_missing, delta_missing)-private against each other. With e and x for the losses
+ * and q for the inclusion probability,
+ *
+ *     e^eps_pop = (q + (1-q) e^-x) / (q e^-e + (1-q) e^-x),
+ *     delta_pop = e^eps_pop q e^-e delta + (e^eps_pop - 1) (1-q) e^-x delta_missing.
+ *
+ * Equal losses give simple random sampling. tamis_amplify_design (<tamis/amplify.h>) takes the losses from a design.  */
+typedef struct tamis_amplification {
+    const tamis_number *inclusion;
+    const tamis_number *loss, *delta;
+    const tamis_number *loss_missing, *delta_missing; /* loss_missing = NULL: infinite */
+} tamis_amplification;
+
+/* Needs    0 < inclusion <= 1, losses from 0 to 10^6, deltas from 0 to 1; selection does not look at the protected
+ *          values, and membership in the sample is secret.
+ * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    the proof is in src/privacy/amplify.h; settings, Theorem 4.1 is a case (docs/papers.md#settings-4-1).       */
+TAMIS_API tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_pop, const tamis_amplification *a,
+                                     tamis_error *err);
+
 /* From the guarantee on the sample to the guarantee on the population.
  *
  * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1; membership in the sample is secret.
@@ -37,6 +61,20 @@ TAMIS_API tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delt
  * Paper    gain, Theorem 1 (docs/papers.md#gain-1).                                                                  */
 TAMIS_API tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
                                                  const tamis_number *eps, const tamis_number *delta,
+                                                 tamis_error *err);
+
+/* The whole profile of Laplace noise of scale 1/eps0 on an answer of sensitivity 1, under simple random sampling: the
+ * smallest delta_pop at eps_pop. The sample's profile is read at eps_sample = log(1 + N/n (e^eps_pop - 1)):
+ *
+ *     delta_pop = n/N max(0, 1 - e^((eps_sample - eps0)/2)).
+ *
+ * Needs    1 <= n <= N, eps0 >= 0, eps_pop >= 0.
+ * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    settings, Theorem 4.1 on the whole profile (docs/papers.md#settings-4-1).                                 */
+TAMIS_API tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
+                                                 const tamis_number *eps0, const tamis_number *eps_pop,
                                                  tamis_error *err);
 
 /* `count` releases from one simple random sample, release j being eps[j]-private on the sample (delta = 0): the losses

@@ -202,17 +202,34 @@ TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
 
 /* ---- exposure ---- */
 
-/* What the design says about units first, ..., first+count-1. A sample with the unit and a sample without it can be
- * drawn together such that, besides the unit itself, they differ little: by `exchanges` records that stand in place
- * of each other (the unit's own place counts), and `additions` records that only one of them has. In stages,
- * `inclusion` is that of the unit's cluster and `within` that of the unit inside a drawn cluster; otherwise within is
- * 1.                                                                                                                 */
+/* How far two samples are apart: `exchanges` records that stand in place of each other, and `additions` records that
+ * only one of them has. */
+typedef struct tamis_distance {
+    int64_t exchanges, additions;
+} tamis_distance;
+
+/* A way in which a unit can be missing from the sample: how likely it is, and how far such a sample is from a sample
+ * with the unit, if the two are drawn together such that they differ little (the unit's own place counts). */
+typedef struct tamis_absence {
+    tamis_bound probability;
+    tamis_distance distance;
+} tamis_absence;
+
+/* Stages that are told apart; a unit of a deeper design has the farthest ones in one. */
+#define TAMIS_MAX_ABSENCES 3
+
+/* What the design says about units first, ..., first+count-1. In stages a unit can be missing from a drawn cluster
+ * (absences[0]), or with its cluster (absences[1]); otherwise there is one way. */
 typedef struct tamis_exposure {
     int64_t first, count;
-    tamis_bound inclusion, within;
-    int64_t exchanges, additions;
-    const char *theorem; /* why that holds: "srs", "strongly_rayleigh", ...; NULL if only the sample size says it */
-    const char *reason;  /* if theorem is NULL: what is missing */
+    int64_t stratum;       /* that the units are in; 0 if the design has no strata */
+    tamis_bound inclusion; /* of each unit */
+    tamis_absence absences[TAMIS_MAX_ABSENCES];
+    size_t absence_count;
+    tamis_distance removal; /* of a sample with the unit from one of a frame that lost it, both drawn together; zero if
+                               such a frame is not drawn from in the same way */
+    const char *theorem;    /* why that holds: "srs", "strongly_rayleigh", ...; NULL if it is not proved */
+    const char *reason;     /* if theorem is NULL: what is missing */
 } tamis_exposure;
 
 /* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL

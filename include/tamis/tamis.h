@@ -2,6 +2,7 @@
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
 
+#include <tamis/amplify.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
 #include <tamis/estimate.h>

@@ -18,12 +18,15 @@ typedef enum tmi_field_type {
     TMI_FIELD_TEXT,
     TMI_FIELD_SAMPLES, /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
     TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: design.c */
+    TMI_FIELD_WORST_DESIGN, /* the same; of clusters of different sizes a frame that loses most */
 } tmi_field_type;
 
 typedef struct tmi_field {
     const char *name;
-    tmi_field_type type;
+    unsigned type; /* a tmi_field_type, with TMI_FIELD_IF_GIVEN added if it may be left out; the value is then zero */
 } tmi_field;
+
+#define TMI_FIELD_IF_GIVEN 64u
 
 typedef struct tmi_value {
     int64_t integer;
@@ -64,7 +67,7 @@ tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_err
 tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
 tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
-tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, tamis_error *err);
+tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
 
 /* A name as it may stand in a message: long ones are not repeated. */
 const char *tmi_told_name(const char *name);

@@ -8,6 +8,7 @@
 /* Where fields are looked up: in the design's own object, then in one that all strata share. */
 typedef struct fields {
     const tmi_json *own, *shared;
+    bool worst; /* sizes that are not given one by one are chosen such that privacy is least */
 } fields;
 
 typedef tamis_status maker(tamis_design **design, const fields *f, tamis_error *err);
@@ -237,7 +238,7 @@ static tamis_status make_stratified(tamis_design **design, const fields *f, tami
         tamis_error inner;
         const tmi_json *own = tmi_json_at(list, h);
         status = check_keys(own, within, &inner);
-        if (status == TAMIS_OK) status = within->make(&strata[h], &(fields){own, shared}, &inner);
+        if (status == TAMIS_OK) status = within->make(&strata[h], &(fields){.own = own, .shared = shared}, &inner);
         if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
         if (status != TAMIS_OK) TMI_TRY(tmi_fail(err, status, "strata: number %zu: %s", h, inner.message));
     }
@@ -267,12 +268,17 @@ static tamis_status make_cluster(tamis_design **design, const fields *f, tamis_e
     TMI_TRY(get_integer(&smallest, f, "smallest", err));
     TMI_TRY(get_integer(&largest, f, "largest", err));
     if (smallest < 1) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "smallest: a cluster has at least one unit"));
-    if (smallest != largest)
+    if (largest < smallest) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must not be below smallest"));
+    if (smallest != largest && !f->worst)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must be the same as smallest where units are numbered"));
     if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are offered"));
+    if (smallest != largest && clusters > 0 && clusters < 3) { /* room for two large clusters and a small one at the same rate */
+        clusters *= 2;
+        sample *= 2;
+    }
     TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
     if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
-    for (int64_t c = 0; c < clusters; c++) TMI_TRY(tamis_design_census(&second[c], largest, err));
+    for (int64_t c = 0; c < clusters; c++) TMI_TRY(tamis_design_census(&second[c], c < 2 ? largest : smallest, err));
     return join_stages(design, first, second, (size_t)clusters, err);
 done:
     tamis_design_free(first);
@@ -329,7 +335,7 @@ static const kind with_parts[] = {
 };
 #define WITH_PARTS (sizeof with_parts / sizeof *with_parts)
 
-tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err)
 {
     *design = NULL;
     if (tmi_json_kind_of(json) != TMI_JSON_OBJECT || tmi_json_size(json) != 1)
@@ -340,7 +346,7 @@ tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, tamis
         tamis_error inner;
         if (!own) continue;
         tamis_status status = check_keys(own, k, &inner);
-        if (status == TAMIS_OK) status = k->make(design, &(fields){.own = own}, &inner);
+        if (status == TAMIS_OK) status = k->make(design, &(fields){.own = own, .worst = worst}, &inner);
         return named(status, k->name, &inner, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "

@@ -76,7 +76,8 @@ static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_
     case TMI_FIELD_SAMPLES: return read_samples(&value->law, json, in, err);
     case TMI_FIELD_INTEGER: return tmi_field_integer(&value->integer, json, err);
     case TMI_FIELD_NUMBER: return tmi_field_number(&value->number, json, err);
-    case TMI_FIELD_DESIGN: return tmi_field_design(&value->design, json, err);
+    case TMI_FIELD_DESIGN: return tmi_field_design(&value->design, json, false, err);
+    case TMI_FIELD_WORST_DESIGN: return tmi_field_design(&value->design, json, true, err);
     case TMI_FIELD_NUMBERS: break;
     }
     return tmi_field_numbers(value, json, err);
@@ -96,9 +97,10 @@ tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const t
     if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%s' is not a field of this kind", tmi_told_name(extra));
     for (size_t i = 0; i < count; i++) {
         const tmi_json *json = tmi_json_get(in, names[i]);
+        if (!json && (fields[i].type & TMI_FIELD_IF_GIVEN)) continue;
         if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
         tamis_error inner;
-        tamis_status status = read_value(&values[i], fields[i].type, json, in, &inner);
+        tamis_status status = read_value(&values[i], (tmi_field_type)(fields[i].type & ~TMI_FIELD_IF_GIVEN), json, in, &inner);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "%s: %s", names[i], inner.message);
     }

@@ -1,8 +1,6 @@
-/* The formulas of <tamis/privacy.h>, written so that nothing cancels and nothing overflows:
+/* The inverse is written so that nothing cancels and nothing overflows:
  *
- *     eps_pop = log1p(f expm1(eps))                        for moderate eps,
- *             = eps + log(f + (1-f) e^-eps)                for large eps, where e^eps would fill the memory;
- *     eps_n   = eps + log1p((1-f)/f (1 - e^-eps))          for every eps:  1 + (e^eps - 1)/f = e^eps (1 + ...).      */
+ *     eps_n = eps + log1p((1-f)/f (1 - e^-eps)),   because 1 + (e^eps - 1)/f = e^eps (1 + (1-f)/f (1 - e^-eps)).     */
 #include "privacy/srs.h"
 
 #include <math.h>
@@ -10,9 +8,7 @@
 
 #include "num/bound.h"
 #include "num/number.h"
-
-/* From here on eps counts as large: above log(N/n) < 44, so that eps + log(f + ...) does not cancel. */
-#define LARGE 50
+#include "privacy/amplify.h"
 
 #define UNKNOWN_EPS ((tamis_bound){0, INFINITY})
 #define UNKNOWN_DELTA ((tamis_bound){0, 1})
@@ -59,30 +55,17 @@ static void add_up(tmi_ball *z, const releases *r, long bits)
 static tamis_status amplified(tmi_ball *value, const void *context, long bits, tamis_error *err)
 {
     const releases *r = context;
-    tmi_ball eps, x;
+    tmi_ball eps, f;
     (void)err;
     tmi_ball_init(&eps);
-    tmi_ball_init(&x);
+    tmi_ball_init(&f);
     add_up(&eps, r, bits);
-    tmi_ball_add_int(&x, &eps, -LARGE, bits);
-    if (r->n == r->N) {
-        tmi_ball_set(value, &eps);
-    } else if (tmi_ball_is_positive(&x)) {
-        tmi_ball_neg(&x, &eps);
-        tmi_ball_exp(&x, &x, bits);
-        tmi_ball_mul_int(&x, &x, r->N - r->n, bits);
-        tmi_ball_add_int(&x, &x, r->n, bits);
-        tmi_ball_div_int(&x, &x, r->N, bits);
-        tmi_ball_log(&x, &x, bits);
-        tmi_ball_add(value, &eps, &x, bits);
-    } else {
-        tmi_ball_expm1(&x, &eps, bits);
-        tmi_ball_mul_int(&x, &x, r->n, bits);
-        tmi_ball_div_int(&x, &x, r->N, bits);
-        tmi_ball_log1p(value, &x, bits);
-    }
+    tmi_ball_set_int(&f, r->n);
+    tmi_ball_div_int(&f, &f, r->N, bits);
+    if (r->n == r->N) tmi_ball_set(value, &eps);
+    else tmi_amplified_loss(value, &f, &eps, bits);
     tmi_ball_clear(&eps);
-    tmi_ball_clear(&x);
+    tmi_ball_clear(&f);
     return TAMIS_OK;
 }
 
@@ -169,6 +152,54 @@ tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n,
     TMI_TRY(scale_delta(&scaled, delta, N, n, err));
     TMI_TRY(certify_eps(eps_n, allowed, &one, err));
     *delta_n = scaled;
+done:
+    return status;
+}
+
+/* ---- the profile of Laplace noise ---- */
+
+typedef struct laplace {
+    releases target; /* its eps is that of the population */
+    const tamis_number *eps0;
+} laplace;
+
+static tamis_status laplace_delta(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    const laplace *l = context;
+    tmi_ball x;
+    tmi_ball_init(&x);
+    tamis_status status = allowed(value, &l->target, bits, err);
+    tmi_ball_set_number(&x, l->eps0, bits);
+    tmi_ball_sub(&x, value, &x, bits);
+    tmi_ball_shift(&x, &x, -1);
+    tmi_ball_expm1(&x, &x, bits);
+    tmi_ball_neg(&x, &x);
+    tmi_ball_mul_int(&x, &x, l->target.n, bits);
+    tmi_ball_div_int(value, &x, l->target.N, bits);
+    tmi_ball_set_int(&x, 0);
+    tmi_ball_max(value, value, &x, bits);
+    tmi_ball_clear(&x);
+    return status;
+}
+
+tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
+                                       const tamis_number *eps0, const tamis_number *eps_pop, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_bound delta;
+    laplace l = {{N, n, &eps_pop, 1}, eps0};
+    if (eps_sample) *eps_sample = UNKNOWN_EPS;
+    if (delta_pop) *delta_pop = UNKNOWN_DELTA;
+    if (!eps_sample) return tmi_fail(err, TAMIS_INVALID, "eps_sample: NULL");
+    if (!delta_pop) return tmi_fail(err, TAMIS_INVALID, "delta_pop: NULL");
+    if (!eps0) return tmi_fail(err, TAMIS_INVALID, "eps0: NULL");
+    if (tmi_number_sign(eps0) < 0) return tmi_fail(err, TAMIS_INVALID, "eps0: must not be negative");
+    if (!eps_pop) return tmi_fail(err, TAMIS_INVALID, "eps_pop: NULL");
+    if (tmi_number_sign(eps_pop) < 0) return tmi_fail(err, TAMIS_INVALID, "eps_pop: must not be negative");
+    TMI_TRY(tmi_srs_check(N, n, err));
+    TMI_TRY(tmi_certify(&delta, TAMIS_WIDTH, laplace_delta, &l, err));
+    TMI_TRY(certify_eps(eps_sample, allowed, &l.target, err));
+    *delta_pop = delta;
 done:
     return status;
 }

@@ -75,6 +75,32 @@ tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *e
     return TAMIS_OK;
 }
 
+/* The probability that a unit is missing. */
+typedef struct missing {
+    const tamis_design *design;
+    int64_t unit;
+} missing;
+
+static tamis_status set_missing(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    const missing *m = context;
+    tamis_status status = m->design->kind->first(value, m->design, m->unit, bits, err);
+    tmi_ball_neg(value, value);
+    tmi_ball_add_int(value, value, 1, bits);
+    return status;
+}
+
+tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure e, const tamis_design *design, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    e.absence_count = 1;
+    TMI_TRY(tamis_inclusion_first(&e.inclusion, design, &e.first, 1, err));
+    TMI_TRY(tmi_certify(&e.absences[0].probability, TAMIS_WIDTH, set_missing, &(missing){design, e.first}, err));
+    TMI_TRY(tmi_exposures_add(exposures, &e, err));
+done:
+    return status;
+}
+
 tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design, tamis_error *err)
 {
     tmi_exposures exposures = {0};

@@ -80,6 +80,11 @@ tamis_status tmi_drawn_reserve(tamis_drawn *drawn, size_t more, tamis_error *err
 
 tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *exposure, tamis_error *err);
 
+/* Adds an exposure whose units are all like its first one and missing in one way, that of absences[0]; the
+ * probabilities are filled in here. */
+tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure exposure, const tamis_design *design,
+                              tamis_error *err);
+
 tmi_ball *tmi_balls_new(size_t count); /* NULL without memory */
 void tmi_balls_free(tmi_ball *balls, size_t count);
 

@@ -163,9 +163,8 @@ static tamis_status bernoulli_draw(tamis_drawn *drawn, const tamis_design *desig
 
 static tamis_status bernoulli_expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    tamis_exposure e = {.count = design->population, .within = {1, 1}, .additions = 1, .theorem = "poisson"};
-    tamis_status status = tamis_inclusion_first(&e.inclusion, design, NULL, 1, err);
-    return status == TAMIS_OK ? tmi_exposures_add(exposures, &e, err) : status;
+    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
+        .absences[0].distance.additions = 1, .removal.additions = 1, .theorem = "poisson"}, design, err);
 }
 
 static const tmi_design_kind bernoulli = {.name = "bernoulli", .clear = bernoulli_clear, .first = bernoulli_first,

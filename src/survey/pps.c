@@ -147,24 +147,6 @@ uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set)
     return units;
 }
 
-tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
-                            const char *theorem, const char *reason, tamis_error *err)
-{
-    const tmi_pps *pps = tmi_pps_of(design);
-    tamis_status status = TAMIS_OK;
-    for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) {
-        tamis_exposure e = {.first = k, .count = 1, .within = {1, 1}, .theorem = theorem, .reason = reason};
-        status = tamis_inclusion_first(&e.inclusion, design, &k, 1, err);
-        if (e.inclusion.lower == 1) { /* never absent: there is nothing to couple */
-            e.theorem = "census";
-            e.reason = NULL;
-        } else if (pps->size < 0) e.additions = 1;
-        else e.exchanges = exchanges < pps->size ? exchanges : pps->size;
-        if (status == TAMIS_OK) status = tmi_exposures_add(exposures, &e, err);
-    }
-    return status;
-}
-
 /* Open numbers by binary search: `open` is ascending. */
 static bool find_open(size_t *number, const tmi_pps *pps, int64_t unit)
 {
@@ -176,6 +158,29 @@ static bool find_open(size_t *number, const tmi_pps *pps, int64_t unit)
     }
     *number = low;
     return low < pps->open_count && pps->open[low] == unit;
+}
+
+tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
+                            const char *theorem, const char *reason, tamis_error *err)
+{
+    const tmi_pps *pps = tmi_pps_of(design);
+    tamis_status status = TAMIS_OK;
+    for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) {
+        tamis_exposure e = {.first = k, .count = 1, .theorem = theorem, .reason = reason};
+        size_t open;
+        if (design->sample < 0) e.removal.additions = 1;
+        if (find_open(&open, pps, k)) {
+            if (pps->size < 0) e.absences[0].distance.additions = 1;
+            else e.absences[0].distance.exchanges = exchanges < pps->size ? exchanges : pps->size;
+            status = tmi_expose_alike(exposures, e, design, err);
+        } else { /* never absent: there is nothing to couple */
+            e.inclusion = (tamis_bound){1, 1};
+            e.theorem = "census";
+            e.reason = NULL;
+            status = tmi_exposures_add(exposures, &e, err);
+        }
+    }
+    return status;
 }
 
 tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,

@@ -2,6 +2,9 @@
  * With censuses inside, that is cluster sampling.                                                                    */
 #include "survey/parts.h"
 
+#include <math.h>
+#include <string.h>
+
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {
     const tmi_parts *d = (const tmi_parts *)design;
@@ -138,55 +141,133 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 /* ---- exposure ---- */
 
-/* Clusters coupled at distance 1: the unit's cluster stands where another one does. If all clusters give equally many
- * records these are exchanged, otherwise those of both are added or removed. */
-static void couple(tamis_exposure *e, const tmi_parts *d, const tamis_exposure *cluster, size_t c)
+/* Records that the clusters give which may stand in place of a cluster: those of its own stratum of the first stage. */
+typedef struct givers {
+    size_t first, end;                   /* clusters */
+    size_t giver;                        /* that gives most */
+    int64_t largest, second, smallest;   /* most records, most of all but the giver, fewest */
+} givers;
+
+static int64_t most_records(const tamis_design *part)
 {
-    int64_t largest = 0, smallest = INT64_MAX, own;
-    for (size_t h = 0; h < d->count; h++) {
-        const tamis_design *part = d->parts[h];
-        int64_t most = part->sample >= 0 ? part->sample : part->population, least = part->sample >= 0 ? most : 0;
-        largest = most > largest ? most : largest;
-        smallest = least < smallest ? least : smallest;
-    }
-    own = d->parts[c]->sample >= 0 ? d->parts[c]->sample : d->parts[c]->population;
-    e->exchanges = e->additions = 0;
-    if (cluster->exchanges == 0 && cluster->additions == 0) return; /* the cluster is always there */
-    if (cluster->exchanges == 0) e->additions = own * cluster->additions;
-    else if (smallest == largest) e->exchanges = own * cluster->exchanges;
-    else e->additions = (own + largest) * cluster->exchanges;
+    return part->sample >= 0 ? part->sample : part->population;
 }
 
-static const tamis_exposure *exposure_of(const tmi_exposures *list, int64_t unit)
+static givers find_givers(const tmi_parts *d, const tmi_exposures *above, size_t at)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (unit < list->list[i].first + list->list[i].count) return &list->list[i];
-    return NULL;
+    givers g = {.smallest = INT64_MAX};
+    size_t i = at;
+    g.first = (size_t)above->list[at].first;
+    for (; i < above->count && above->list[i].stratum == above->list[at].stratum; i++) continue;
+    g.end = (size_t)(above->list[i - 1].first + above->list[i - 1].count);
+    for (size_t c = g.first; c < g.end; c++) {
+        int64_t most = most_records(d->parts[c]), least = d->parts[c]->sample >= 0 ? most : 0;
+        if (most > g.largest) {
+            g.second = g.largest;
+            g.largest = most;
+            g.giver = c;
+        } else if (most > g.second) g.second = most;
+        if (least < g.smallest) g.smallest = least;
+    }
+    return g;
+}
+
+/* A product of sizes below 2^62; beyond, a distance that is never reached. */
+static int64_t times(int64_t x, int64_t y)
+{
+    return y != 0 && x > (INT64_C(1) << 60) / y ? INT64_C(1) << 60 : x * y;
+}
+
+/* From clusters to records. Of the clusters that differ, one is the unit's own; if all give equally many records these
+ * are exchanged, otherwise those of both sides are added or removed. */
+static tamis_distance in_records(tamis_distance clusters, const givers *g, int64_t own, size_t c)
+{
+    int64_t other = c == g->giver ? g->second : g->largest;
+    int64_t differ = times(2, clusters.exchanges) + clusters.additions;
+    if (g->smallest == g->largest)
+        return (tamis_distance){times(own, clusters.exchanges), times(own, clusters.additions)};
+    return (tamis_distance){.additions = differ == 0 ? 0 : own + times(other, differ - 1)};
+}
+
+/* The product of two probabilities, rounded outwards. */
+static tamis_bound product(tamis_bound x, tamis_bound y)
+{
+    tamis_bound z;
+    tmi_ball a, b;
+    tmi_ball_init(&a);
+    tmi_ball_init(&b);
+    tmi_ball_set_double(&a, x.lower);
+    tmi_ball_set_double(&b, y.lower);
+    tmi_ball_mul(&a, &a, &b, TMI_BITS_FIRST);
+    z.lower = tmi_ball_bound(&a).lower;
+    tmi_ball_set_double(&a, x.upper);
+    tmi_ball_set_double(&b, y.upper);
+    tmi_ball_mul(&a, &a, &b, TMI_BITS_FIRST);
+    z.upper = tmi_ball_bound(&a).upper;
+    tmi_ball_clear(&a);
+    tmi_ball_clear(&b);
+    return z;
+}
+
+static int64_t larger(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+static void add_absence(tamis_exposure *e, tamis_absence absence)
+{
+    if (e->absence_count < TAMIS_MAX_ABSENCES) {
+        e->absences[e->absence_count++] = absence;
+        return;
+    }
+    tamis_absence *last = &e->absences[TAMIS_MAX_ABSENCES - 1];
+    last->probability.lower += absence.probability.lower;
+    last->probability.upper = nextafter(last->probability.upper + absence.probability.upper, 2);
+    last->probability.lower = nextafter(last->probability.lower, 0);
+    last->distance.exchanges = larger(last->distance.exchanges, absence.distance.exchanges);
+    last->distance.additions = larger(last->distance.additions, absence.distance.additions);
+}
+
+/* From the exposure inside cluster c to that in the whole design. */
+static void expose_unit(tamis_exposure *e, const tmi_parts *d, const tamis_exposure *cluster, const givers *g, size_t c,
+                        const char *theorem)
+{
+    e->first += d->first[c];
+    e->stratum = cluster->stratum;
+    e->inclusion = product(e->inclusion, cluster->inclusion);
+    for (size_t k = 0; k < e->absence_count; k++)
+        e->absences[k].probability = product(e->absences[k].probability, cluster->inclusion);
+    for (size_t k = 0; k < cluster->absence_count; k++) {
+        tamis_absence with_cluster = cluster->absences[k];
+        with_cluster.distance = in_records(with_cluster.distance, g, most_records(d->parts[c]), c);
+        add_absence(e, with_cluster);
+    }
+    if (e->theorem && strcmp(e->theorem, "srs_with_replacement") == 0) {
+        e->theorem = NULL;
+        e->reason = "a second stage with replacement has no proved coupling";
+    } else if (cluster->theorem && e->theorem) e->theorem = theorem;
+    else if (e->theorem) {
+        e->theorem = NULL;
+        e->reason = cluster->reason;
+    }
 }
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
     const tmi_parts *d = (const tmi_parts *)design;
     tmi_exposures above = {0};
-    bool cluster = true;
+    givers g = {0};
+    const char *theorem = "cluster";
     tamis_status status = d->above->kind->expose(&above, d->above, err);
-    for (size_t c = 0; c < d->count; c++) cluster = cluster && d->parts[c]->sample == d->parts[c]->population;
-    for (size_t c = 0; c < d->count && status == TAMIS_OK; c++) {
-        const tamis_exposure *own = exposure_of(&above, (int64_t)c);
+    for (size_t c = 0; c < d->count; c++)
+        if (d->parts[c]->sample != d->parts[c]->population) theorem = "two_stage";
+    for (size_t c = 0, at = 0; c < d->count && status == TAMIS_OK; c++) {
+        if ((int64_t)c >= above.list[at].first + above.list[at].count) at++;
+        if (c >= g.end) g = find_givers(d, &above, at);
         size_t before = exposures->count;
         status = d->parts[c]->kind->expose(exposures, d->parts[c], err);
-        for (size_t i = before; i < exposures->count && status == TAMIS_OK; i++) {
-            tamis_exposure *e = &exposures->list[i];
-            e->first += d->first[c];
-            e->within = e->inclusion;
-            e->inclusion = own->inclusion;
-            if (own->theorem && e->theorem) e->theorem = cluster ? "cluster" : "two_stage";
-            else if (e->theorem) {
-                e->theorem = NULL;
-                e->reason = own->reason;
-            }
-            couple(e, d, own, c);
-        }
+        for (size_t i = before; i < exposures->count && status == TAMIS_OK; i++)
+            expose_unit(&exposures->list[i], d, &above.list[at], &g, c, theorem);
     }
     tmi_free(above.list);
     return status;

@@ -76,7 +76,10 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     for (size_t h = 0; h < s->count && status == TAMIS_OK; h++) {
         size_t before = exposures->count;
         status = s->parts[h]->kind->expose(exposures, s->parts[h], err);
-        for (size_t i = before; i < exposures->count; i++) exposures->list[i].first += s->first[h];
+        for (size_t i = before; i < exposures->count; i++) {
+            exposures->list[i].first += s->first[h];
+            exposures->list[i].stratum = (int64_t)h;
+        }
     }
     return status;
 }

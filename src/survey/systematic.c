@@ -70,10 +70,8 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    tamis_exposure e = {.count = design->population, .within = {1, 1}, .exchanges = design->sample,
-                        .theorem = "systematic"};
-    tamis_status status = tamis_inclusion_first(&e.inclusion, design, NULL, 1, err);
-    return status == TAMIS_OK ? tmi_exposures_add(exposures, &e, err) : status;
+    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
+        .absences[0].distance.exchanges = design->sample, .theorem = "systematic"}, design, err);
 }
 
 static const tmi_design_kind systematic = {

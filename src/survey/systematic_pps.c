@@ -213,7 +213,8 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    return tmi_pps_expose(exposures, design, INT64_MAX, "systematic", NULL, err);
+    return tmi_pps_expose(exposures, design, INT64_MAX, NULL,
+                          "systematic sampling of unequal probabilities has no proved coupling", err);
 }
 
 static tamis_status expose_random(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)

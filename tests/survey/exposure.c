@@ -18,12 +18,17 @@ static void covers_the_frame(const tamis_design *design, const char *name)
         tamis_exposure *e = &list[i];
         if (e->first != next || e->count < 1) fail_msg("%s: exposures leave units out", name);
         if ((e->theorem == NULL) != (e->reason != NULL)) fail_msg("%s: theorem or reason", name);
-        if (e->exchanges < 0 || e->additions < 0) fail_msg("%s: a negative distance", name);
+        double missing = 0;
+        for (size_t k = 0; k < e->absence_count; k++) {
+            tamis_distance d = e->absences[k].distance;
+            if (d.exchanges < 0 || d.additions < 0 || d.exchanges + d.additions == 0) fail_msg("%s: distance", name);
+            missing += e->absences[k].probability.lower;
+        }
+        if (fabs(missing + e->inclusion.lower - 1) > 1e-12) fail_msg("%s: absences and presence", name);
         for (int64_t k = e->first; k < e->first + e->count; k++) {
             tamis_bound pi;
             assert_int_equal(tamis_inclusion_first(&pi, design, &k, 1, NULL), TAMIS_OK);
-            if (e->inclusion.lower * e->within.lower > pi.upper * (1 + 1e-12) ||
-                e->inclusion.upper * e->within.upper < pi.lower * (1 - 1e-12))
+            if (e->inclusion.lower > pi.upper || e->inclusion.upper < pi.lower)
                 fail_msg("%s: inclusion of unit %d", name, (int)k);
         }
         next += e->count;
@@ -33,7 +38,7 @@ static void covers_the_frame(const tamis_design *design, const char *name)
 }
 
 /* Records that must be exchanged, or added and removed, to get from one sample to the other. */
-static bool within(uint32_t with, uint32_t without, const tamis_exposure *e)
+static bool within(uint32_t with, uint32_t without, const tamis_distance *e)
 {
     int gone = __builtin_popcount(with & ~without), new = __builtin_popcount(without & ~with);
     int swaps = gone < new ? gone : new, more = gone + new - 2 * swaps;
@@ -42,7 +47,7 @@ static bool within(uint32_t with, uint32_t without, const tamis_exposure *e)
 }
 
 /* Hall's condition over all sets of samples with the unit, if they are few. */
-static void couples(const tamis_law *law, int64_t unit, const tamis_exposure *e, const char *name)
+static void couples(const tamis_law *law, int64_t unit, const tamis_distance *e, const char *name)
 {
     uint32_t with[16], without[512];
     double p[16], q[512], inside = 0;
@@ -87,7 +92,7 @@ static void couplings_exist(const tamis_design *design, const char *name)
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
     for (size_t i = 0; i < count; i++)
         for (int64_t k = list[i].first; k < list[i].first + list[i].count; k++, checked++)
-            if (list[i].within.lower == 1) couples(law, k, &list[i], name);
+            if (list[i].absence_count == 1) couples(law, k, &list[i].absences[0].distance, name);
     tamis_law_free(law);
     tamis_free(list);
 }
@@ -110,17 +115,20 @@ static void knows_what_it_claims(void **state)
     (void)state;
     assert_int_equal(tamis_design_exposures(&list, &count, d, NULL), TAMIS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(list[0].exchanges, 3);
+    assert_int_equal(list[0].absences[0].distance.exchanges, 3);
     assert_string_equal(list[0].theorem, "systematic");
     tamis_free(list);
     assert_int_equal(tamis_design_exposures(&list, &count, two, NULL), TAMIS_OK);
     assert_string_equal(list[0].theorem, "two_stage");
-    assert_int_equal(list[0].exchanges, 2);
-    assert_true(list[0].within.lower == 0.5 && list[0].within.upper == 0.5);
+    assert_int_equal(list[0].absence_count, 2);
+    assert_int_equal(list[0].absences[0].distance.exchanges, 1); /* another unit of the cluster */
+    assert_int_equal(list[0].absences[1].distance.exchanges, 2); /* another cluster */
+    assert_true(fabs(list[0].inclusion.lower - 1. / 6) < 1e-15 && fabs(list[0].absences[0].probability.lower - 1. / 6) < 1e-15);
+    assert_true(fabs(list[0].absences[1].probability.upper - 2. / 3) < 1e-15);
     tamis_free(list);
     assert_int_equal(tamis_design_exposures(&list, &count, brewer, NULL), TAMIS_OK);
     assert_null(list[0].theorem);
-    assert_int_equal(list[0].exchanges, 3);
+    assert_int_equal(list[0].absences[0].distance.exchanges, 3);
     tamis_free(list);
     assert_int_equal(tamis_design_exposures(&list, &count, census_too, NULL), TAMIS_OK);
     assert_string_equal(list[0].theorem, "census");
