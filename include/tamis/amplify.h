@@ -68,8 +68,9 @@ TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
  *          the lower ends are the budget that may be spent. On failure [0, inf] and [0, 1].
  * Cost     about a hundred times that of tamis_amplify_design at worst.
  * Errors   as above.                                                                                                 */
-TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n, const tamis_design *design,
-                                                    const tamis_sample_promise *target, tamis_error *err);
+TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n,
+                                                    const tamis_design *design, const tamis_sample_promise *target,
+                                                    tamis_error *err);
 
 TAMIS_END
 

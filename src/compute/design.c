@@ -272,8 +272,8 @@ static tamis_status make_cluster(tamis_design **design, const fields *f, tamis_e
     if (smallest != largest && !f->worst)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must be the same as smallest where units are numbered"));
     if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are offered"));
-    if (smallest != largest && clusters > 0 && clusters < 3) { /* room for two large clusters and a small one at the same rate */
-        clusters *= 2;
+    if (smallest != largest && clusters < 3 && 0 < sample && sample <= clusters) { /* room for two large clusters and */
+        clusters *= 2;                                                             /* a small one, at the same rate */
         sample *= 2;
     }
     TMI_TRY(tamis_design_srs(&first, clusters, sample, err));

@@ -100,7 +100,8 @@ tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const t
         if (!json && (fields[i].type & TMI_FIELD_IF_GIVEN)) continue;
         if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
         tamis_error inner;
-        tamis_status status = read_value(&values[i], (tmi_field_type)(fields[i].type & ~TMI_FIELD_IF_GIVEN), json, in, &inner);
+        tmi_field_type type = (tmi_field_type)(fields[i].type & ~TMI_FIELD_IF_GIVEN);
+        tamis_status status = read_value(&values[i], type, json, in, &inner);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         if (status != TAMIS_OK) return tmi_fail(err, status, "%s: %s", names[i], inner.message);
     }

@@ -51,7 +51,8 @@ static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, con
 {
     const tamis_exposure *e = &unit->exposure;
     tmi_unit_loss loss = {.exposure = e, .promise = promise};
-    tamis_amplified_part new = {.stratum = e->stratum, .take_all = unit->take_all, .worst = e->first, .theorem = e->theorem};
+    tamis_amplified_part new = {.stratum = e->stratum, .take_all = unit->take_all, .worst = e->first,
+                                .theorem = e->theorem};
     tamis_amplified_part *part = NULL;
     tamis_status status = TAMIS_OK;
     TMI_TRY(certify(&new.eps, INFINITY, tmi_unit_eps, &loss, err));
@@ -100,8 +101,8 @@ void tamis_amplified_clear(tamis_amplified *amplified)
 
 /* ---- inverse ---- */
 
-/* The eps of the sample at which one unit loses as much as is allowed lies between low and high: at low it loses at most
- * the target, certainly, and at high at least the target. */
+/* The eps of the sample at which one unit loses as much as is allowed lies between low and high: at low it loses at
+ * most the target, certainly, and at high at least the target. */
 typedef struct bracket {
     double low, high;
 } bracket;
@@ -136,7 +137,8 @@ static tamis_status solve(bracket *b, const tmi_exposed *unit, const tamis_sampl
     double start = tmi_number_up(target->eps);
     int order = 1;
     *b = (bracket){0, INFINITY};
-    for (double eps = start; order >= 0; eps /= 2) TMI_TRY(move(b, unit, target, eps, &order, err)); /* 0 at the latest */
+    for (double eps = start; order >= 0; eps /= 2) /* it ends at 0 */
+        TMI_TRY(move(b, unit, target, eps, &order, err));
     for (double eps = start; order <= 0; eps *= 2) TMI_TRY(move(b, unit, target, eps, &order, err));
     while (b->high - b->low > NARROW * b->high) {
         double middle = b->low + (b->high - b->low) / 2;

@@ -73,11 +73,11 @@ static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbo
         return tmi_fail(err, TAMIS_REFUSED, "design: %s; an outsider is promised no more than a sampled person",
                         e->reason);
     if (own.exchanges == 0 && own.additions == 0)
-        return tmi_fail(err, TAMIS_REFUSED, "neighbours: under this design a record that is added or removed changes how "
-                        "the others are drawn, and nothing is proved; let neighbours replace a record");
+        return tmi_fail(err, TAMIS_REFUSED, "neighbours: under this design a record that is added or removed changes "
+                        "how the others are drawn, and nothing is proved; let neighbours replace a record");
     if (steps(own, mechanism) < 0)
-        return tmi_fail(err, TAMIS_REFUSED, "mechanism: a record that is added or removed changes the sample size, and a "
-                        "mechanism that counts replaced records promises nothing then");
+        return tmi_fail(err, TAMIS_REFUSED, "mechanism: a record that is added or removed changes the sample size, and "
+                        "a mechanism that counts replaced records promises nothing then");
     return TAMIS_OK;
 }
 

@@ -181,8 +181,8 @@ static tamis_status formula(tmi_ball *value, const void *context, long bits, tam
 static tamis_status check_loss(const tamis_number *loss, const char *name, tamis_error *err)
 {
     if (tmi_number_sign(loss) < 0) return tmi_fail(err, TAMIS_INVALID, "%s: must not be negative", name);
-    if (tmi_number_compare_int(loss, MOST_LOSS) > 0) return tmi_fail(err, TAMIS_INVALID, "%s: must not exceed 10^6", name);
-    return TAMIS_OK;
+    if (tmi_number_compare_int(loss, MOST_LOSS) <= 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: must not exceed 10^6", name);
 }
 
 static tamis_status check_share(const tamis_number *x, const char *name, tamis_error *err)

@@ -121,6 +121,8 @@ def the_questions_of_the_document_are_answered():
     assert done.returncode == OK and len(answers) == len(QUESTIONS), [a for a in answers if "error" in a]
     for question, answer in zip(QUESTIONS, answers):
         section = DOCUMENT.split(f"\n## {question['area']}\n")[1].split("\n## ")[0]
+        if "design" in question["in"]:
+            section += DOCUMENT.split("\n### Designs\n")[1].split("\n## ")[0]
         missing = [k for k in keys(question["in"]) | keys(answer["out"]) if f"`{k}`" not in section]
         assert not missing and answer["id"] == question["id"], (question, missing)
 

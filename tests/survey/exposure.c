@@ -123,7 +123,8 @@ static void knows_what_it_claims(void **state)
     assert_int_equal(list[0].absence_count, 2);
     assert_int_equal(list[0].absences[0].distance.exchanges, 1); /* another unit of the cluster */
     assert_int_equal(list[0].absences[1].distance.exchanges, 2); /* another cluster */
-    assert_true(fabs(list[0].inclusion.lower - 1. / 6) < 1e-15 && fabs(list[0].absences[0].probability.lower - 1. / 6) < 1e-15);
+    assert_true(fabs(list[0].inclusion.lower - 1. / 6) < 1e-15);
+    assert_true(fabs(list[0].absences[0].probability.lower - 1. / 6) < 1e-15);
     assert_true(fabs(list[0].absences[1].probability.upper - 2. / 3) < 1e-15);
     tamis_free(list);
     assert_int_equal(tamis_design_exposures(&list, &count, brewer, NULL), TAMIS_OK);
@@ -140,10 +141,46 @@ static void knows_what_it_claims(void **state)
     tamis_design_free(census_too);
 }
 
+/* Clusters of one, ten and ten: two of them differ on each side, and one of those with the unit may be small. */
+static void unequal_clusters_are_far_apart(void **state)
+{
+    tamis_design *d = stages(systematic(3, 2, 0), census(1), census(10), census(10));
+    tamis_exposure *list;
+    size_t count;
+    (void)state;
+    assert_int_equal(tamis_design_exposures(&list, &count, d, NULL), TAMIS_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(list[0].absences[0].distance.additions, 1 + 3 * 10);
+    assert_int_equal(list[1].absences[0].distance.additions, 10 + 3 * 10);
+    assert_int_equal(list[0].absences[0].distance.exchanges, 0);
+    tamis_free(list);
+    tamis_design_free(d);
+}
+
+/* Pupils of classes of schools, and one stage more than are told apart. */
+static void stages_of_stages(void **state)
+{
+    tamis_design *two = stages(srs(3, 1), srs(4, 2), srs(4, 2), srs(4, 2)), *three, *four;
+    tamis_exposure *list;
+    size_t count;
+    (void)state;
+    assert_int_equal(tamis_design_take_stages(&three, srs(1, 1), &two, 1, NULL), TAMIS_OK);
+    covers_the_frame(three, "three stages");
+    assert_int_equal(tamis_design_exposures(&list, &count, three, NULL), TAMIS_OK);
+    assert_int_equal(list[0].absence_count, 3);
+    assert_string_equal(list[0].theorem, "two_stage");
+    tamis_free(list);
+    assert_int_equal(tamis_design_take_stages(&four, srs(1, 1), &three, 1, NULL), TAMIS_OK);
+    covers_the_frame(four, "four stages");
+    tamis_design_free(four);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_design),
+        cmocka_unit_test(unequal_clusters_are_far_apart),
+        cmocka_unit_test(stages_of_stages),
         cmocka_unit_test(knows_what_it_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
