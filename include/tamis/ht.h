@@ -61,6 +61,7 @@ TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair 
 TAMIS_API tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
                                      size_t count, tamis_error *err);
 
+<<<<<<< HEAD
 /* ---- too many values for a pure eps ---- */
 
 /* Whether the number of values that a unit may have excludes every pure eps of the total without noise, whatever the
@@ -80,6 +81,78 @@ typedef struct tamis_ht_exclusion {
 } tamis_ht_exclusion;
 TAMIS_API tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
                                          const tamis_number *values, tamis_error *err);
+=======
+/* ---- every pair with values in a range ----
+ *
+ * All populations with values between `from` and `to` are possible, and nothing is listed: any number of units. With p the
+ * inclusion probability of a unit and W the noise, these facts are used (proofs in src/mech/ht_range_part.c):
+ *
+ *   "independent"   Poisson, Bernoulli, census: the worst pair is (1-p) W + p (W + to/p) against (1-p) W + p (W + from/p),
+ *                   the others silent (value 0, or all sampled). Exact if 0 is in the range; otherwise an upper bound.
+ *   "exchange"      samples with and without the unit can be drawn together, a known number of exchanged records apart.
+ *                   An upper bound; exact for simple random samples, systematic samples of one unit and the units of
+ *                   smallest p in conditional Poisson, Sampford and pivotal samples with from = 0.
+ *   "any_design"    p times the delta of the noise alone for a shift of (to - from)/p: an upper bound for every design.
+ *   "srs_window"    0/1 values, the number of ones in the stratum is public up to a window: as tamis_ht_srs_..., exact.
+ *
+ * Values in a range: by these facts the ends of the range are the worst values, for every noise offered here.
+ *
+ * Strata are judged one by one, each with the whole noise: the other strata are an independent summand, which cannot help
+ * an attacker and does not hinder one either if it can be constant. It can, unless the design inside has a random or unequal
+ * weight and 0 is not in the range, or a window forbids a constant stratum: then the answer is an upper bound.       */
+
+typedef struct tamis_ht_range {
+    const tamis_design *design;
+    const tamis_number *from, *to; /* every value lies between, from < to */
+    const int64_t *low, *high;     /* NULL, or for 0/1 values: of each stratum, between which the number of ones lies */
+    tamis_noise_kind noise;
+    const tamis_number *scale; /* NULL without noise */
+    const tamis_number *step;  /* of discrete noise, otherwise NULL; from/p and to/p are multiples of it */
+} tamis_ht_range;
+
+/* What holds in one stratum; a design without strata is one. */
+typedef struct tamis_ht_part {
+    int64_t first, count; /* its units */
+    int64_t unit;         /* the worst one, or one of them */
+    tamis_bound value;    /* holds the smallest delta (eps); `upper` is proved, and the number to publish */
+    int exact;            /* 1: value is narrow (1e-9); 0: only its ends are known, and upper is a bound */
+    const char *theorem;  /* of upper: one of the words above */
+} tamis_ht_part;
+
+/* The smallest delta at eps, the smallest eps with delta = 0, and the smallest eps at delta, stratum by stratum; for the
+ * whole design take the largest.
+ *
+ * Needs    from < to, 0 <= eps <= 10^6, 0 <= delta <= 1; with windows from = 0, to = 1, 0 <= low <= high <= units of the
+ *          stratum.
+ * Gives    *count parts that cover the frame in order; the caller frees the list with tamis_free. NULL and 0 on failure.
+ * Cost     microseconds (Gaussian: about a millisecond) for each stratum, and for each of some tens of different
+ *          inclusion probabilities in it; eps at delta some tens of times as much.
+ * Errors   INVALID, SYSTEM, UNABLE.
+ * Paper    ht, Result 1 (docs/papers.md#ht-1, #ht-range).                                                             */
+TAMIS_API tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                            const tamis_number *eps, tamis_error *err);
+TAMIS_API tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                           tamis_error *err);
+TAMIS_API tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                              const tamis_number *delta, tamis_error *err);
+
+/* The smallest noise of the kind range->noise for which the proved bound meets a target (eps, delta); range->scale is not
+ * looked at.
+ *
+ * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf} if
+ *          none suffices; [0, inf] on failure.
+ * Cost     some tens of tamis_ht_range_delta.
+ * Errors   as above.                                                                                                  */
+TAMIS_API tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
+                                            const tamis_number *delta, tamis_error *err);
+
+/* The largest step of which from/p and to/p are multiples for all units.
+ *
+ * Gives    a new number that the caller frees; NULL on failure.
+ * Errors   INVALID, SYSTEM, UNABLE (a step so small that it cannot be written).                                      */
+TAMIS_API tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
+                                           const tamis_number *to, tamis_error *err);
+>>>>>>> b9d1709 (Horvitz-Thompson totals of values in a range, without listing samples)
 
 TAMIS_END
 

@@ -81,7 +81,8 @@ static tamis_status check(bool *equal, const tamis_ht_pair *p, tamis_error *err)
     if (!p) return tmi_fail(err, TAMIS_INVALID, "pair: NULL");
     TMI_TRY(tmi_check_law(p->law, err));
     if (!p->x || !p->x_prime) return tmi_fail(err, TAMIS_INVALID, "x, x_prime: NULL");
-    TMI_TRY(tmi_check_noise(p->noise, p->scale, p->step, err));
+    TMI_TRY(tmi_check_noise(p->noise, p->step, err));
+    TMI_TRY(tmi_check_noise_scale(p->noise, p->scale, err));
     for (size_t i = 0; i < (size_t)tamis_law_population(p->law); i++) {
         if (!p->x[i]) return tmi_fail(err, TAMIS_INVALID, "x[%zu]: NULL", i);
         if (!p->x_prime[i]) return tmi_fail(err, TAMIS_INVALID, "x_prime[%zu]: NULL", i);

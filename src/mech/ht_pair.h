@@ -41,9 +41,9 @@ tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const ta
                               const tamis_number *step, tamis_error *err);
 void tmi_atoms_clear(tmi_atoms *atoms);
 
-/* scale and step as noise needs them: `what` they must be is said for every user in the same words. */
-tamis_status tmi_check_noise(tamis_noise_kind noise, const tamis_number *scale, const tamis_number *step,
-                             tamis_error *err);
+/* INVALID unless the noise is one, and has the step and the scale that it needs. */
+tamis_status tmi_check_noise(tamis_noise_kind noise, const tamis_number *step, tamis_error *err);
+tamis_status tmi_check_noise_scale(tamis_noise_kind noise, const tamis_number *scale, tamis_error *err);
 bool tmi_noise_is_discrete(tamis_noise_kind noise);
 
 /* The smallest delta at atoms->eps, and the smallest eps with delta = 0 ({inf, inf} if there is none). */

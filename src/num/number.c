@@ -172,6 +172,14 @@ tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_erro
     return TAMIS_OK;
 }
 
+tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err)
+{
+    *z = tmi_number_new();
+    if (!*z) return tmi_fail_memory(err);
+    mpq_set_d((*z)->value, x);
+    return TAMIS_OK;
+}
+
 tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err)
 {
     *z = tmi_number_new();
