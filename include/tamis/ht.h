@@ -61,7 +61,6 @@ TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair 
 TAMIS_API tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
                                      size_t count, tamis_error *err);
 
-<<<<<<< HEAD
 /* ---- too many values for a pure eps ---- */
 
 /* Whether the number of values that a unit may have excludes every pure eps of the total without noise, whatever the
@@ -81,7 +80,7 @@ typedef struct tamis_ht_exclusion {
 } tamis_ht_exclusion;
 TAMIS_API tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
                                          const tamis_number *values, tamis_error *err);
-=======
+
 /* ---- every pair with values in a range ----
  *
  * All populations with values between `from` and `to` are possible, and nothing is listed: any number of units. With p the
@@ -152,7 +151,6 @@ TAMIS_API tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_r
  * Errors   INVALID, SYSTEM, UNABLE (a step so small that it cannot be written).                                      */
 TAMIS_API tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
                                            const tamis_number *to, tamis_error *err);
->>>>>>> b9d1709 (Horvitz-Thompson totals of values in a range, without listing samples)
 
 TAMIS_END
 

@@ -8,8 +8,9 @@
  *              delta <= p h_E'(R/p).
  * exchange     With E = 1 + (E'-1)/p and beta = E'/E,  H_E'(P, Q) = p H_E(B_v, (1-beta) A + beta B_v')  (write both sides
  *              out). If totals with and without i can be drawn together at most s apart, this is by convexity at most
- *              p ((1-beta) h_E(s) + beta h_E(R/p)). With e exchanges, the unit's own among them, and a additions,
- *              s = (own exchange) + (e-1) (largest - smallest x_j/p_j) + a (largest |x_j/p_j|).
+ *              p ((1-beta) h_E(s) + beta h_E(R/p)). With e exchanges and a additions, the unit's own among them,
+ *              s = e (largest - smallest x_j/p_j) + a (largest |x_j/p_j|), and the unit's own term may be written with
+ *              its own p if it is known to be an exchange, or an addition.
  * independent  The total of the others is an independent summand Z, which cannot help: A = Z + W, B_v = Z + W + v/p, and
  *              Z = 0 is the worst. Let from <= 0 <= to.
  *              v >= 0 >= v': the ratio of W + v/p to (1-beta) W + beta (W + v'/p) rises, so H_E is the largest
@@ -45,12 +46,15 @@ static int by_probability(const void *x, const void *y)
     return order != 0 ? order : (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* What is known about samples with and without the unit. */
+/* What is known about samples with and without the unit: the farthest that they can be apart. */
 static void couple(tmi_alike *a, const tmi_stratum *s, const tamis_exposure *e)
 {
-    bool plain = e->theorem && e->within.lower == 1 && !s->design->kind->with_replacement;
-    a->exchanges = plain ? e->exchanges : 0;
-    a->additions = plain ? e->additions : 0;
+    if (!e->theorem || s->design->kind->with_replacement) return;
+    for (size_t k = 0; k < e->absence_count; k++) {
+        tamis_distance d = e->absences[k].distance;
+        if (d.exchanges > a->exchanges) a->exchanges = d.exchanges;
+        if (d.additions > a->additions) a->additions = d.additions;
+    }
 }
 
 static tamis_status gather(tmi_stratum *s, tamis_error *err)
@@ -242,17 +246,22 @@ static const tamis_number *distance(tmi_calc *c, const tmi_stratum *s, const tmi
                                     const tamis_number *p2)
 {
     const tamis_number *zero = tmi_calc_int(c, 0), *own;
-    const tamis_number *high = tmi_calc_max(tmi_calc_do(c, tmi_number_div, s->to, p1), tmi_calc_do(c, tmi_number_div, s->to, p2));
-    const tamis_number *low = tmi_calc_min(tmi_calc_do(c, tmi_number_div, s->from, p1), tmi_calc_do(c, tmi_number_div, s->from, p2));
+    const tamis_number *high = tmi_calc_max(tmi_calc_do(c, tmi_number_div, s->to, p1),
+                                            tmi_calc_do(c, tmi_number_div, s->to, p2));
+    const tamis_number *low = tmi_calc_min(tmi_calc_do(c, tmi_number_div, s->from, p1),
+                                           tmi_calc_do(c, tmi_number_div, s->from, p2));
     const tamis_number *spread = tmi_calc_do(c, tmi_number_sub, s->heaviest, s->lightest);
     const tamis_number *size = tmi_calc_max(s->heaviest, tmi_calc_do(c, tmi_number_sub, zero, s->lightest));
     int64_t exchanges = a->exchanges, additions = a->additions;
-    if (exchanges > 0) {
-        own = tmi_calc_max(tmi_calc_do(c, tmi_number_sub, high, s->lightest), tmi_calc_do(c, tmi_number_sub, s->heaviest, low));
+    if (additions == 0) {
+        own = tmi_calc_max(tmi_calc_do(c, tmi_number_sub, high, s->lightest),
+                           tmi_calc_do(c, tmi_number_sub, s->heaviest, low));
         exchanges--;
-    } else {
+    } else if (exchanges == 0) {
         own = tmi_calc_max(high, tmi_calc_do(c, tmi_number_sub, zero, low));
         additions--;
+    } else { /* which of them the unit's own is, is not known */
+        own = zero;
     }
     own = tmi_calc_do(c, tmi_number_add, own, tmi_calc_do(c, tmi_number_mul, spread, tmi_calc_int(c, exchanges)));
     return tmi_calc_do(c, tmi_number_add, own, tmi_calc_do(c, tmi_number_mul, size, tmi_calc_int(c, additions)));
@@ -292,7 +301,8 @@ static tamis_status dependent(tmi_between *b, const question *q, const tmi_alike
 {
     const tmi_stratum *s = q->s;
     const tamis_number *zero = tmi_calc_int(q->c, 0);
-    const tamis_number *to = tmi_calc_do(q->c, tmi_number_div, s->to, a->p), *from = tmi_calc_do(q->c, tmi_number_div, s->from, a->p);
+    const tamis_number *to = tmi_calc_do(q->c, tmi_number_div, s->to, a->p);
+    const tamis_number *from = tmi_calc_do(q->c, tmi_number_div, s->from, a->p);
     const tamis_number *shift = tmi_calc_do(q->c, tmi_number_sub, to, from), *far;
     tamis_status status = TAMIS_OK;
     tamis_bound own, other;
