@@ -92,8 +92,9 @@ static tamis_status is_pure(bool *pure, const tmi_ht_srs *s, int64_t low, int64_
     return TAMIS_OK;
 }
 
+/* `target` as in tmi_ht_search. */
 static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs, const tamis_number *eps,
-                             const tamis_number *exp_eps, tamis_error *err)
+                             const tamis_number *exp_eps, tamis_bound target, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *scale = NULL;
@@ -104,6 +105,7 @@ static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const ta
     tamis_ht_worst own;
     int64_t mirror_low = srs->N - srs->high, mirror_high = srs->N - 1 - srs->low;
     if (!worst) worst = &own;
+    *delta = (tamis_bound){0, 1};
     if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
     s.scale = scale;
     TMI_TRY(is_pure(&pure, &s, srs->low, srs->high, err));
@@ -111,25 +113,18 @@ static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const ta
         *delta = (tamis_bound){0, 0};
         goto done;
     }
-    TMI_TRY(tmi_ht_search(delta, &t, &worst->blocks, &s, srs->low, srs->high - 1, err));
-    if (mirror_low != srs->low) {
-        TMI_TRY(tmi_ht_search(&other, &u, &more, &s, mirror_low, mirror_high, err));
+    status = tmi_ht_search(delta, &t, &worst->blocks, &s, srs->low, srs->high - 1, target, err);
+    if (mirror_low != srs->low && delta->lower <= target.upper && (status == TAMIS_OK || status == TAMIS_UNABLE)) {
+        tamis_status second = tmi_ht_search(&other, &u, &more, &s, mirror_low, mirror_high, target, err);
         worst->blocks += more;
+        if (second != TAMIS_OK) status = second;
     }
     worst->t = other.lower > delta->lower ? srs->N - 1 - u : t;
     worst->order = delta->upper < 1e-290 && other.upper < 1e-290 ? 0 : other.lower > delta->lower ? '+' : '-';
     if (worst->order == 0) worst->t = -1;
     *delta = (tamis_bound){fmax(delta->lower, other.lower), fmax(delta->upper, other.upper)};
 done:
-    if (status == TAMIS_UNABLE && srs->noise != TAMIS_NOISE_NONE) {
-        tamis_ht_srs silent = *srs; /* noise never makes delta larger */
-        silent.noise = TAMIS_NOISE_NONE;
-        silent.scale = NULL;
-        if (delta_of(delta, NULL, &silent, eps, exp_eps, NULL) != TAMIS_OK) *delta = (tamis_bound){0, 1};
-        delta->lower = 0;
-    } else if (status != TAMIS_OK) {
-        *delta = (tamis_bound){0, 1};
-    }
+    if (status != TAMIS_OK && status != TAMIS_UNABLE) *delta = (tamis_bound){0, 1};
     tamis_number_free(scale);
     return status;
 }
@@ -149,7 +144,7 @@ tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const
     TMI_TRY(begin(delta, (tamis_bound){0, 1}, "delta", err));
     TMI_TRY(check(srs, false, err));
     TMI_TRY(check_eps(eps, err));
-    TMI_TRY(delta_of(delta, worst, srs, eps, NULL, err));
+    TMI_TRY(delta_of(delta, worst, srs, eps, NULL, TMI_HT_NO_TARGET, err));
 done:
     return status;
 }
@@ -163,7 +158,7 @@ tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, c
     TMI_TRY(check(srs, false, err));
     if (!exp_eps) return tmi_fail(err, TAMIS_INVALID, "exp_eps: NULL");
     if (tmi_number_compare_int(exp_eps, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_eps: must be at least 1");
-    TMI_TRY(delta_of(delta, worst, srs, NULL, exp_eps, err));
+    TMI_TRY(delta_of(delta, worst, srs, NULL, exp_eps, TMI_HT_NO_TARGET, err));
 done:
     return status;
 }
@@ -231,10 +226,10 @@ static tamis_status ask(probe *p, const inverse *q, double x, tamis_error *err)
         TMI_TRY(tamis_ht_srs_pure(&value, &srs, err));
         target = tmi_number_bound(q->eps);
     } else {
-        TMI_TRY(delta_of(&value, NULL, &srs, q->eps ? q->eps : number, NULL, err));
+        TMI_TRY(delta_of(&value, NULL, &srs, q->eps ? q->eps : number, NULL, target, err));
     }
     *p = (probe){value.upper <= target.lower, value.lower > target.upper, 0};
-    p->height = log(value.upper) - log(target.upper);
+    p->height = log(value.lower) - log(target.upper);
     if (!isfinite(p->height)) p->height = p->height > 0 ? 700 : -700;
 done:
     tamis_number_free(number);
@@ -342,7 +337,7 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
         }
     }
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
-    TMI_TRY(delta_of(&value, NULL, srs, zero, NULL, err));
+    TMI_TRY(delta_of(&value, NULL, srs, zero, NULL, target, err));
     if (value.upper <= target.lower) {
         *eps = (tamis_bound){0, 0};
         goto done;
@@ -367,7 +362,7 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
     TMI_TRY(check_delta(delta, err));
     tamis_ht_srs silent = {srs->N, srs->n, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};
     exact = tmi_number_sign(delta) == 0;
-    TMI_TRY(delta_of(&value, NULL, &silent, eps, NULL, err));
+    TMI_TRY(delta_of(&value, NULL, &silent, eps, NULL, tmi_number_bound(delta), err));
     bool laplace = srs->noise == TAMIS_NOISE_LAPLACE || srs->noise == TAMIS_NOISE_DISCRETE_LAPLACE;
     if (value.upper <= tmi_number_bound(delta).lower) {
         *scale = (tamis_bound){0, 0};
