@@ -120,7 +120,7 @@ static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const ta
         if (second != TAMIS_OK) status = second;
     }
     worst->t = other.lower > delta->lower ? srs->N - 1 - u : t;
-    worst->order = delta->upper < 1e-290 && other.upper < 1e-290 ? 0 : other.lower > delta->lower ? '+' : '-';
+    worst->order = delta->upper <= TMI_HT_TINY && other.upper <= TMI_HT_TINY ? 0 : other.lower > delta->lower ? '+' : '-';
     if (worst->order == 0) worst->t = -1;
     *delta = (tamis_bound){fmax(delta->lower, other.lower), fmax(delta->upper, other.upper)};
 done:

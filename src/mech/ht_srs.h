@@ -56,6 +56,7 @@ tamis_status tmi_ht_pure(tamis_bound *eps, const tmi_ht_srs *s, int64_t low, int
  * the blocks of totals that were excluded by a bound. With a target, values up to its lower end are not told apart, and
  * one above its upper end ends the search; TMI_HT_NO_TARGET asks for the value itself. On failure delta still encloses. */
 #define TMI_HT_NO_TARGET ((tamis_bound){0, 1})
+#define TMI_HT_TINY 1e-275 /* values below this one are not told from 0 */
 tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low,
                            int64_t high, tamis_bound target, tamis_error *err);
 

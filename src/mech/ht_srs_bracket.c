@@ -58,7 +58,8 @@ done:
     return status;
 }
 
-/* From the guess outwards, in steps that double up to the stride: no step jumps over what can be told. */
+/* From the guess outwards, in steps that double. Upwards only up to the stride, lest one jumps over the points that can be
+ * told; downwards the floor catches all. */
 static tamis_status surround(bracket *b, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -70,7 +71,7 @@ static tamis_status surround(bracket *b, tamis_error *err)
         TMI_TRY(probe(&sign, b, up, err));
     }
     step = b->aim.grain;
-    for (double down = z; !b->has_low; step = fmin(2 * step, b->aim.stride)) {
+    for (double down = z; !b->has_low; step *= 2) {
         down -= step;
         TMI_TRY(probe(&sign, b, down, err));
     }

@@ -33,16 +33,23 @@
  *
  *     D <= sup over y <= M of E f y - (E-1) ((y - S)+)^2 / (2 S).                                                  (3)
  *
- * v is concave in t: its least value in a range of totals is at an end. */
+ * v is concave in t: its least value in a range of totals is at an end.
+ *
+ * And where e^eps is far above what the likelihood ratio usually is, Hoeffding's bound does it. Noise only lowers D, and
+ * without noise the ratio crosses at y <= q(t) = (t+1) (n - (E-1) (N-t-n)) / (N - t + E (t+1)), which rises with t; so with
+ * p = first/N and q = q(last)/n < p, for all totals of the block
+ *
+ *     D <= P(Y_first <= q n) <= exp(-n (p - q)^2 / (2 max of x (1-x) over q..p)).                                  (4) */
 #include <float.h>
 #include <math.h>
 
 #include "mech/ht_srs_total.h"
 
-/* A block is excluded when its bound is at most this much above the best: ties need not be told apart. Values below TINY
- * are not told from 0. */
+/* A block is excluded when its bound is at most this much above the best: ties need not be told apart. */
 #define SLACK 1e-11
-#define TINY 1e-275
+
+/* Relative width that is good enough for the value of one total in long double; balls do the others. */
+#define GOOD 1e-11
 
 /* Beyond this e^eps long double loses too many digits: bounds are taken at it, values come from balls. */
 #define LARGE 1e12L
@@ -65,6 +72,7 @@ typedef struct search {
     double work, masses;
     int64_t worst, excluded;
     tmi_ht_total here, there, end;
+    bool stands; /* here is where the walk is */
 } search;
 
 static tamis_status too_many(tamis_error *err)
@@ -72,7 +80,7 @@ static tamis_status too_many(tamis_error *err)
     return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be looked at one by one: narrow mt, Mt");
 }
 
-static double limit(const search *a) { return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TINY); }
+static double limit(const search *a) { return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY); }
 
 /* ---- moments, for guesses ---- */
 
@@ -93,6 +101,7 @@ static double power_of_2(double x) { return ldexp(1, ilogb(x)); }
 static tmi_ht_aim aim_at(const search *a, int64_t t, double guess, double grain)
 {
     double spread = sqrt(variance_of(a, t)), size = fmax(fabs(guess), (double)a->s->n);
+    guess = fmin(guess, mean_of(a->s, t) + 1); /* where the crossing is for eps = 0, about: there signs can be told */
     if (tmi_ht_is_lattice(a->s->noise)) {
         grain = 1;
     } else {
@@ -146,7 +155,7 @@ static tamis_status try_pair(tmi_ht_range *value, search *a, int64_t t, tamis_er
 static bool is_close(const search *a, const tmi_ht_total *x)
 {
     double upper = upper_of(x->delta);
-    return upper <= limit(a) || upper - (double)x->delta.lower <= TAMIS_WIDTH * upper;
+    return upper <= limit(a) || upper - (double)x->delta.lower <= GOOD * upper;
 }
 
 /* The value of a total, closely: finer and finer brackets first, then balls. */
@@ -191,6 +200,42 @@ static long double far_bound(const search *a, int64_t first, int64_t last, bool 
     return fminl(bound, f * M * (1 + 4 * LDBL_EPSILON)); /* and D is at most what it is at eps = 0 */
 }
 
+static void exclude(search *a, long double bound)
+{
+    a->excluded++;
+    a->rest = fmax(a->rest, fmin(1, (double)bound * (1 + DBL_EPSILON)));
+}
+
+/* (4); a power of 2 */
+static long double tail_bound(const search *a, int64_t first, int64_t last)
+{
+    long double N = (long double)a->s->N, n = (long double)a->s->n, t = (long double)last, E = a->e.E.lower;
+    long double q = (t + 1) * (n - a->e.excess.lower * (N - t - n)) / (N - t + E * (t + 1)) + 0.01L; /* for rounding */
+    long double p = (long double)first / N;
+    if (q < 0) return 0;
+    q /= n;
+    if (q >= p) return 1;
+    long double x = p <= 0.5L ? p : q >= 0.5L ? q : 0.5L;
+    long double depth = n * (p - q) * (p - q) / (2 * x * (1 - x));
+    return ldexpl(1, -(int)fminl(floorl(1.4426L * depth * (1 - 64 * LDBL_EPSILON)), 2000));
+}
+
+/* The longest block from `from` towards `to`, but of at least `least` totals, that (3) or (4) excludes; 0 if none. */
+static int64_t skip(search *a, int64_t from, int64_t to, int64_t least)
+{
+    int way = to > from ? 1 : -1;
+    for (int64_t size = way * (to - from); size >= least; size = size > least && size / 2 < least ? least : size / 2) {
+        int64_t first = way > 0 ? from : from - size, last = way > 0 ? from + size : from;
+        long double bound = fminl(far_bound(a, first, last, false), tail_bound(a, first, last));
+        if (bound <= (long double)limit(a)) {
+            exclude(a, bound);
+            return size;
+        }
+        if (size == least) break;
+    }
+    return 0;
+}
+
 /* (1) and (2), for x.t < y.t. */
 static tamis_status block_bound(long double *bound, search *a, const tmi_ht_total *x, const tmi_ht_total *y,
                                 tamis_error *err)
@@ -220,13 +265,7 @@ done:
 
 /* ---- the walk ---- */
 
-static void exclude(search *a, long double bound)
-{
-    a->excluded++;
-    a->rest = fmax(a->rest, fmin(1, (double)bound * (1 + DBL_EPSILON)));
-}
-
-/* The factor by which the length of a block should change: its excess grows like the square. */
+/* The factor by which the length of a block should change: near the best total its excess grows like the square. */
 static double change(double allowed, double excess)
 {
     if (!(excess > 0)) return 3;
@@ -238,29 +277,36 @@ static tamis_status walk(search *a, int64_t from, int64_t to, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     int way = to > from ? 1 : -1;
-    double f = (double)a->s->n / (double)a->s->N, length = fmax(1, 0.25 / f), slope = f;
+    double f = (double)a->s->n / (double)a->s->N, length = fmax(1, 0.25 / f), slope = f, good = 0, growth = 3;
     while (from != to && a->known <= a->target.upper) {
-        long double bound = way > 0 ? far_bound(a, from, to, false) : far_bound(a, to, from, false);
-        if (bound <= (long double)limit(a)) {
-            exclude(a, bound);
-            break;
-        }
-        if (!a->has_rows) {
-            from += way;
-            TMI_TRY(try_pair(&a->there.delta, a, from, err));
+        int64_t size = (int64_t)fmin(fmax(floor(length), 1), fabs((double)to - (double)from)), t;
+        int64_t skipped = skip(a, from, to, a->has_rows ? size : 1);
+        if (skipped > 0) {
+            from += way * skipped;
+            a->stands = false;
             continue;
         }
-        int64_t size = (int64_t)fmin(fmax(floor(length), 1), fabs((double)to - (double)from)), t = from + way * size;
-        double z = a->here.guess + (double)(way * size) * slope;
-        TMI_TRY(look(&a->there, a, t, z, f * (double)size / 4, err));
+        t = from + way * (a->has_rows ? size : 1);
+        if (!a->has_rows) {
+            TMI_TRY(try_pair(&a->there.delta, a, t, err));
+            from = t;
+            continue;
+        }
+        double z = a->here.guess + (double)(t - a->here.column.t) * slope, grain = f * (double)size / 4;
+        if (!a->stands) TMI_TRY(look(&a->here, a, from, a->here.guess + (double)(from - a->here.column.t) * slope, grain, err));
+        a->stands = true;
+        TMI_TRY(look(&a->there, a, t, z, grain, err));
         if (upper_of(a->there.delta) > limit(a)) TMI_TRY(settle(&a->there, a, t, a->there.guess, err));
         if (!a->has_rows) continue;
+        long double bound;
         if (way > 0) TMI_TRY(block_bound(&bound, a, &a->here, &a->there, err));
         else TMI_TRY(block_bound(&bound, a, &a->there, &a->here, err));
         double base = fmin(upper_of(a->here.delta), upper_of(a->there.delta));
         double factor = change(limit(a) - base, (double)bound - base);
         if (size > 1 && !(bound <= (long double)limit(a))) {
-            length = (double)size * fmin(0.7, fmax(factor, 1.0 / 64));
+            length = (double)size > 1.3 * good && good > 0 ? good : (double)size * fmin(0.7, fmax(factor, 1.0 / 64));
+            good = 0;
+            growth = 1.2;
             continue;
         }
         if (size > 1) exclude(a, bound);
@@ -270,7 +316,9 @@ static tamis_status walk(search *a, int64_t from, int64_t to, tamis_error *err)
         a->here = a->there;
         a->there = x;
         from = t;
-        length = (double)size * fmin(3, fmax(factor, 0.5));
+        good = (double)size;
+        length = good * fmin(growth, fmax(factor, 0.5));
+        growth = fmin(3, 1.3 * growth);
     }
 done:
     return status;
@@ -301,9 +349,10 @@ static tamis_status ends(search *a, int64_t low, int64_t high, tamis_error *err)
         TMI_TRY(begin(a, negligible, err));
         if (a->has_rows && negligible > 0x1p-900) {
             double grain = sqrt(variance_of(a, low)) / 8;
-            TMI_TRY(look(&a->end, a, high, first_guess(a, high), grain, err));
-            if (high > low) TMI_TRY(look(&a->here, a, low, first_guess(a, low), grain, err));
-            if (limit(a) * 0x1p-60 < negligible) continue;
+            status = look(&a->end, a, high, first_guess(a, high), grain, err);
+            if (status == TAMIS_OK) status = look(&a->here, a, low, first_guess(a, low), grain, err);
+            if (status == TAMIS_UNABLE || (status == TAMIS_OK && limit(a) * 0x1p-60 < negligible)) continue;
+            TMI_TRY(status);
         }
         TMI_TRY(settle(&a->end, a, high, first_guess(a, high), err));
         if (high > low) TMI_TRY(settle(&a->here, a, low, first_guess(a, low), err));
@@ -340,10 +389,12 @@ tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, 
     if (s->n == s->N) high = middle = low; /* a census: every total is like every other */
     TMI_TRY(ends(&a, low, high, err));
     if (high > low) {
+        a.stands = true;
         TMI_TRY(walk(&a, low, middle, err));
         tmi_ht_total x = a.here;
         a.here = a.end;
         a.end = x;
+        a.stands = true;
         TMI_TRY(walk(&a, high, middle, err));
     }
 done:
