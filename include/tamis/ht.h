@@ -54,6 +54,14 @@ TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reve
  * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6), extended to the other noises.                */
 TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
 
+/* The smallest eps for a given delta, x against x_prime, perhaps 0 or infinite.
+ *
+ * Gives    an enclosure (of relative width 1e-10 with noise); [0, inf] on failure.
+ * Cost     without noise O(J log J), otherwise some tens of tamis_ht_pair_delta.
+ * Errors   as above; INVALID unless 0 <= delta <= 1.                                                                  */
+TAMIS_API tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pair *pair, const tamis_number *delta,
+                                             tamis_error *err);
+
 /* The largest step of which v / pi_i is a multiple for every unit i and every value v: public, if the values are.
  *
  * Gives    a new number that the caller frees; NULL on failure.
@@ -80,6 +88,47 @@ typedef struct tamis_ht_exclusion {
 } tamis_ht_exclusion;
 TAMIS_API tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
                                          const tamis_number *values, tamis_error *err);
+
+/* ---- every pair over a finite set of values, unit by unit ----
+ *
+ * All populations whose values are among `values` are possible, or only those whose sum lies in a window. For each unit the
+ * worst pair of neighbours that differ in that unit, in the worse order, is found by trying them all; units that the
+ * design does not tell apart are tried once.                                                                          */
+
+#define TAMIS_HT_VALUES 64
+
+typedef struct tamis_ht_values {
+    const tamis_law *law;
+    const tamis_number *const *values; /* no two equal */
+    size_t count;                      /* 1 to TAMIS_HT_VALUES */
+    const tamis_number *low, *high;    /* it is public that the sum of all values is between; NULL: nothing is known */
+    tamis_noise_kind noise;
+    const tamis_number *scale; /* NULL without noise */
+    const tamis_number *step;  /* of discrete noise, otherwise NULL */
+} tamis_ht_values;
+
+/* One unit: the smallest delta (eps), and a pair that attains it up to ties within 1e-10: x against x', where x' has another
+ * value in this unit alone. Values are told by their number. If every pair gives 0, x_prime is x[unit]. */
+typedef struct tamis_ht_unit {
+    tamis_bound value;
+    uint8_t x[TAMIS_LAW_UNITS], x_prime;
+} tamis_ht_unit;
+
+/* The smallest delta at eps, the smallest eps with delta = 0, and the smallest eps at delta, for each unit; for the whole
+ * design take the largest.
+ *
+ * Needs    room for as many units as the law has; 0 <= eps <= 10^6, 0 <= delta <= 1.
+ * Gives    units[i], exact. On failure [0, 1] or [0, inf]; after UNABLE for too much work an upper bound that holds for
+ *          every design: p times the delta of the noise for the largest change of the unit (its eps, for eps).
+ * Cost     (populations up to exchangeable units) * (pairs of values) * (samples): at most some millions, about ten
+ *          seconds; with Gaussian noise at most 20 000 pairs.
+ * Errors   INVALID, SYSTEM, UNABLE.
+ * Paper    ht, the definitions, and Results 1 to 6 as corrected (docs/papers.md#ht-def).                              */
+TAMIS_API tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps,
+                                             tamis_error *err);
+TAMIS_API tamis_status tamis_ht_values_pure(tamis_ht_unit *units, const tamis_ht_values *values, tamis_error *err);
+TAMIS_API tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis_ht_values *values,
+                                               const tamis_number *delta, tamis_error *err);
 
 /* ---- every pair with values in a range ----
  *

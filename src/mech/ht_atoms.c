@@ -224,6 +224,23 @@ void tmi_settle(tmi_ball *x, tmi_ball *doubt, long bits)
     tmi_ball_clear(&y);
 }
 
+tamis_bound tmi_bound_times(tamis_bound x, const tamis_number *p)
+{
+    tmi_ball z, y;
+    tmi_ball_init(&z);
+    tmi_ball_init(&y);
+    tmi_ball_set_number(&y, p, TMI_BITS_FIRST);
+    tmi_ball_set_double(&z, x.lower);
+    tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
+    x.lower = tmi_ball_bound(&z).lower;
+    tmi_ball_set_double(&z, x.upper);
+    tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
+    x.upper = tmi_ball_bound(&z).upper;
+    tmi_ball_clear(&z);
+    tmi_ball_clear(&y);
+    return x;
+}
+
 /* ---- publishing ---- */
 
 /* Balls of a law have 256 bits: what they do not decide is below this, and more bits do not help. */

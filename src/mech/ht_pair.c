@@ -101,7 +101,8 @@ tamis_status tmi_check_multiple(const tamis_number *weighted, const tamis_number
     if (!step) return TAMIS_OK;
     tamis_status status = tmi_number_div(&steps, weighted, step, err);
     if (status == TAMIS_OK && !tmi_number_is_integer(steps))
-        status = tmi_fail(err, TAMIS_INVALID, "step: not every value divided by its inclusion probability is a multiple of it");
+        status = tmi_fail(err, TAMIS_INVALID, "step: not every value divided by its inclusion probability is a multiple "
+                          "of it");
     tamis_number_free(steps);
     return status;
 }
@@ -134,6 +135,14 @@ tamis_status tmi_ht_check_eps(const tamis_number *eps, tamis_error *err)
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     if (tmi_number_sign(eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
     if (tmi_number_compare_int(eps, 1000000) > 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not exceed 10^6");
+    return TAMIS_OK;
+}
+
+tamis_status tmi_ht_check_delta(const tamis_number *delta, tamis_error *err)
+{
+    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
+    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
     return TAMIS_OK;
 }
 
@@ -176,6 +185,23 @@ tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tam
     TMI_TRY(pair_atoms(&atoms, pair, err));
     if (equal) *eps = (tamis_bound){0, 0};
     else TMI_TRY(tmi_atoms_pure(eps, &atoms, err));
+done:
+    tmi_atoms_clear(&atoms);
+    return status;
+}
+
+tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pair *pair, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_atoms atoms = {0};
+    bool equal = false;
+    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
+    *eps = (tamis_bound){0, INFINITY};
+    TMI_TRY(tmi_ht_check_delta(delta, err));
+    TMI_TRY(check(&equal, pair, err));
+    TMI_TRY(pair_atoms(&atoms, pair, err));
+    if (equal) *eps = (tamis_bound){0, 0};
+    else TMI_TRY(tmi_atoms_epsilon(eps, &atoms, delta, err));
 done:
     tmi_atoms_clear(&atoms);
     return status;

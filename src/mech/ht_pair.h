@@ -50,8 +50,14 @@ bool tmi_noise_is_discrete(tamis_noise_kind noise);
 tamis_status tmi_atoms_delta(tamis_bound *delta, const tmi_atoms *atoms, tamis_error *err);
 tamis_status tmi_atoms_pure(tamis_bound *eps, const tmi_atoms *atoms, tamis_error *err);
 
+/* The smallest eps with delta(eps) <= delta. */
+tamis_status tmi_atoms_epsilon(tamis_bound *eps, tmi_atoms *atoms, const tamis_number *delta, tamis_error *err);
+
 /* One evaluation of few bits: an enclosure of delta, perhaps wide. */
 tamis_status tmi_atoms_delta_quick(tamis_bound *delta, const tmi_atoms *atoms, tamis_error *err);
+
+/* x p for p >= 0 and finite x, rounded outwards. */
+tamis_bound tmi_bound_times(tamis_bound x, const tamis_number *p);
 
 /* ---- for the files ht_pair_*.c ---- */
 

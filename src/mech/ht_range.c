@@ -43,14 +43,6 @@ done:
     return status;
 }
 
-static tamis_status check_delta(const tamis_number *delta, tamis_error *err)
-{
-    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
-    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
-    return TAMIS_OK;
-}
-
 /* ---- strata ---- */
 
 static size_t count_strata(const tamis_design *design)
@@ -274,7 +266,7 @@ tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const 
     tamis_status status = TAMIS_OK;
     strata all = {0};
     TMI_TRY(begin(parts, count, err));
-    TMI_TRY(check_delta(delta, err));
+    TMI_TRY(tmi_ht_check_delta(delta, err));
     TMI_TRY(strata_set(&all, range, false, err));
     TMI_TRY(for_each(parts, count, &all, epsilon_of, delta, err));
 done:
@@ -319,7 +311,7 @@ tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *rang
     if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
     *scale = (tamis_bound){0, INFINITY};
     TMI_TRY(tmi_ht_check_eps(eps, err));
-    TMI_TRY(check_delta(delta, err));
+    TMI_TRY(tmi_ht_check_delta(delta, err));
     TMI_TRY(strata_set(&all, range, true, err));
     tamis_noise_kind noise = range->noise;
     bool laplace = noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE;

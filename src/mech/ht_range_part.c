@@ -188,24 +188,6 @@ static tamis_bound smaller(tamis_bound x, tamis_bound y)
     return (tamis_bound){fmin(x.lower, y.lower), fmin(x.upper, y.upper)};
 }
 
-/* x p for a bound x. */
-static tamis_bound times(tamis_bound x, const tamis_number *p)
-{
-    tmi_ball z, y;
-    tmi_ball_init(&z);
-    tmi_ball_init(&y);
-    tmi_ball_set_number(&y, p, TMI_BITS_FIRST);
-    tmi_ball_set_double(&z, x.lower);
-    tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
-    x.lower = tmi_ball_bound(&z).lower;
-    tmi_ball_set_double(&z, x.upper);
-    tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
-    x.upper = tmi_ball_bound(&z).upper;
-    tmi_ball_clear(&z);
-    tmi_ball_clear(&y);
-    return x;
-}
-
 /* (1-beta) x + beta y, beta = p e^eps / (p + e^eps - 1). */
 static tamis_bound mix(tamis_bound x, tamis_bound y, const tamis_number *p, const tamis_number *eps)
 {
@@ -275,7 +257,7 @@ static tamis_status any_design(tamis_bound *most, const question *q, const tamis
     tamis_status status = q->c->status;
     TMI_TRY(status);
     TMI_TRY(pair(most, q, one, shift, zero, false, err));
-    if (q->eps) *most = times(*most, p2);
+    if (q->eps) *most = tmi_bound_times(*most, p2);
 done:
     return status;
 }
