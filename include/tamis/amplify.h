@@ -72,6 +72,91 @@ TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bo
                                                     const tamis_design *design, const tamis_sample_promise *target,
                                                     tamis_error *err);
 
+/* ---- noise whose law is known ----
+ *
+ * The answer is a sum over the sample plus noise that does not depend on the sample. Then the whole law of the answer is
+ * known, with and without the unit, and delta_pop can be smaller than what eps and delta alone give.
+ *
+ * With shifts s of the sum when the unit's value changes and s_k when the unit is missing in the k-th way, the worst pair
+ * is that of the laws w_0 N(0) + sum w_k N(s_k) and w_0 N(s) + sum w_k N(s_k), all shifts at their largest and to the
+ * same side: half-lines separate N from each shifted one best, all at once.                                          */
+
+/* Values between `from` and `to`, each unit with weight 1; integers, if the noise is discrete. */
+typedef struct tamis_noisy_sum {
+    const tamis_number *from, *to;
+    tamis_noise_kind noise; /* not TAMIS_NOISE_NONE */
+    const tamis_number *scale;
+} tamis_noisy_sum;
+
+/* The smallest delta of the population at eps_pop, if one record of the frame is replaced.
+ *
+ * Needs    from <= to, scale > 0, 0 <= eps_pop <= 1000.
+ * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. On failure [0, 1].
+ * Cost     milliseconds for each group of units that differ in their distances.
+ * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above; with replacement).                                   */
+TAMIS_API tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design,
+                                           const tamis_noisy_sum *sum, const tamis_number *eps_pop, tamis_error *err);
+
+/* Weights: the sum of weight times value, with Laplace noise. A record that is replaced by one of another weight changes
+ * the sum by more than the range: the losses are
+ *
+ *     e = w_i (to - from)/scale,    x = max over j, y, y' of |w_i y - w_j y'|/scale,
+ *
+ * j running over the units of the same stratum. For values of both signs that is up to (w_i + w_j) max |y|/scale.     */
+typedef struct tamis_weighted_sum {
+    const tamis_number *const *weights; /* one a unit of the frame, >= 0; NULL: 1 over the inclusion probability */
+    const tamis_number *from, *to;
+    const tamis_number *scale; /* of the Laplace noise on the sum */
+} tamis_weighted_sum;
+
+/* The smallest pure eps of the population, if one record of the frame is replaced.
+ *
+ * Needs    from <= to, scale > 0; weights as many as units.
+ * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. On failure
+ *          [0, inf].
+ * Cost     O(units); with weights = NULL and equal probabilities O(strata).
+ * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
+TAMIS_API tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,
+                                           const tamis_weighted_sum *sum, tamis_error *err);
+
+/* ---- strata that are protected ---- */
+
+/* Simple random samples of fixed sizes in strata, and neighbours where one record has other values and perhaps another
+ * stratum. From stratum h to k, with f_h = n_h/N_h and f_k = n_k/(N_k + 1), both as the record finds them,
+ *
+ *     eps_pop = log(1 + f_h (e^eps - 1)) - log(1 - f_k (1 - e^-eps)),   or with h and k exchanged,
+ *
+ * whichever is larger. eps and delta count replaced records on the sample.
+ *
+ * Needs    1 <= samples[h] < populations[h] <= TAMIS_MAX_UNITS, count >= 1, eps from 0 to 10^6, 0 <= delta <= 1.
+ * Gives    enclosures of the largest over all strata; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(count).
+ * Errors   INVALID, UNABLE, REFUSED (a stratum of which everybody is taken cannot lose a record).                    */
+TAMIS_API tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, const int64_t *populations,
+                                           const int64_t *samples, size_t count, const tamis_number *eps,
+                                           const tamis_number *delta, tamis_error *err);
+
+/* How a proportional allocation rate * N_h becomes an integer. */
+typedef enum tamis_rounding {
+    TAMIS_ROUND_TO_NEAREST, /* or up, or down: any fixed rule */
+    TAMIS_ROUND_AT_RANDOM   /* to the integer below or above, such that rate * N_h is expected */
+} tamis_rounding;
+
+/* Strata whose sizes are protected, and a sample proportional to them; records are added or removed, also for the
+ * mechanism. Rounding at random keeps
+ *
+ *     eps_pop <= log(1 + rate (e^eps - 1)) + log(1 + min(1, rate + 1/(N_h + 1)) (e^(2 eps) - 1)).
+ *
+ * With a fixed rule the sample size itself tells of one record where a rounding point is crossed, and elsewhere the loss
+ * can exceed eps: REFUSED.
+ *
+ * Needs    0 < rate <= 1, smallest >= 1 (the records of the smallest stratum), eps from 0 to 10^6.
+ * Gives    an enclosure of the bound; `upper` is the number to publish. On failure [0, inf].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE, REFUSED.                                                                                 */
+TAMIS_API tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest,
+                                                  tamis_rounding rounding, const tamis_number *eps, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -14,16 +14,23 @@ static bool is_neighbours(tamis_neighbours n)
     return n == TAMIS_REPLACE || n == TAMIS_ADD_REMOVE;
 }
 
-tamis_status tmi_check_promise(const tamis_design *design, const tamis_sample_promise *p, tamis_error *err)
+tamis_status tmi_check_eps_delta(const tamis_number *eps, const tamis_number *delta, tamis_error *err)
+{
+    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
+    if (tmi_number_sign(eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
+    if (tmi_number_compare_int(eps, MOST_EPS) > 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not exceed 10^6");
+    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
+    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
+    return TAMIS_OK;
+}
+
+static tamis_status check_promise(const tamis_design *design, const tamis_sample_promise *p, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (!p) return tmi_fail(err, TAMIS_INVALID, "promise: NULL");
-    if (!p->eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
-    if (tmi_number_sign(p->eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
-    if (tmi_number_compare_int(p->eps, MOST_EPS) > 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not exceed 10^6");
-    if (!p->delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
-    if (tmi_number_sign(p->delta) < 0 || tmi_number_compare_int(p->delta, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
+    tamis_status status = tmi_check_eps_delta(p->eps, p->delta, err);
+    if (status != TAMIS_OK) return status;
     if (!is_neighbours(p->neighbours)) return tmi_fail(err, TAMIS_INVALID, "neighbours: replace, or add and remove");
     if (!is_neighbours(p->mechanism)) return tmi_fail(err, TAMIS_INVALID, "mechanism: replace, or add and remove");
     return TAMIS_OK;
@@ -80,7 +87,7 @@ tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design
     tamis_status status = TAMIS_OK;
     if (!amplified) return tmi_fail(err, TAMIS_INVALID, "amplified: NULL");
     *amplified = (tamis_amplified){.eps = {0, INFINITY}, .delta = {0, 1}};
-    TMI_TRY(tmi_check_promise(design, promise, err));
+    TMI_TRY(check_promise(design, promise, err));
     TMI_TRY(tmi_expose(&units, design, promise->neighbours, promise->mechanism, err));
     if (!(amplified->parts = tmi_alloc(units.count, sizeof *amplified->parts))) TMI_TRY(tmi_fail_memory(err));
     amplified->eps = amplified->delta = (tamis_bound){0, 0};
@@ -218,7 +225,7 @@ tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta
     if (delta_n) *delta_n = (tamis_bound){0, 1};
     if (!eps_n) return tmi_fail(err, TAMIS_INVALID, "eps_n: NULL");
     if (!delta_n) return tmi_fail(err, TAMIS_INVALID, "delta_n: NULL");
-    TMI_TRY(tmi_check_promise(design, target, err));
+    TMI_TRY(check_promise(design, target, err));
     TMI_TRY(tmi_expose(&units, design, target->neighbours, target->mechanism, err));
     if (tmi_number_sign(target->eps) > 0) TMI_TRY(solve_all(&b, &units, target, err));
     TMI_TRY(solve_delta(&delta, &units, target, b.low, err));

@@ -40,6 +40,9 @@ tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tam
 /* Inclusion probabilities come as doubles of relative width 1e-12 or better. */
 #define TMI_DESIGN_WIDTH 1e-10
 
-tamis_status tmi_check_promise(const tamis_design *design, const tamis_sample_promise *promise, tamis_error *err);
+tamis_status tmi_check_eps_delta(const tamis_number *eps, const tamis_number *delta, tamis_error *err);
+
+/* A probability or a distance between two ends. */
+void tmi_ball_set_bound(tmi_ball *z, tamis_bound x, long bits);
 
 #endif

@@ -118,7 +118,7 @@ typedef struct balls {
     tmi_outcome present, missing[TAMIS_MAX_ABSENCES];
 } balls;
 
-static void set_bound(tmi_ball *z, tamis_bound x, long bits)
+void tmi_ball_set_bound(tmi_ball *z, tamis_bound x, long bits)
 {
     tmi_ball upper;
     tmi_ball_init(&upper);
@@ -130,7 +130,7 @@ static void set_bound(tmi_ball *z, tamis_bound x, long bits)
 
 static void set_outcome(tmi_outcome *o, const balls *b, tamis_bound weight, int64_t k, long bits)
 {
-    set_bound(&o->weight, weight, bits);
+    tmi_ball_set_bound(&o->weight, weight, bits);
     o->far = k < 0;
     if (o->far) return;
     tmi_ball_mul_int(&o->loss, &b->eps, k, bits);

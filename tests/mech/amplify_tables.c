@@ -234,14 +234,6 @@ typedef struct attempt {
     int values;
 } attempt;
 
-static tamis_design *two_of(tamis_design *first, int64_t units, int64_t taken)
-{
-    tamis_design *design = NULL;
-    tamis_design *second[] = {srs(units, taken), srs(units, taken)};
-    assert_int_equal(tamis_design_take_stages(&design, first, second, 2, NULL), TAMIS_OK);
-    return design;
-}
-
 static void no_table_loses_more(void **state)
 {
     attempt attempts[] = {

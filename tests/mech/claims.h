@@ -37,4 +37,13 @@ static inline tamis_design *clusters(tamis_design *first, int64_t x, int64_t y)
     return design;
 }
 
+/* Two clusters, and the same sample in each. */
+static inline tamis_design *two_of(tamis_design *first, int64_t units, int64_t taken)
+{
+    tamis_design *design = NULL;
+    tamis_design *second[] = {srs(units, taken), srs(units, taken)};
+    assert_int_equal(tamis_design_take_stages(&design, first, second, 2, NULL), TAMIS_OK);
+    return design;
+}
+
 #endif
