@@ -8,6 +8,7 @@
 #include <tamis/estimate.h>
 #include <tamis/frame.h>
 #include <tamis/ht.h>
+#include <tamis/meaning.h>
 #include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>

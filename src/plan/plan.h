@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/setting.h>
 
 #include "num/grid.h"
 
@@ -57,13 +58,11 @@ typedef struct tmi_plan_statistic {
     tamis_number *confidence;
 } tmi_plan_statistic;
 
-/* Whose record the promise is about, and what is taken as fixed and public. */
-typedef enum tmi_level { TMI_NOTHING, TMI_POPULATION, TMI_FRAME, TMI_SAMPLE, TMI_RESPONDENTS } tmi_level;
-
 typedef struct tmi_plan_privacy {
     char *unit; /* "school": one of those whom the promise is about */
-    tmi_level protect, given;
-    bool secret_sample;
+    const tamis_setting *setting;
+    bool secret_sample, design_protected;
+    int design_line, design_column; /* where design_variables stands: the setting may forbid it */
     tamis_number *epsilon;
     int epsilon_line, epsilon_column; /* where it stands: how large it may be is known only with all statistics */
 } tmi_plan_privacy;

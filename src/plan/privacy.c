@@ -1,33 +1,33 @@
 /* privacy: about whom the promise is, what is taken as public, and how much may be lost.
  *
- * The ten settings are the pairs in which `given` comes before `protect` in: nothing, population, frame, sample,
- * respondents. A setting is a row; this version offers the one that the paper recommends.                            */
+ * The ten settings are the rows of <tamis/setting.h>: the pairs in which `given` comes before `protect` in nothing,
+ * population, frame, sample, respondents. What a setting forbids is told by the release (exit 4), not here.            */
 #include <string.h>
 
 #include "num/number.h"
 #include "plan/sections.h"
 
-static const char *const levels[] = {"nothing", "population", "frame", "sample", "respondents"};
+/* What stands in the plan while it is read. */
+typedef struct section {
+    tmi_plan_privacy *privacy;
+    tamis_level protect, given;
+} section;
 
-static const struct {
-    tmi_level protect, given;
-} offered[] = {{TMI_SAMPLE, TMI_FRAME}};
-
-static const char *level_at(const void *words, size_t index)
+static const char *level_at(const void *first, size_t index)
 {
-    return ((const char *const *)words)[index];
+    return tamis_level_name((tamis_level)(*(const tamis_level *)first + index));
 }
 
-static void read_level(tmi_reader *reader, const tmi_yaml *value, tmi_level *level, tmi_level first, const char *choice)
+static void read_level(tmi_reader *reader, const tmi_yaml *value, tamis_level *level, tamis_level first, const char *choice)
 {
-    for (size_t i = first; value->kind == TMI_YAML_TEXT && i < first + 4; i++) {
-        if (strcmp(value->text, levels[i]) != 0) continue;
-        *level = (tmi_level)i;
+    for (size_t i = 0; value->kind == TMI_YAML_TEXT && i < TAMIS_LEVELS - 1; i++) {
+        if (strcmp(value->text, level_at(&first, i)) != 0) continue;
+        *level = (tamis_level)(first + i);
         return;
     }
-    int nearest = value->kind == TMI_YAML_TEXT ? tmi_nearest_word(value->text, level_at, levels + first, 4) : -1;
+    int nearest = value->kind == TMI_YAML_TEXT ? tmi_nearest_word(value->text, level_at, &first, TAMIS_LEVELS - 1) : -1;
     if (nearest >= 0) {
-        tmi_complain(reader, value, "expected one of %s; did you mean %s?", choice, levels[first + (size_t)nearest]);
+        tmi_complain(reader, value, "expected one of %s; did you mean %s?", choice, level_at(&first, (size_t)nearest));
     } else {
         tmi_complain(reader, value, "expected one of %s", choice);
     }
@@ -35,25 +35,25 @@ static void read_level(tmi_reader *reader, const tmi_yaml *value, tmi_level *lev
 
 static void read_protect(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    tmi_plan_privacy *privacy = target;
-    read_level(reader, value, &privacy->protect, TMI_POPULATION, "population, frame, sample, respondents");
+    section *s = target;
+    read_level(reader, value, &s->protect, TAMIS_POPULATION, "population, frame, sample, respondents");
 }
 
 static void read_given(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    tmi_plan_privacy *privacy = target;
-    read_level(reader, value, &privacy->given, TMI_NOTHING, "nothing, population, frame, sample");
+    section *s = target;
+    read_level(reader, value, &s->given, TAMIS_NOTHING, "nothing, population, frame, sample");
 }
 
 static void read_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    tmi_plan_privacy *privacy = target;
+    tmi_plan_privacy *privacy = ((section *)target)->privacy;
     tmi_read_text(reader, value, &privacy->unit, "household");
 }
 
 static void read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    tmi_plan_privacy *privacy = target;
+    tmi_plan_privacy *privacy = ((section *)target)->privacy;
     privacy->epsilon_line = value->line;
     privacy->epsilon_column = value->column;
     if (!tmi_read_exact(reader, value, &privacy->epsilon, "1")) return;
@@ -64,17 +64,19 @@ static void read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target
 
 static void read_secret_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    tmi_plan_privacy *privacy = target;
+    tmi_plan_privacy *privacy = ((section *)target)->privacy;
     tmi_read_yes_no(reader, value, &privacy->secret_sample);
 }
 
 static void read_design_variables(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    (void)target;
+    tmi_plan_privacy *privacy = ((section *)target)->privacy;
     bool is_text = value->kind == TMI_YAML_TEXT;
-    if (is_text && strcmp(value->text, "public") == 0) return;
-    if (is_text && strcmp(value->text, "protected") == 0) tmi_complain(reader, value, "protected " TMI_NOT_YET);
-    else tmi_complain(reader, value, "expected public or protected");
+    privacy->design_line = value->line;
+    privacy->design_column = value->column;
+    privacy->design_protected = is_text && strcmp(value->text, "protected") == 0;
+    if (!privacy->design_protected && !(is_text && strcmp(value->text, "public") == 0))
+        tmi_complain(reader, value, "expected public or protected");
 }
 
 static const tmi_key keys[] = {
@@ -93,24 +95,14 @@ static const tmi_key keys[] = {
 void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
-    tmi_plan_privacy *privacy = &plan->privacy;
-    privacy->protect = TMI_SAMPLE;
-    privacy->given = TMI_FRAME;
-    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", privacy);
-    if (value->kind != TMI_YAML_MAP) return;
+    section s = {&plan->privacy, TAMIS_SAMPLE, TAMIS_FRAME};
+    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
+    plan->privacy.setting = tamis_setting_of(s.protect, s.given);
+    if (value->kind != TMI_YAML_MAP || plan->privacy.setting) return;
     const tmi_yaml *at = tmi_yaml_get(value, "given");
     if (!at) at = tmi_yaml_get(value, "protect");
-    if (!at) return;
-    if (privacy->given >= privacy->protect) {
-        tmi_complain_key(reader, at,
-                         "expected something earlier than `protect: %s` in nothing, population, frame, sample, "
-                         "respondents, e.g. {protect: sample, given: frame}",
-                         levels[privacy->protect]);
-        return;
-    }
-    for (size_t i = 0; i < sizeof offered / sizeof *offered; i++) {
-        if (offered[i].protect == privacy->protect && offered[i].given == privacy->given) return;
-    }
-    tmi_complain_key(reader, at, "the setting {protect: %s, given: %s} " TMI_NOT_YET
-                     "; available: {protect: sample, given: frame}", levels[privacy->protect], levels[privacy->given]);
+    tmi_complain_key(reader, at,
+                     "expected something earlier than `protect: %s` in nothing, population, frame, sample, respondents, e.g. "
+                     "{protect: %s, given: %s}",
+                     tamis_level_name(s.protect), tamis_level_name(s.protect), tamis_level_name((tamis_level)(s.protect - 1)));
 }

@@ -24,6 +24,10 @@ typedef struct tmi_design {
 
     /* First-stage units minus strata. */
     int64_t (*degrees)(const tmi_plan_design *design);
+
+    /* From the loss of a sampled unit to that of an outsider, by a theorem; NULL: there are no outsiders. */
+    tamis_status (*amplify)(tamis_bound *epsilon, tamis_bound *delta, const tmi_plan_design *design,
+                            const tamis_number *sampled_epsilon, const tamis_number *sampled_delta, tamis_error *err);
 } tmi_design;
 
 extern const tmi_design tmi_design_srs, tmi_design_census;

@@ -31,4 +31,4 @@ static int64_t degrees(const tmi_plan_design *d)
     return d->population - 1;
 }
 
-const tmi_design tmi_design_census = {"census", describe, row_count, weight, variance, degrees};
+const tmi_design tmi_design_census = {"census", describe, row_count, weight, variance, degrees, NULL};

@@ -1,4 +1,6 @@
 /* Simple random sampling without replacement: n of N, every subset equally likely. */
+#include <tamis/privacy.h>
+
 #include "base/decimal.h"
 #include "num/number.h"
 #include "release/design.h"
@@ -34,4 +36,10 @@ static int64_t degrees(const tmi_plan_design *d)
     return d->sample - 1;
 }
 
-const tmi_design tmi_design_srs = {"srs", describe, row_count, weight, variance, degrees};
+static tamis_status amplify(tamis_bound *epsilon, tamis_bound *delta, const tmi_plan_design *d, const tamis_number *eps,
+                            const tamis_number *sampled_delta, tamis_error *err)
+{
+    return tamis_amplify_srs(epsilon, delta, d->population, d->sample, eps, sampled_delta, err);
+}
+
+const tmi_design tmi_design_srs = {"srs", describe, row_count, weight, variance, degrees, amplify};

@@ -1,13 +1,15 @@
 #include "release/noise_law.h"
 
 #include <math.h>
+#include <tamis/rng.h>
 
 #include "num/ball.h"
 #include "num/number.h"
 
 tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
 {
-    tmi_int128 sum = truth + noise;
+    const tmi_int128 bound = (tmi_int128)TAMIS_NOISE_MAX - limit;
+    tmi_int128 inside = truth > bound ? bound : truth < -bound ? -bound : truth, sum = inside + noise;
     return sum > limit ? limit : sum < -limit ? -limit : sum;
 }
 

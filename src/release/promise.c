@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "privacy/meaning.h"
 #include "release/noise_law.h"
 #include "release/sensitivity.h"
 
@@ -46,19 +47,19 @@ void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char 
 
 /* ---- JSON ---- */
 
-static void put_zero(tmi_json_out *out)
+static void put_loss(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_json_put_bound(out, (tamis_bound){0, 0});
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "epsilon");
+    tmi_json_put_bound(out, epsilon);
+    tmi_json_key(out, "delta");
+    tmi_json_put_bound(out, delta);
+    tmi_json_close(out, '}');
 }
 
 void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "epsilon");
-    tmi_json_put_bound(out, tmi_number_bound(schedule->spent));
-    tmi_json_key(out, "delta");
-    put_zero(out);
-    tmi_json_close(out, '}');
+    put_loss(out, tmi_number_bound(schedule->spent), (tamis_bound){0, 0});
 }
 
 static bool is_census(const tmi_schedule *schedule)
@@ -66,34 +67,90 @@ static bool is_census(const tmi_schedule *schedule)
     return schedule->plan->design.kind == TMI_DESIGN_CENSUS;
 }
 
-static void put_outsider_reason(tmi_text *text, const tmi_schedule *schedule)
+/* Value of the key "setting": what is compared with what, as the paper's specifications say it. */
+static void put_setting(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    const char *unit = schedule->plan->privacy.unit;
-    if (is_census(schedule)) {
-        tmi_text_format(text, "a census holds every %s, so that nobody of the population is an outsider", unit);
-    } else if (schedule->plan->privacy.secret_sample) {
-        tmi_text_format(text, "secret_sample has no effect here: with `protect: sample` the sample is taken as known, so an "
-                        "outsider is promised no more than a sampled %s", unit);
-    } else {
-        tmi_text_format(text, "with `protect: sample, given: frame` the promise is about each sampled %s; what the sampling "
-                        "itself adds for an outsider is not claimed", unit);
+    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
+    const tamis_setting *s = privacy->setting;
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "protect");
+    tmi_json_put_string(out, tamis_level_name(s->protect));
+    tmi_json_key(out, "given");
+    tmi_json_put_string(out, tamis_level_name(s->given));
+    tmi_json_key(out, "design_variables");
+    tmi_json_put_string(out, privacy->design_protected ? "protected" : "public");
+    tmi_json_key(out, "secret_sample");
+    tmi_json_put_boolean(out, privacy->secret_sample);
+    tmi_json_close(out, '}');
+}
+
+/* The same loss for the three who may want to know, in exact numbers; zero and the outsider's are freed by the caller. */
+typedef struct losses {
+    tamis_number *zero, *epsilon, *delta;
+    tamis_promise promise;
+} losses;
+
+static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_error *err)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    tamis_status status;
+    *l = (losses){0};
+    TMI_TRY(tmi_number_ratio(&l->zero, 0, 1, err));
+    l->promise = (tamis_promise){.eps = schedule->spent, .delta = l->zero};
+    if (outsider->proved) {
+        TMI_TRY(tmi_number_double(&l->epsilon, outsider->epsilon.upper, err));
+        TMI_TRY(tmi_number_double(&l->delta, outsider->delta.upper, err));
+        l->promise.outsider_eps = l->epsilon;
+        l->promise.outsider_delta = l->delta;
     }
+
+done:
+    return status;
+}
+
+static void losses_clear(losses *l)
+{
+    tamis_number_free(l->zero);
+    tamis_number_free(l->epsilon);
+    tamis_number_free(l->delta);
+}
+
+/* Value of the key "meaning". What cannot be computed fails the text. */
+static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    losses l;
+    tamis_status status = losses_make(&l, schedule, NULL);
+    if (status == TAMIS_OK) status = tmi_put_meaning(out, &l.promise, NULL);
+    if (status != TAMIS_OK) out->text->failed = true;
+    losses_clear(&l);
+}
+
+static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
+{
+    losses l;
+    tamis_status status = losses_make(&l, schedule, NULL);
+    if (status == TAMIS_OK) status = tmi_write_meaning(text, &l.promise, NULL);
+    if (status != TAMIS_OK) text->failed = true;
+    losses_clear(&l);
 }
 
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
 {
+    const tmi_outsider *outsider = &schedule->outsider;
     tmi_json_open(out, '{');
+    tmi_json_key(out, "setting");
+    put_setting(out, schedule);
     tmi_json_key(out, "sample");
     tmi_put_spent(out, schedule);
     tmi_json_key(out, "outsider");
-    tmi_json_put_null(out);
-    tmi_json_key(out, "outsider_reason");
-    tmi_text reason;
-    tmi_text_init(&reason);
-    put_outsider_reason(&reason, schedule);
-    if (reason.failed) out->text->failed = true;
-    tmi_json_put_string(out, reason.bytes);
-    tmi_text_clear(&reason);
+    if (outsider->proved) put_loss(out, outsider->epsilon, outsider->delta);
+    else tmi_json_put_null(out);
+    if (!outsider->proved) {
+        tmi_json_key(out, "outsider_reason");
+        tmi_json_put_string(out, outsider->reason);
+    }
+    tmi_json_key(out, "meaning");
+    put_meaning(out, schedule);
     tmi_json_close(out, '}');
 }
 
@@ -178,9 +235,20 @@ static bool warn(tmi_text *sentence, const tmi_measurement *m)
     return true;
 }
 
+/* secret_sample where it changes nothing; NULL: no reason to warn. */
+static const char *idle_secret(const tmi_schedule *schedule)
+{
+    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
+    return privacy->secret_sample && !privacy->setting->may_amplify
+               ? "`secret_sample: yes` has no effect in this setting: the promise begins after the sampling. "
+                 "`protect: frame, given: population` gives outsiders a number of their own."
+               : NULL;
+}
+
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
 {
     tmi_json_open(out, '[');
+    if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
@@ -194,7 +262,8 @@ void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
 
 static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
 {
-    bool any = false;
+    bool any = idle_secret(schedule) != NULL;
+    if (any) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
@@ -250,34 +319,68 @@ void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, ']');
 }
 
-void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released)
+/* Whose record, as the setting says. */
+static void put_whose(tmi_text *text, const tmi_schedule *schedule)
+{
+    static const char *const who[TAMIS_LEVELS] = {
+        [TAMIS_POPULATION] = "Sampled %s", [TAMIS_FRAME] = "Sampled %s", [TAMIS_SAMPLE] = "Sampled %s",
+        [TAMIS_RESPONDENTS] = "Responding %s",
+    };
+    const tamis_setting *setting = schedule->plan->privacy.setting;
+    tmi_text_format(text, is_census(schedule) && setting->protect != TAMIS_RESPONDENTS ? "Every %s" : who[setting->protect],
+                    schedule->plan->privacy.unit);
+}
+
+static void put_promise(tmi_text *p, const tmi_schedule *schedule)
+{
+    if (schedule->measurement_count == 0) {
+        tmi_text_put(p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
+        return;
+    }
+    const tamis_setting *setting = schedule->plan->privacy.setting;
+    put_whose(p, schedule);
+    tmi_text_put(p, ": epsilon ");
+    tmi_text_number_up(p, schedule->spent);
+    tmi_text_format(p, ", delta 0 (%s). Replacing %s%s's record by any other%s changes the probability of any output by a factor "
+                    "of at most exp(", setting->name, is_census(schedule) ? "one " : "such a ", schedule->plan->privacy.unit,
+                    setting->size_is_public ? "" : ", or taking it away,");
+    tmi_text_number_up(p, schedule->spent);
+    tmi_text_format(p, "), whatever an attacker knows about all the others%s. The noise is exact discrete Laplace noise on "
+                    "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled");
+}
+
+static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    if (!outsider->proved) {
+        tmi_text_format(p, "Outsider: no further number, because %s.", outsider->reason);
+        return;
+    }
+    char epsilon[TMI_DECIMAL];
+    tmi_decimal_up(epsilon, outsider->epsilon.upper);
+    tmi_text_format(p, "Outsider: epsilon %s, delta 0, for any %s of the %s as long as nobody outside knows who was sampled; of all "
+                    "that is released from this sample together, not of each release.", epsilon, schedule->plan->privacy.unit,
+                    tamis_level_name(schedule->plan->privacy.setting->protect));
+}
+
+static void write_paragraph(tmi_text *text, const tmi_schedule *schedule, void (*put)(tmi_text *, const tmi_schedule *))
 {
     tmi_text p;
     tmi_text_init(&p);
-    const char *unit = schedule->plan->privacy.unit;
+    put(&p, schedule);
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+}
+
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released)
+{
     write_warnings(text, schedule);
     tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
-    if (schedule->measurement_count == 0) {
-        tmi_text_put(&p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
-    } else {
-        const char *who = is_census(schedule) ? "" : "sampled ";
-        tmi_text_format(&p, is_census(schedule) ? "Every %s: epsilon " : "Sampled %s: epsilon ", unit);
-        tmi_text_number_up(&p, schedule->spent);
-        tmi_text_format(&p, ", delta 0. Replacing the record of one %s%s by any other changes the probability of any "
-                        "output by a factor of at most exp(", who, unit);
-        tmi_text_number_up(&p, schedule->spent);
-        tmi_text_format(&p, "), whatever an attacker knows about all the others%s. The noise is exact discrete Laplace noise "
-                        "on integers.", is_census(schedule) ? "" : " and even if it is known who was sampled");
-    }
-    if (p.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", p.bytes);
-    tmi_text_clear(&p);
-    tmi_text_put(&p, "Outsider: no further number, because ");
-    put_outsider_reason(&p, schedule);
-    tmi_text_put(&p, ".");
-    if (p.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", p.bytes);
-    tmi_text_clear(&p);
+    write_paragraph(text, schedule, put_promise);
+    write_paragraph(text, schedule, put_outsider);
+    tmi_text_put(text, "\n");
+    write_meaning(text, schedule);
 
     const char *list[4];
     size_t count = sentences(list, schedule);

@@ -16,7 +16,7 @@ struct tamis_release {
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const char *folder,
                               tamis_progress *progress, void *context, tamis_error *err);
 
-/* The number of rows is public; that it is the declared one is checked before a value is read. */
+/* Where the number of rows is public: that it is the declared one is checked before a value is read. */
 tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
                             size_t column_count, tamis_progress *progress, void *context, tamis_error *err);
 

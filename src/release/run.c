@@ -44,7 +44,7 @@ tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, co
 {
     int64_t rows = 0, expected = schedule->design->row_count(&schedule->plan->design);
     tamis_status status = engine->describe(engine, &rows, columns, column_count, progress, context, err);
-    if (status != TAMIS_OK || rows == expected) return status;
+    if (status != TAMIS_OK || rows == expected || !schedule->plan->privacy.setting->size_is_public) return status;
     return tmi_fail(err, TAMIS_INVALID,
                     "the source has %lld rows, but the design `%s` declares %lld: correct the plan or the source",
                     (long long)rows, schedule->design->name, (long long)expected);

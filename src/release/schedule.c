@@ -48,30 +48,32 @@ static bool serves(const tmi_measurement *m, const tmi_need *need, const tmi_pla
     return need->any_centre || m->centre == 0;
 }
 
-/* The middle of the grid if that lowers the sensitivity, else 0. */
-static int64_t best_centre(const tmi_grid *grid, size_t cells)
+/* The middle of the grid if that lowers the sensitivity, else 0; and the sensitivity. */
+static tamis_status choose_centre(tmi_measurement *m, const tamis_setting *setting, bool any, tamis_error *err)
 {
-    int64_t middle = grid->low + (grid->high - grid->low) / 2;
-    bool better = tmi_sensitivity(grid->low - middle, grid->high - middle, cells) <
-                  tmi_sensitivity(grid->low, grid->high, cells);
-    return better ? middle : 0;
+    const tmi_grid *grid = &m->column->grid;
+    int64_t middle = grid->low + (grid->high - grid->low) / 2, centred;
+    tamis_status status = tmi_sensitivity(&m->sensitivity, setting, grid->low, grid->high, m->cells, err);
+    if (status != TAMIS_OK || !any) return status;
+    status = tmi_sensitivity(&centred, setting, grid->low - middle, grid->high - middle, m->cells, err);
+    if (status != TAMIS_OK || centred >= m->sensitivity) return status;
+    m->centre = middle;
+    m->sensitivity = centred;
+    return TAMIS_OK;
 }
 
-static void add_measurement(tmi_schedule *s, const tmi_need *need, const tmi_plan_statistic *statistic)
+static tamis_status add_measurement(tmi_schedule *s, const tmi_need *need, const tmi_plan_statistic *statistic,
+                                    tamis_error *err)
 {
+    const tamis_setting *setting = s->plan->privacy.setting;
     tmi_measurement *m = &s->measurements[s->measurement_count++];
     m->kind = need->kind;
     m->column = need->column;
     m->by = statistic->by;
     m->by_count = statistic->by_count;
     m->cells = (size_t)tmi_statistic_cells(statistic);
-    if (m->kind == TMI_ROWS) {
-        m->sensitivity = tmi_sensitivity(1, 1, m->cells);
-        return;
-    }
-    const tmi_grid *grid = &m->column->grid;
-    m->centre = need->any_centre ? best_centre(grid, m->cells) : 0;
-    m->sensitivity = tmi_sensitivity(grid->low - m->centre, grid->high - m->centre, m->cells);
+    if (m->kind == TMI_ROWS) return tmi_sensitivity(&m->sensitivity, setting, 1, 1, m->cells, err);
+    return choose_centre(m, setting, need->any_centre, err);
 }
 
 static size_t find_measurement(const tmi_schedule *s, const tmi_need *need, const tmi_plan_statistic *statistic)
@@ -82,8 +84,9 @@ static size_t find_measurement(const tmi_schedule *s, const tmi_need *need, cons
 }
 
 /* Needs that take only one table first, those that take any centre after them: these then find what is there. */
-static void choose_tables(tmi_schedule *s)
+static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
 {
+    tamis_status status = TAMIS_OK;
     for (int flexible = 0; flexible <= 1; flexible++) {
         for (size_t i = 0; i < s->plan->statistic_count; i++) {
             const tmi_plan_statistic *statistic = &s->plan->statistics[i];
@@ -93,10 +96,13 @@ static void choose_tables(tmi_schedule *s)
             for (size_t j = 0; j < use->count; j++) {
                 if (needs[j].any_centre != flexible) continue;
                 use->measurement[j] = find_measurement(s, &needs[j], statistic);
-                if (use->measurement[j] == s->measurement_count) add_measurement(s, &needs[j], statistic);
+                if (use->measurement[j] == s->measurement_count) TMI_TRY(add_measurement(s, &needs[j], statistic, err));
             }
         }
     }
+
+done:
+    return status;
 }
 
 /* ---- budget ---- */
@@ -213,6 +219,16 @@ done:
     return status;
 }
 
+/* A setting that forbids what the plan asks, with the place in the plan. */
+static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_privacy *privacy = &plan->privacy;
+    tamis_error reason;
+    if (!privacy->design_protected || tamis_setting_protects_design(privacy->setting, &reason) == TAMIS_OK) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: privacy.design_variables: %.1000s", plan->name, privacy->design_line,
+                    privacy->design_column, reason.message);
+}
+
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
 {
     tamis_status status;
@@ -223,11 +239,13 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_er
         status = tmi_fail_memory(err);
         goto done;
     }
+    TMI_TRY(check_setting(plan, err));
     TMI_TRY(s->design->weight(&s->weight, &plan->design, err));
-    choose_tables(s);
+    TMI_TRY(choose_tables(s, err));
     for (size_t i = 0; i < s->measurement_count; i++)
         TMI_TRY(choose_limit(&s->measurements[i], s->design->row_count(&plan->design), err));
     TMI_TRY(split_budget(s, err));
+    TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->design, s->spent, err));
 
 done:
     if (status != TAMIS_OK) tmi_schedule_clear(s);

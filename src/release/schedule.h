@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "release/design.h"
+#include "release/outsider.h"
 
 typedef struct tmi_measurement {
     tmi_measure_kind kind;
@@ -48,12 +49,14 @@ typedef struct tmi_schedule {
     const tmi_design *design;
     tamis_number *weight;
     tamis_number *spent; /* the sum of the epsilons: the plan's, or 0 if nothing is measured */
+    tmi_outsider outsider;
     tmi_measurement *measurements;
     size_t measurement_count;
     tmi_use *uses; /* one a statistic */
 } tmi_schedule;
 
-/* Errors   INVALID (a scale out of range: names statistic and reason), SYSTEM; the schedule is then empty.           */
+/* Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), SYSTEM; the schedule is then
+ *          empty.                                                                                                    */
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 

@@ -1,19 +1,28 @@
 #include "release/sensitivity.h"
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
+#include "num/number.h"
 
-static int64_t size(int64_t a)
+tamis_status tmi_sensitivity(int64_t *sensitivity, const tamis_setting *setting, int64_t low, int64_t high, size_t cells,
+                             tamis_error *err)
 {
-    return a < 0 ? -a : a;
-}
+    tamis_number *least = NULL, *most = NULL, *one = NULL;
+    tamis_sensitivity found = {0};
+    tamis_status status;
+    *sensitivity = INT64_MAX;
+    TMI_TRY(tmi_number_ratio(&least, low, 1, err));
+    TMI_TRY(tmi_number_ratio(&most, high, 1, err));
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    tamis_contribution c = {.values = {least, most}, .weights = {{one, one}}, .left_out = 1, .rows_per_unit = 1,
+                            .cells = (int64_t)cells};
+    TMI_TRY(tamis_sensitivity_of(&found, setting, TAMIS_HT_TOTAL, &c, err));
+    if (!tmi_number_ceil(sensitivity, found.l1)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: beyond 2^63");
 
-int64_t tmi_sensitivity(int64_t low, int64_t high, size_t cells)
-{
-    int64_t farthest = larger(size(low), size(high));
-    return cells > 1 ? 2 * farthest : larger(farthest, high - low);
+done:
+    tamis_sensitivity_clear(&found);
+    tamis_number_free(least);
+    tamis_number_free(most);
+    tamis_number_free(one);
+    return status;
 }
 
 const char *tmi_sensitivity_words(size_t cells)

@@ -58,8 +58,7 @@ static void everything_is_read(void **state)
     assert_int_equal(p->design.population, 6194);
     assert_int_equal(p->design.sample, 200);
     assert_string_equal(p->privacy.unit, "school");
-    assert_int_equal(p->privacy.protect, TMI_SAMPLE);
-    assert_int_equal(p->privacy.given, TMI_FRAME);
+    assert_ptr_equal(p->privacy.setting, tamis_setting_named("sample given frame"));
     assert_false(p->privacy.secret_sample);
     assert_number(p->privacy.epsilon, "1/10"); /* never through a double */
 
@@ -109,8 +108,7 @@ static void a_small_plan_has_defaults(void **state)
     assert_int_equal(p->design.kind, TMI_DESIGN_CENSUS);
     assert_int_equal(p->design.sample, 7);
     assert_string_equal(p->privacy.unit, "unit");
-    assert_int_equal(p->privacy.protect, TMI_SAMPLE);
-    assert_int_equal(p->privacy.given, TMI_FRAME);
+    assert_ptr_equal(p->privacy.setting, tamis_setting_named("sample given frame"));
     tamis_plan_free(p);
 }
 

@@ -2,7 +2,10 @@
 #include "test.h"
 
 #include <math.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/memory_that_fails.h"
@@ -191,6 +194,69 @@ static void the_promise_is_in_the_words_of_the_plan(void **state)
     }
 }
 
+/* One line: however the paragraphs were broken. */
+static void unwrap(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (!isspace((unsigned char)*from)) *to++ = *from;
+        else if (to > text && to[-1] != ' ') *to++ = ' ';
+    }
+    *to = '\0';
+}
+
+/* Each of the ten settings is accepted for a simple random sample, named, and gives outsiders a number where the sample
+ * is secret and the setting begins before it. */
+static void every_setting_is_checked(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
+        const tamis_setting *s = &tamis_settings()[i];
+        for (int flags = 0; flags < 4; flags++) {
+            bool secret = flags & 1, closed = flags & 2, claims = s->may_amplify && secret && !closed;
+            char privacy[200], name[60];
+            snprintf(privacy, sizeof privacy, "1, protect: %s, given: %s%s%s", tamis_level_name(s->protect), tamis_level_name(s->given),
+                     secret ? ", secret_sample: yes" : "", closed ? ", design_variables: protected" : "");
+            tamis_plan *plan = plan_of(SRS, privacy, "  - total: x\n");
+            tamis_preview *preview;
+            tamis_error err;
+            char *text, *json;
+            tamis_status status = tamis_check(&preview, plan, &err);
+            assert_int_equal(status, closed && !s->may_protect_design ? TAMIS_REFUSED : TAMIS_OK);
+            if (status == TAMIS_REFUSED) {
+                assert_non_null(strstr(err.message, "privacy.design_variables: with `given:"));
+                assert_non_null(strstr(err.message, "nearest setting that works: {protect:"));
+                tamis_plan_free(plan);
+                continue;
+            }
+            assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
+            assert_int_equal(tamis_preview_json(&json, preview, &err), TAMIS_OK);
+            snprintf(name, sizeof name, "delta 0 (%s)", s->name);
+            unwrap(text);
+            assert_non_null(strstr(text, name));
+            assert_int_equal(strstr(text, "Outsider: epsilon 0.01703") != NULL, claims); /* log(1 + 1/100 (e - 1)) */
+            assert_int_equal(strstr(text, "has no effect in this setting") != NULL, secret && !s->may_amplify);
+            assert_int_equal(strstr(json, "\"outsider\": null") == NULL, claims);
+            assert_int_equal(strstr(json, "\"outsider_reason\"") == NULL, claims);
+            assert_int_equal(strstr(text, "or taking it away") != NULL, !s->size_is_public);
+            tamis_free(text);
+            tamis_free(json);
+            tamis_preview_free(preview);
+            tamis_plan_free(plan);
+        }
+    }
+    tamis_plan *plan = plan_of("census: {population: 10}", "1, protect: frame, given: population, secret_sample: yes", "  - total: x\n");
+    tamis_preview *preview;
+    char *text;
+    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    unwrap(text);
+    assert_non_null(strstr(text, "because a census holds every person"));
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -313,6 +379,7 @@ int main(void)
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
         cmocka_unit_test(the_promise_is_in_the_words_of_the_plan),
+        cmocka_unit_test(every_setting_is_checked),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(bad_arguments_are_named),
     };

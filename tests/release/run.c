@@ -208,6 +208,18 @@ static void a_contradiction_stops_before_values_are_read(void **state)
     tamis_plan_free(plan);
 }
 
+/* How many answered is protected there: never compared with the plan, in the release as in the estimate. */
+static void rows_are_not_counted_where_they_are_protected(void **state)
+{
+    (void)state;
+    for (size_t count = 6; count <= 8; count++) {
+        tamis_plan *plan = plan_of("srs: {population: 80, sample: 7}", "20, protect: respondents, given: frame", STATISTICS);
+        array_engine engine = array_engine_of(rows, count);
+        tamis_release_free(run(plan, &engine, NULL));
+        tamis_plan_free(plan);
+    }
+}
+
 typedef struct patience {
     const array_engine *engine;
     int calls, stop_at;
@@ -477,6 +489,7 @@ int main(void)
         cmocka_unit_test(integers_plus_noise),
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
+        cmocka_unit_test(rows_are_not_counted_where_they_are_protected),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
         cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),
         cmocka_unit_test_setup_teardown(the_folder_holds_what_the_texts_say, make_place, remove_place),
