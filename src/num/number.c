@@ -191,16 +191,6 @@ tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err)
-{
-    *z = NULL;
-    if (!isfinite(x)) return tmi_fail(err, TAMIS_INVALID, "x: not a finite number");
-    *z = tmi_number_new();
-    if (!*z) return tmi_fail_memory(err);
-    mpq_set_d((*z)->value, x);
-    return TAMIS_OK;
-}
-
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err)
 {
     *z = tmi_number_new();

@@ -37,9 +37,6 @@ size_t tmi_number_bytes(const tamis_number *x); /* memory that it holds */
 bool tmi_number_floor(int64_t *z, const tamis_number *x);
 bool tmi_number_ceil(int64_t *z, const tamis_number *x);
 
-/* The number that a finite double is; INVALID if it is none. */
-tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err);
-
 /* Nearest doubles below and above (equal if x is a double). */
 double tmi_number_down(const tamis_number *x);
 double tmi_number_up(const tamis_number *x);
