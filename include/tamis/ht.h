@@ -107,7 +107,7 @@ typedef struct tamis_ht_values {
     const tamis_number *step;  /* of discrete noise, otherwise NULL */
 } tamis_ht_values;
 
-/* One unit: the smallest delta (eps), and a pair that attains it up to ties within 1e-10: x against x', where x' has another
+/* One unit: the smallest delta (eps), and a pair that attains it up to ties within 1e-12: x against x', where x' has another
  * value in this unit alone. Values are told by their number. If every pair gives 0, x_prime is x[unit]. */
 typedef struct tamis_ht_unit {
     tamis_bound value;

@@ -17,7 +17,7 @@
 #define MAX_INTEGRALS 2e4
 
 /* A pair within this of the worst is a tie. */
-#define SLACK 1e-10
+#define SLACK 5e-13
 
 typedef struct listing {
     const tamis_ht_values *v;
@@ -154,7 +154,6 @@ static tamis_status listing_set(listing *l, const tamis_ht_values *v, tamis_erro
             TMI_TRY(tmi_weighted(&l->weighted[i][a], v->law, i, v->values[a], err));
             TMI_TRY(tmi_check_multiple(l->weighted[i][a], v->step, err));
         }
-    TMI_TRY(find_classes(l, err));
 done:
     return status;
 }
@@ -414,10 +413,11 @@ static tamis_status all_units(tamis_ht_unit *units, const tamis_ht_values *v, co
     all_unknown(units, v, q);
     TMI_TRY(q->check(q, err));
     TMI_TRY(check(v, err));
-    TMI_TRY(tmi_check_law(v->law, err));
     if (!(l = tmi_alloc(1, sizeof *l))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(listing_set(l, v, err));
     listed = true;
+    TMI_TRY(tmi_check_law(v->law, err));
+    TMI_TRY(find_classes(l, err));
     TMI_TRY(check_work(l, err));
     for (size_t i = 0; i < l->units; i++) {
         if (l->class_of[i] == i) TMI_TRY(try_unit(&(search){l, q, &units[i], i}, err));
