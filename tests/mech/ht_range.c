@@ -157,9 +157,10 @@ static void listed_pairs_agree(const tamis_design *design, const char *name)
     static const char *const ranges[][4] = {{"0", "1", "0", "1"}, {"-1", "2", "-1", "0"}, {"1", "3", "1", "2"}};
     tamis_number *eps = number("1/5"), *scale = number("3"), *list[4];
     tamis_law *law = NULL;
-    if (tamis_design_population(design) > 4 || strchr(name, '1') == name) goto done;
+    int64_t units_of_design = tamis_design_population(design);
+    if (units_of_design > 6 || (units_of_design > 4 && strchr(name, ' ') && strchr(name, ':'))) goto done; /* enough of them */
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
-    for (size_t r = 0; r < 3; r++) {
+    for (size_t r = 0; r < (units_of_design > 4 ? 1 : 3); r++) {
         size_t count = 0;
         for (int a = 0; a < 4; a++) { /* from, to, and what else is listed */
             bool known = false;
