@@ -2,7 +2,7 @@
  *
  * A cli_command says everything about itself: purpose, operands, options, examples. From these rows come `--help`, the
  * manual page, the completion of bash and zsh, and the parsing itself, so that none of them can forget an option.
- * A new command is a file with one row and its function, and a line in commands.c.
+ * A new command is a file with one row and its function, and a line in commands.c or in its group.
  *
  * Results go to stdout, everything else to stderr. A function that returns int returns an exit code: 0 done, 1 system,
  * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; but for 2 these are the tamis_status. What is
@@ -18,7 +18,7 @@
 
 #define CLI_USAGE 2
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
-#define CLI_OPTIONS 16 /* options of one command, the common ones included */
+#define CLI_OPTIONS 24 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
 #define CLI_ABOUT_PLANS "What a plan may say stands in docs/plan.md, installed as share/doc/tamis/plan.md; one to copy and " \
                         "change is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
@@ -44,19 +44,27 @@ typedef struct cli_example {
 
 typedef struct cli_call cli_call;
 
-typedef struct cli_command {
+typedef struct cli_command cli_command;
+
+/* A command, or a group of them: then `members` lists them, each with the group's name before its own, "privacy srs", and
+ * the group has neither operands nor options, examples or a function. */
+struct cli_command {
     const char *name;
     const char *purpose; /* one line, without a full stop */
     const char *about;   /* paragraphs, separated by an empty line; one that begins with spaces is kept as it is */
     const cli_argument *operands, *options;
     const cli_example *examples;
     int (*run)(const cli_call *call);
-} cli_command;
+    const cli_command *const *members; /* ends with NULL */
+};
 
 extern const cli_command *const cli_commands[];   /* in the order of the help; ends with NULL */
 extern const cli_argument cli_common_options[];   /* --json, --quiet, --help, --version */
 extern const char *const cli_exit_codes[][2];      /* {"0", "done"}, ...; ends with NULL */
-const cli_command *cli_find(const char *name);    /* NULL if there is none */
+
+/* The command or group of that name in a list; NULL if there is none. cli_own_name: without the group's. */
+const cli_command *cli_find(const cli_command *const *list, const char *name);
+const char *cli_own_name(const cli_command *command);
 
 /* ---- one call ---- */
 
@@ -70,6 +78,9 @@ struct cli_call {
 
 /* The text given for an option, "" for a flag that was given, NULL for an option that was not. */
 const char *cli_value(const cli_call *call, const char *option);
+
+/* A whole number between the two, read exactly: 1e3 and 10/2 are whole. False if it is not one. */
+bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
 
 /* Parses and runs; gives the exit code of the process. */
 int cli_main(int argc, char **argv);
@@ -129,10 +140,13 @@ int cli_release(const cli_call *call, const char *path, const char *folder);
 
 /* ---- help, manual, completion ---- */
 
-void cli_help(FILE *out, const cli_command *command); /* NULL: of the whole program */
+void cli_help(FILE *out, const cli_command *command); /* or of a group; NULL: of the whole program */
 void cli_manual(FILE *out);                           /* tamis.1, for man */
 void cli_completion_bash(FILE *out);
 void cli_completion_zsh(FILE *out);
+
+/* Text broken at spaces to fit CLI_WIDTH, every line behind `indent` spaces. */
+void cli_paragraph(FILE *out, const char *text, int indent);
 
 /* "--scale P/Q" */
 const char *cli_written(char *room, size_t size, const cli_argument *option);

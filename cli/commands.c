@@ -4,11 +4,11 @@
 #include "cli.h"
 
 extern const cli_command cli_command_demo, cli_command_check, cli_command_release, cli_command_estimate, cli_command_noise,
-    cli_command_draw, cli_command_compute;
+    cli_command_draw, cli_command_compute, cli_command_privacy;
 
 const cli_command *const cli_commands[] = {
     &cli_command_demo, &cli_command_check, &cli_command_release, &cli_command_estimate, &cli_command_noise,
-    &cli_command_draw, &cli_command_compute, NULL,
+    &cli_command_draw, &cli_command_privacy, &cli_command_compute, NULL,
 };
 
 const cli_argument cli_common_options[] = {
@@ -29,9 +29,15 @@ const char *const cli_exit_codes[][2] = {
     {NULL, NULL},
 };
 
-const cli_command *cli_find(const char *name)
+const char *cli_own_name(const cli_command *command)
 {
-    for (size_t i = 0; cli_commands[i]; i++)
-        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+    const char *space = strchr(command->name, ' ');
+    return space ? space + 1 : command->name;
+}
+
+const cli_command *cli_find(const cli_command *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (strcmp(cli_own_name(*list), name) == 0) return *list;
     return NULL;
 }

@@ -10,9 +10,9 @@ static const char bash_start[] =
     "_tamis() {\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
     "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-    "        [[ ${COMP_WORDS[i]} == -* ]] || { command=${COMP_WORDS[i]}; break; }\n"
-    "    done\n"
-    "    COMPREPLY=()\n";
+    "        [[ ${COMP_WORDS[i]} == -* ]] && continue\n"
+    "        command+=${command:+ }${COMP_WORDS[i]}\n"
+    "        case $command in\n";
 
 /* A line that fills COMPREPLY for one argument. */
 static void bash_offer(FILE *out, const cli_argument *a)
@@ -36,35 +36,62 @@ static void bash_options(FILE *out, const cli_argument *list, const char **separ
     }
 }
 
-void cli_completion_bash(FILE *out)
+static void bash_values(FILE *out, const cli_command *const *list)
 {
-    const char *separator = " ";
-    fputs(bash_start, out);
-    fputs("    case $command,$prev in\n", out);
-    for (size_t i = 0; cli_commands[i]; i++)
-        for (const cli_argument *o = cli_commands[i]->options; o && o->name; o++) {
+    for (; *list; list++) {
+        if ((*list)->members) bash_values(out, (*list)->members);
+        for (const cli_argument *o = (*list)->options; o && o->name; o++) {
             if (!o->value) continue;
-            fprintf(out, "    %s,--%s) ", cli_commands[i]->name, o->name);
+            fprintf(out, "    '%s,--%s') ", (*list)->name, o->name);
             bash_offer(out, o);
             fputs("; return ;;\n", out);
         }
-    fputs("    esac\n    case $command in\n    '') COMPREPLY=($(compgen -W '", out);
-    for (size_t i = 0; cli_commands[i]; i++) fprintf(out, "%s ", cli_commands[i]->name);
-    fputs("help", out);
+    }
+}
+
+static void bash_names(FILE *out, const cli_command *const *list, const char *more)
+{
+    const char *separator = " ";
+    fputs("COMPREPLY=($(compgen -W '", out);
+    for (; *list; list++) fprintf(out, "%s ", cli_own_name(*list));
+    fputs(more, out);
     bash_options(out, cli_common_options, &separator);
-    fputs("' -- \"$cur\")) ;;\n    help) COMPREPLY=($(compgen -W '", out);
-    for (size_t i = 0; cli_commands[i]; i++) fprintf(out, "%s ", cli_commands[i]->name);
-    fputs("man bash zsh' -- \"$cur\")) ;;\n", out);
-    for (size_t i = 0; cli_commands[i]; i++) {
-        const cli_command *c = cli_commands[i];
-        fprintf(out, "    %s)\n        if [[ $cur == -* ]]; then\n            COMPREPLY=($(compgen -W '", c->name);
-        separator = "";
+    fputs("' -- \"$cur\")) ;;\n", out);
+}
+
+static void bash_commands(FILE *out, const cli_command *const *list)
+{
+    for (; *list; list++) {
+        const cli_command *c = *list;
+        const char *separator = "";
+        fprintf(out, "    '%s')", c->name);
+        if (c->members) {
+            fputc(' ', out);
+            bash_names(out, c->members, "");
+            bash_commands(out, c->members);
+            continue;
+        }
+        fputs("\n        if [[ $cur == -* ]]; then\n            COMPREPLY=($(compgen -W '", out);
         bash_options(out, c->options, &separator);
         bash_options(out, cli_common_options, &separator);
         fputs("' -- \"$cur\"))\n        else\n            ", out);
         bash_offer(out, c->operands ? c->operands : &(cli_argument){0});
         fputs("\n        fi ;;\n", out);
     }
+}
+
+void cli_completion_bash(FILE *out)
+{
+    fputs(bash_start, out);
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (cli_commands[i]->members) fprintf(out, "        %s) ;; # a group: one more word\n", cli_commands[i]->name);
+    fputs("        *) break ;;\n        esac\n    done\n    COMPREPLY=()\n    case $command,$prev in\n", out);
+    bash_values(out, cli_commands);
+    fputs("    esac\n    case $command in\n    '') ", out);
+    bash_names(out, cli_commands, "help");
+    fputs("    help) ", out);
+    bash_names(out, cli_commands, "man bash zsh");
+    bash_commands(out, cli_commands);
     fputs("    esac\n}\ncomplete -F _tamis tamis\n", out);
 }
 
@@ -111,37 +138,46 @@ static void zsh_options(FILE *out, const cli_argument *list, const char *indent)
     }
 }
 
-void cli_completion_zsh(FILE *out)
+/* A function that completes the commands of a list: its name is _tamis, or _tamis_GROUP. */
+static void zsh_function(FILE *out, const cli_command *group, const cli_command *const *list)
 {
-    fputs("#compdef tamis\n_tamis() {\n    local curcontext=$curcontext state line\n    local -a common commands\n"
-          "    common=(\n", out);
+    const char *suffix = group ? group->name : "", *low = group ? "_" : "";
+    for (const cli_command *const *c = list; *c; c++)
+        if ((*c)->members) zsh_function(out, *c, (*c)->members);
+    fprintf(out, "_tamis%s%s() {\n    local curcontext=$curcontext state line\n    local -a common commands\n    common=(\n",
+            low, suffix);
     zsh_options(out, cli_common_options, "        ");
     fputs("    )\n    commands=(\n", out);
-    for (size_t i = 0; cli_commands[i]; i++) {
-        fprintf(out, "        '%s:", cli_commands[i]->name);
-        zsh_text(out, cli_commands[i]->purpose);
+    for (const cli_command *const *c = list; *c; c++) {
+        fprintf(out, "        '%s:", cli_own_name(*c));
+        zsh_text(out, (*c)->purpose);
         fputs("'\n", out);
     }
-    fputs("        'help:explain a command'\n    )\n"
-          "    _arguments -C $common '1: :->command' '*:: :->argument'\n"
-          "    case $state in\n"
-          "    command) _describe command commands ;;\n"
-          "    argument)\n"
-          "        case $words[1] in\n"
-          "        help) _describe command commands ;;\n", out);
-    for (size_t i = 0; cli_commands[i]; i++) {
-        const cli_command *c = cli_commands[i];
-        fprintf(out, "        %s)\n            local -a arguments=(\n", c->name);
-        for (const cli_argument *o = c->operands; o && o->name; o++) {
+    fprintf(out, "%s    )\n    _arguments -C $common '1: :->command' '*:: :->argument'\n    case $state in\n"
+            "    command) _describe command commands ;;\n    argument)\n        case $words[1] in\n%s",
+            group ? "" : "        'help:explain a command'\n", group ? "" : "        help) _describe command commands ;;\n");
+    for (; *list; list++) {
+        if ((*list)->members) {
+            fprintf(out, "        %s) _tamis_%s ;;\n", (*list)->name, (*list)->name);
+            continue;
+        }
+        fprintf(out, "        %s)\n            local -a arguments=(\n", cli_own_name(*list));
+        for (const cli_argument *o = (*list)->operands; o && o->name; o++) {
             fprintf(out, "                '%s:", o->needed ? "" : ":");
             zsh_text(out, o->name);
             fputc(':', out);
             zsh_offer(out, o);
             fputs("'\n", out);
         }
-        zsh_options(out, c->options, "                ");
+        zsh_options(out, (*list)->options, "                ");
         fputs("            )\n            _arguments $common $arguments ;;\n", out);
     }
-    fputs("        esac ;;\n    esac\n}\n"
-          "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tamis \"$@\"; else compdef _tamis tamis; fi\n", out);
+    fputs("        esac ;;\n    esac\n}\n", out);
+}
+
+void cli_completion_zsh(FILE *out)
+{
+    fputs("#compdef tamis\n", out);
+    zsh_function(out, NULL, cli_commands);
+    fputs("if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _tamis \"$@\"; else compdef _tamis tamis; fi\n", out);
 }

@@ -1,24 +1,7 @@
 /* tamis draw: a sample from a frame. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
-
-/* Exact: 1e3 and 10/2 are whole numbers. */
-static bool whole(int64_t *value, const char *text)
-{
-    tamis_number *number = NULL;
-    char *exact = NULL, *end = NULL;
-    *value = 0;
-    if (tamis_number_read(&number, text, NULL) == TAMIS_OK && tamis_number_write(&exact, number, NULL) == TAMIS_OK &&
-        strlen(exact) <= 18)
-        *value = strtoll(exact, &end, 10);
-    const bool right = end && *end == '\0' && *value > 0;
-    tamis_free(exact);
-    tamis_number_free(number);
-    return right;
-}
 
 static int tell(const cli_call *call, const tamis_frame_sample *sample, const char *out)
 {
@@ -42,7 +25,7 @@ static int run(const cli_call *call)
     tamis_frame_design design = {.method = cli_value(call, "design"), .probability = cli_value(call, "probability"),
                                  .size = cli_value(call, "size"), .strata = cli_value(call, "strata"),
                                  .allocation = cli_value(call, "allocation")};
-    if (sample_text && !whole(&design.sample, sample_text))
+    if (sample_text && !cli_whole(&design.sample, sample_text, 1, INT64_MAX))
         return cli_wrong_usage(call->command, "--sample must be a whole number, at least 1");
     if (rate_text && tamis_number_read(&rate, rate_text, &err) != TAMIS_OK)
         return cli_wrong_usage(call->command, "--rate: %s", err.message);

@@ -28,6 +28,12 @@ static void wrap(FILE *out, const char *text, size_t size, int indent)
     fputc('\n', out);
 }
 
+void cli_paragraph(FILE *out, const char *text, int indent)
+{
+    fprintf(out, "%*s", indent, "");
+    wrap(out, text, strlen(text), indent);
+}
+
 /* Paragraphs with an empty line between them; one that begins with spaces is left as it is. */
 static void paragraphs(FILE *out, const char *text)
 {
@@ -106,12 +112,34 @@ void cli_synopsis(FILE *out, const cli_command *command)
     fputs(" [options]", out);
 }
 
-static void help_of_command(FILE *out, const cli_command *command)
+static void commands(FILE *out, const cli_command *const *list)
+{
+    heading(out, "Commands");
+    for (; *list; list++) entry(out, cli_own_name(*list), 9, (*list)->purpose);
+    heading(out, "Options of every command");
+    arguments(out, cli_common_options, true, 9);
+}
+
+static void name_and_purpose(FILE *out, const cli_command *command)
 {
     cli_paint paint = cli_paint_for(out);
     fprintf(out, "%stamis %s%s: %s\n", paint.bold, command->name, paint.plain, command->purpose);
     heading(out, "Usage");
     fprintf(out, "%*stamis %s", INDENT, "", command->name);
+}
+
+static void help_of_group(FILE *out, const cli_command *group)
+{
+    name_and_purpose(out, group);
+    fputs(" COMMAND [options]\n\n", out);
+    paragraphs(out, group->about);
+    commands(out, group->members);
+    fprintf(out, "\n'tamis %s COMMAND --help' explains one command, with examples.\n", group->name);
+}
+
+static void help_of_command(FILE *out, const cli_command *command)
+{
+    name_and_purpose(out, command);
     cli_synopsis(out, command);
     fputs("\n\n", out);
     paragraphs(out, command->about);
@@ -132,10 +160,7 @@ static void help_of_program(FILE *out)
     fprintf(out, "%stamis%s: differential privacy for sample surveys\n", paint.bold, paint.plain);
     heading(out, "Usage");
     fprintf(out, "%*stamis COMMAND [options]\n", INDENT, "");
-    heading(out, "Commands");
-    for (size_t i = 0; cli_commands[i]; i++) entry(out, cli_commands[i]->name, 9, cli_commands[i]->purpose);
-    heading(out, "Options of every command");
-    arguments(out, cli_common_options, true, 9);
+    commands(out, cli_commands);
     heading(out, "Exit codes");
     for (size_t i = 0; cli_exit_codes[i][0]; i++) entry(out, cli_exit_codes[i][0], 9, cli_exit_codes[i][1]);
     fputs("\n'tamis COMMAND --help' explains one command, with examples.\n", out);
@@ -143,8 +168,10 @@ static void help_of_program(FILE *out)
 
 void cli_help(FILE *out, const cli_command *command)
 {
-    if (command)
-        help_of_command(out, command);
-    else
+    if (!command)
         help_of_program(out);
+    else if (command->members)
+        help_of_group(out, command);
+    else
+        help_of_command(out, command);
 }

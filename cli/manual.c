@@ -60,6 +60,12 @@ static void arguments(FILE *out, const cli_argument *list, bool options)
 static void command(FILE *out, const cli_command *c)
 {
     fprintf(out, ".SS tamis %s", c->name);
+    if (c->members) {
+        fputs(" COMMAND\n", out);
+        paragraphs(out, c->about);
+        for (size_t i = 0; c->members[i]; i++) command(out, c->members[i]);
+        return;
+    }
     char synopsis[256] = "";
     FILE *stream = fmemopen(synopsis, sizeof synopsis, "w");
     if (stream) {
@@ -104,6 +110,7 @@ void cli_manual(FILE *out)
           ".SH FILES\n", out);
     file(out, TAMIS_DATA_FOLDER "/examples/api", "a plan to copy and change, with the survey that it releases");
     file(out, TAMIS_DOC_FOLDER "/plan.md", "what a plan may say");
+    file(out, TAMIS_DOC_FOLDER "/privacy.md", "how private is it? questions and answers");
     file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");
     file(out, TAMIS_DOC_FOLDER "/known-issues.md", "what is not covered");
     fputs(".SH SEE ALSO\n.BR pkg\\-config (1);\nthe headers in\n.I tamis/\n"

@@ -1,6 +1,7 @@
 /* From argv to a cli_call: getopt_long, fed from the table. Options may stand before and after operands; the common
  * ones also before the command; after `--` everything is an operand.                                                */
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -42,6 +43,20 @@ const char *cli_value(const cli_call *call, const char *option)
     return NULL;
 }
 
+bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most)
+{
+    tamis_number *number = NULL;
+    char *exact = NULL, *end = NULL;
+    *value = 0;
+    if (tamis_number_read(&number, text, NULL) == TAMIS_OK && tamis_number_write(&exact, number, NULL) == TAMIS_OK &&
+        strlen(exact) <= 18)
+        *value = strtoll(exact, &end, 10);
+    const bool right = end && *end == '\0' && *value >= least && *value <= most;
+    tamis_free(exact);
+    tamis_number_free(number);
+    return right;
+}
+
 static bool is_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -79,7 +94,7 @@ static next read_options(int *code, cli_call *call, int argc, char **argv)
     optind = 0; /* glibc: start afresh */
     bool help = false, version = false;
     int answer;
-    while ((answer = getopt_long(argc, argv, command ? ":h" : "+:h", list.options, NULL)) != -1) {
+    while ((answer = getopt_long(argc, argv, command && !command->members ? ":h" : "+:h", list.options, NULL)) != -1) {
         int place = answer == 'h' ? list.own + HELP : answer - FIRST_VALUE;
         if (place < 0) return *code = wrong_option(command, &list, argv, answer), STOP;
         if (place >= list.own) {
@@ -133,20 +148,22 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"verify", "ledger", "explain", "privacy", "quantile", "total", "mean",
+static const char *const later[] = {"verify", "ledger", "explain", "quantile", "total", "mean",
                                     "randomize", "tally", "study", "audit", NULL};
 
-static int unknown_command(const char *name)
+/* In a group, or NULL. */
+static int unknown_command(const cli_command *group, const char *name)
 {
-    for (size_t i = 0; later[i]; i++)
+    for (size_t i = 0; !group && later[i]; i++)
         if (strcmp(later[i], name) == 0) return cli_wrong_usage(NULL, "the command '%s' is not in this version", name);
     const char *names[32] = {"help"};
-    size_t count = 1;
-    for (size_t i = 0; cli_commands[i] && count + 1 < sizeof names / sizeof *names; i++)
-        names[count++] = cli_commands[i]->name;
-    const char *meant = cli_nearest(name, names);
-    if (meant) return cli_wrong_usage(NULL, "unknown command '%s'; did you mean '%s'?", name, meant);
-    return cli_wrong_usage(NULL, "unknown command '%s'", name);
+    size_t count = group ? 0 : 1;
+    for (const cli_command *const *c = group ? group->members : cli_commands; *c && count + 1 < sizeof names / sizeof *names; c++)
+        names[count++] = cli_own_name(*c);
+    names[count] = NULL;
+    const char *before = group ? group->name : "", *space = group ? " " : "", *meant = cli_nearest(name, names);
+    if (meant) return cli_wrong_usage(group, "unknown command '%s%s%s'; did you mean '%s'?", before, space, name, meant);
+    return cli_wrong_usage(group, "unknown command '%s%s%s'", before, space, name);
 }
 
 /* "tamis help COMMAND" for those who try that first; and the pages that the build installs. */
@@ -156,14 +173,18 @@ static int help_about(char **topics, int count)
         const char *name;
         void (*write)(FILE *out);
     } pages[] = {{"man", cli_manual}, {"bash", cli_completion_bash}, {"zsh", cli_completion_zsh}};
-    if (count > 1) return cli_wrong_usage(NULL, "'%s' is one argument too many", topics[1]);
     for (size_t i = 0; count == 1 && i < sizeof pages / sizeof *pages; i++)
         if (strcmp(pages[i].name, topics[0]) == 0) {
             pages[i].write(stdout);
             return cli_finish_output();
         }
-    const cli_command *command = count == 1 ? cli_find(topics[0]) : NULL;
-    if (count == 1 && !command) return unknown_command(topics[0]);
+    const cli_command *command = NULL;
+    for (int i = 0; i < count; i++) {
+        const cli_command *group = command;
+        if (group && !group->members) return cli_wrong_usage(NULL, "'%s' is one argument too many", topics[i]);
+        command = cli_find(group ? group->members : cli_commands, topics[i]);
+        if (!command) return unknown_command(group, topics[i]);
+    }
     cli_help(stdout, command);
     return cli_finish_output();
 }
@@ -173,15 +194,19 @@ int cli_main(int argc, char **argv)
     cli_call call = {0};
     int code = 0;
     if (argc < 1) return CLI_USAGE;
-    if (read_options(&code, &call, argc, argv) == STOP) return code;
-    if (optind >= argc) {
-        cli_help(stderr, NULL);
-        return CLI_USAGE;
-    }
-    int at = optind;
-    if (strcmp(argv[at], "help") == 0) return help_about(argv + at + 1, argc - at - 1);
-    call.command = cli_find(argv[at]);
-    if (!call.command) return unknown_command(argv[at]);
+    int at = 0;
+    do { /* common options, then the command, or its group and once more the same */
+        if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;
+        at += optind;
+        if (at >= argc) {
+            cli_help(stderr, call.command);
+            return CLI_USAGE;
+        }
+        const cli_command *group = call.command;
+        if (!group && strcmp(argv[at], "help") == 0) return help_about(argv + at + 1, argc - at - 1);
+        call.command = cli_find(group ? group->members : cli_commands, argv[at]);
+        if (!call.command) return unknown_command(group, argv[at]);
+    } while (call.command->members);
     if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;
     if (check_call(&code, &call, argv + at + optind, argc - at - optind) == STOP) return code;
     return call.command->run(&call);

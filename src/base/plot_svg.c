@@ -62,13 +62,31 @@ static void put_label(tmi_text *text, const char *class, const char *anchor, dou
     tmi_text_put(text, "</text>\n");
 }
 
+static double letters_width(const char *words, double size)
+{
+    return (double)tmi_text_columns(words) * LETTER * LINE * size / 13;
+}
+
+/* The title or the line under it, in smaller letters if it would not fit. */
+static void put_heading(tmi_text *text, const char *class, double y, double size, const char *words)
+{
+    double room = WIDTH - 2 * LEFT, width = letters_width(words, size) * 1.08; /* bold letters are wider */
+    tmi_text_format(text, "<text class=\"%s\"", class);
+    put_pair(text, " x=\"", LEFT, "\" y=\"", y, "\"");
+    tmi_text_put(text, " font-size=\"");
+    put_length(text, width > room ? fmax(8, size * room / width) : size);
+    tmi_text_put(text, "\">");
+    put_words(text, words);
+    tmi_text_put(text, "</text>\n");
+}
+
 static void put_style(tmi_text *text, size_t curves)
 {
     tmi_text_put(text,
                  "<style>\n"
                  ".tp text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
-                 "font-size:13px;fill:#57606a}\n"
-                 ".tp .tp-title{font-size:17px;font-weight:600;fill:#1f2328}\n"
+                 "fill:#57606a}\n"
+                 ".tp .tp-title{font-weight:600;fill:#1f2328}\n"
                  ".tp .tp-axis{fill:#1f2328}\n"
                  ".tp .tp-name{font-weight:600;paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}\n"
                  ".tp .tp-other{fill:#57606a}\n"
@@ -128,15 +146,10 @@ static double y_of(const frame *f, double share)
     return f->top + (1 - share) * f->height;
 }
 
-static double letters_width(const char *words)
-{
-    return (double)tmi_text_columns(words) * LETTER * LINE;
-}
-
 static frame make_frame(const tmi_plot_drawing *d)
 {
     double labels = 0, top = 22;
-    for (size_t i = 0; i < d->y.tick_count; i++) labels = fmax(labels, letters_width(d->y.ticks[i].label));
+    for (size_t i = 0; i < d->y.tick_count; i++) labels = fmax(labels, letters_width(d->y.ticks[i].label, 13));
     top += (d->title ? 24 : 0) + (d->subtitle ? 20 : 0) + (d->y_label ? 27 : 0);
     double left = LEFT + labels + 10;
     return (frame){left, top, WIDTH - RIGHT - left, HEIGHT - BOTTOM - top};
@@ -190,7 +203,7 @@ static tamis_status put_names(tmi_text *text, const tmi_plot_drawing *d, const f
 {
     tmi_plot_label labels[TAMIS_PLOT_CURVES] = {0};
     for (size_t i = 0; i < d->plot->curve_count; i++)
-        labels[i].width = d->names[i] ? letters_width(d->names[i]) / LINE : 0;
+        labels[i].width = d->names[i] ? letters_width(d->names[i], 13) / LINE : 0;
     tamis_status status = tmi_plot_place(labels, d, f->width / LINE, f->height / LINE, 0.35, 0, err);
     for (size_t i = 0; status == TAMIS_OK && i < d->plot->curve_count; i++) {
         char class[40];
@@ -212,13 +225,13 @@ tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_error *err
     *svg = NULL;
     TMI_TRY(tmi_plot_draw(&drawing, plot, X_TICKS, Y_TICKS, true, err));
     frame f = make_frame(&drawing);
-    tmi_text_format(&text, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tp\" role=\"img\" width=\"%d\" height=\"%d\" "
+    tmi_text_format(&text, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tp\" role=\"img\" font-size=\"13\" width=\"%d\" height=\"%d\" "
                     "viewBox=\"0 0 %d %d\">\n", WIDTH, HEIGHT, WIDTH, HEIGHT);
     put_description(&text, &drawing);
     put_style(&text, plot->curve_count);
     tmi_text_format(&text, "<rect class=\"tp-paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
-    if (drawing.title) put_label(&text, "tp-title", NULL, LEFT, 32, drawing.title);
-    if (drawing.subtitle) put_label(&text, "tp-subtitle", NULL, LEFT, drawing.title ? 53 : 31, drawing.subtitle);
+    if (drawing.title) put_heading(&text, "tp-title", 32, 17, drawing.title);
+    if (drawing.subtitle) put_heading(&text, "tp-subtitle", drawing.title ? 53 : 31, 13, drawing.subtitle);
     put_axes(&text, &drawing, &f);
     for (size_t i = 0; i < plot->curve_count; i++) put_curve(&text, &drawing, i, &f);
     TMI_TRY(put_names(&text, &drawing, &f, err));

@@ -25,36 +25,36 @@ static int expand(char digits[EXACT + 1], int count, double x)
     return (int)strtol(c + 1, NULL, 10);
 }
 
-static bool has_rest(const char *digits)
+static bool has_rest(const char *digits, int printed)
 {
-    return digits[PRINTED + strspn(digits + PRINTED, "0")] != '\0';
+    return digits[printed + (int)strspn(digits + printed, "0")] != '\0';
 }
 
-/* The expansion is cut after 17 digits, and the last one goes up by one where the cut moved the value to the wrong side.
- * If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first 17;
- * if it does, the exact one tells. */
-static void decimal(char *text, double x, bool up)
+/* The expansion is cut after `printed` digits, and the last one goes up by one where the cut moved the value to the wrong
+ * side. If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first
+ * 17; if it does, the exact one tells. */
+static void decimal(char *text, double x, int printed, bool up)
 {
     char digits[EXACT + 1];
-    if (isinf(x) || x == 0) {
-        strcpy(text, x == 0 ? "0" : x > 0 ? "inf" : "-inf");
+    if (!isfinite(x) || x == 0) {
+        strcpy(text, x == 0 ? "0" : x > 0 || (isnan(x) && up) ? "inf" : "-inf");
         return;
     }
     bool negative = x < 0, away = negative ? !up : up;
     int exponent = expand(digits, FEW, fabs(x));
-    if (!has_rest(digits)) exponent = expand(digits, EXACT, fabs(x));
-    bool rest = has_rest(digits);
-    digits[PRINTED] = '\0';
+    if (!has_rest(digits, printed)) exponent = expand(digits, EXACT, fabs(x));
+    bool rest = has_rest(digits, printed);
+    digits[printed] = '\0';
     if (rest && away) {
-        int i = PRINTED - 1;
+        int i = printed - 1;
         while (i >= 0 && digits[i] == '9') digits[i--] = '0';
         if (i >= 0) digits[i]++;
         else {
-            memcpy(digits, "10000000000000000", PRINTED);
+            digits[0] = '1'; /* and zeros */
             exponent++;
         }
     }
-    int last = PRINTED - 1;
+    int last = printed - 1;
     while (last > 0 && digits[last] == '0') digits[last--] = '\0';
     size_t n = strlen(digits);
     char *at = text;
@@ -73,14 +73,29 @@ static void decimal(char *text, double x, bool up)
     }
 }
 
+static int allowed(int digits)
+{
+    return digits < 1 ? 1 : digits > PRINTED ? PRINTED : digits;
+}
+
+void tamis_decimal_down(char *text, double x, int digits)
+{
+    if (text) decimal(text, x, allowed(digits), false);
+}
+
+void tamis_decimal_up(char *text, double x, int digits)
+{
+    if (text) decimal(text, x, allowed(digits), true);
+}
+
 void tmi_decimal_down(char *text, double x)
 {
-    decimal(text, x, false);
+    tamis_decimal_down(text, x, PRINTED);
 }
 
 void tmi_decimal_up(char *text, double x)
 {
-    decimal(text, x, true);
+    tamis_decimal_up(text, x, PRINTED);
 }
 
 static void put_end(tmi_json_out *out, const char *text)

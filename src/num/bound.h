@@ -8,9 +8,8 @@
 
 #define TMI_BOUND_UNKNOWN ((tamis_bound){-__builtin_inf(), __builtin_inf()})
 
-/* A double in at most 17 significant digits, rounded towards minus or plus infinity, never to the nearest: the decimal
- * is on the safe side of the double. Infinities become "-inf" and "inf". `text` has room for TMI_DECIMAL bytes.       */
-#define TMI_DECIMAL 40
+/* tamis_decimal_down and tamis_decimal_up with 17 digits. */
+#define TMI_DECIMAL TAMIS_DECIMAL
 void tmi_decimal_down(char *text, double x);
 void tmi_decimal_up(char *text, double x);
 

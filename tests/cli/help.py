@@ -11,7 +11,8 @@ from kit import *
 
 GOLDEN = HERE / "golden"
 NAMES = commands()
-HELPS = {"tamis": ["--help"], **{name: [name, "--help"] for name in NAMES}}
+GROUPS = groups()
+HELPS = {"tamis": ["--help"], **{name.replace(" ", "-"): [*name.split(), "--help"] for name in GROUPS + NAMES}}
 
 if sys.argv[2:] == ["--write"]:
     for name, arguments in HELPS.items():
@@ -66,8 +67,9 @@ def no_golden_file_is_left_over():
 @case
 def help_as_a_command_says_the_same():
     assert tamis("help").stdout == tamis("--help").stdout == tamis("-h").stdout
-    for name in NAMES:
-        assert tamis("help", name).stdout == tamis(name, "--help").stdout == tamis(name, "-h").stdout
+    for name in map(str.split, GROUPS + NAMES):
+        assert tamis("help", *name).stdout == tamis(*name, "--help").stdout == tamis(*name, "-h").stdout
+    is_usage_error(tamis("help", "privacy", "srss"), "unknown command 'privacy srss'", "did you mean 'srs'?")
     is_usage_error(tamis("help", "nosie"), "did you mean 'noise'?")
     is_usage_error(tamis("help", "noise", "noise"), "too many")
 
@@ -101,7 +103,7 @@ def the_manual_tells_everything():
     page = tamis("help", "man").stdout
     for name in NAMES:
         assert f".SS tamis {name}" in page
-        for option in re.findall(r"^  --([a-z-]+)", tamis(name, "--help").stdout, re.M):
+        for option in re.findall(r"^  --([a-z-]+)", tamis(*name.split(), "--help").stdout, re.M):
             assert "\\-\\-" + option.replace("-", "\\-") in page, (name, option)
 
 
@@ -132,13 +134,18 @@ _tamis; printf '%s\\n' "${{COMPREPLY[@]}}"
 
 @case
 def bash_completes_from_the_table():
-    assert set(NAMES) | {"help", "--json"} <= completed("tamis", "")
+    first = {name.split()[0] for name in NAMES}
+    assert first | {"help", "--json"} <= completed("tamis", "")
     assert completed("tamis", "noi") == {"noise"}
     assert completed("tamis", "noise", "") == {"laplace", "gaussian"}
     assert completed("tamis", "--json", "noise", "lap") == {"laplace"}
     assert completed("tamis", "noise", "--b") == {"--binary"}
     assert completed("tamis", "noise", "--scale", "") == set()
-    assert set(NAMES) <= completed("tamis", "help", "")
+    assert first <= completed("tamis", "help", "")
+    assert {"srs", "--json"} <= completed("tamis", "privacy", "")
+    assert completed("tamis", "privacy", "--quiet", "sr") == {"srs"}
+    assert completed("tamis", "privacy", "srs", "--pop") == {"--population"}
+    assert completed("tamis", "privacy", "srs", "--population", "") == set()
     assert completed("tamis", "check", "") == {"a plan.yaml", "b.yml", "folder"}
 
 

@@ -86,15 +86,27 @@ class folder_with_plan(tempfile.TemporaryDirectory):
         return path
 
 
+def listed(*group):
+    """What the help lists under Commands; None if it has no such list."""
+    parts = tamis(*group, "--help").stdout.split("\nCommands\n")
+    lines = parts[1].split("\n\n")[0].splitlines() if len(parts) > 1 else None
+    return lines and [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
+
+
+def groups():
+    """The groups of commands, such as privacy."""
+    return [name for name in listed() if listed(name)]
+
+
 def commands():
-    """The commands, as the help lists them."""
-    lines = tamis("--help").stdout.split("\nCommands\n")[1].split("\n\n")[0].splitlines()
-    return [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    """The commands, as the help lists them; one of a group is two words: "privacy srs"."""
+    return [name if not members else f"{name} {member}" for name in listed() for members in [listed(name)]
+            for member in members or [""]]
 
 
 def examples(command):
     """The lines of the examples, as the help of a command shows them."""
-    lines = tamis(command, "--help").stdout.split("\nExamples\n")[1].splitlines()
+    lines = tamis(*command.split(), "--help").stdout.split("\nExamples\n")[1].splitlines()
     return [line.strip() for line in lines if line.startswith("  ") and not line.startswith(("  #", "    "))]
 
 

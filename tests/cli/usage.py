@@ -29,8 +29,19 @@ def nothing_that_a_terminal_obeys_is_repeated():
 
 @case
 def a_command_of_a_later_version_says_so():
-    for name in ("verify", "ledger", "explain", "privacy", "study", "audit", "tally"):
+    for name in ("verify", "ledger", "explain", "study", "audit", "tally"):
         is_usage_error(tamis(name), f"'{name}' is not in this version")
+
+
+@case
+def a_group_needs_a_command_of_its_own():
+    done = tamis("privacy")
+    assert done.returncode == USAGE and done.stdout == "" and done.stderr == tamis("privacy", "--help").stdout
+    is_usage_error(tamis("privacy", "sr"), "unknown command 'privacy sr'", "did you mean 'srs'?")
+    is_usage_error(tamis("privacy", "xyzzy"), "unknown command 'privacy xyzzy'")
+    is_usage_error(tamis("privacy", "--svg", "x", "srs"), "unknown option --svg")
+    assert "Try 'tamis privacy --help'" in tamis("privacy", "xyzzy").stderr
+    assert "Try 'tamis privacy srs --help'" in tamis("privacy", "srs", "--zzz").stderr
 
 
 @case
@@ -39,9 +50,9 @@ def an_unknown_option_is_named_and_the_nearest_offered():
     is_usage_error(tamis("--no-such-thing=3"), "unknown option --no-such-thing")
     is_usage_error(tamis("-z"), "unknown option -z")
     for command in commands():
-        is_usage_error(tamis(command, "--zzzzzzzz"), "unknown option --zzzzzzzz")
-        is_usage_error(tamis(command, "-z"), "unknown option -z")
-        is_usage_error(tamis(command, "--" + "z" * 10000), "unknown option --zzz")
+        is_usage_error(tamis(*command.split(), "--zzzzzzzz"), "unknown option --zzzzzzzz")
+        is_usage_error(tamis(*command.split(), "-z"), "unknown option -z")
+        is_usage_error(tamis(*command.split(), "--" + "z" * 10000), "unknown option --zzz")
 
 
 @case

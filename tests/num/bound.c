@@ -54,6 +54,26 @@ static void decimals_enclose_their_double(void **state)
     }
 }
 
+static void few_digits_are_rounded_to_the_safe_side(void **state)
+{
+    static const struct { double x; int digits; const char *down, *up; } cases[] = {
+        {0.12345, 3, "0.123", "0.124"}, {0.125, 3, "0.125", "0.125"}, {0.9999, 2, "0.99", "1"}, {-0.9999, 2, "-1", "-0.99"},
+        {99.5, 2, "99", "100"}, {1234.5, 2, "1200", "1300"}, {3.21e-9, 2, "3.2e-9", "3.3e-9"}, {0.1, 3, "0.1", "0.101"},
+        {0x1p-1074, 1, "4e-324", "5e-324"}, {2, 0, "2", "2"}, {12, -5, "10", "20"}, {0.1, 99, "0.1", "0.10000000000000001"},
+        {INFINITY, 3, "inf", "inf"}, {-INFINITY, 3, "-inf", "-inf"}, {NAN, 3, "-inf", "inf"}, {0, 3, "0", "0"},
+    };
+    char text[TAMIS_DECIMAL];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_decimal_down(text, cases[i].x, cases[i].digits);
+        assert_string_equal(text, cases[i].down);
+        tamis_decimal_up(text, cases[i].x, cases[i].digits);
+        assert_string_equal(text, cases[i].up);
+    }
+    tamis_decimal_up(NULL, 1, 1);
+    tamis_decimal_down(NULL, 1, 1);
+}
+
 static void writes_short_numbers_as_people_do(void **state)
 {
     static const struct { double x; const char *text; } cases[] = {
@@ -158,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decimals_for_people_round_up),
         cmocka_unit_test(decimals_enclose_their_double),
+        cmocka_unit_test(few_digits_are_rounded_to_the_safe_side),
         cmocka_unit_test(writes_short_numbers_as_people_do),
         cmocka_unit_test(doubles_enclose_their_number),
         cmocka_unit_test(json_has_two_ends),

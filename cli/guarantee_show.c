@@ -1,0 +1,288 @@
+/* A guarantee on paper: lines, table, plot, JSON. */
+#include "guarantee.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool cli_plain_letters(const cli_call *call)
+{
+    if (cli_value(call, "ascii")) return true;
+    setlocale(LC_CTYPE, "");
+    return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+}
+
+double cli_approximately(const tamis_number *number)
+{
+    char *exact = NULL;
+    double value = NAN;
+    if (tamis_number_write(&exact, number, NULL) == TAMIS_OK) {
+        const char *slash = strchr(exact, '/');
+        value = strtod(exact, NULL) / (slash ? strtod(slash + 1, NULL) : 1);
+    }
+    tamis_free(exact);
+    return value;
+}
+
+const char *cli_thousands(char *room, size_t size, int64_t n)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, n);
+    size_t at = 0;
+    for (int i = 0; i < length && at + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0) room[at++] = ',';
+        room[at++] = digits[i];
+    }
+    room[at] = '\0';
+    return room;
+}
+
+const char *cli_about(char *room, size_t size, double x)
+{
+    double unit = x >= 1 ? pow(10, floor(log10(x)) - 2) : 1;
+    if (x >= 1000 && x < 1e15) return cli_thousands(room, size, (int64_t)(round(x / unit) * unit));
+    snprintf(room, size, "%.3g", x);
+    return room;
+}
+
+void cli_put_bound(tamis_bound b)
+{
+    char lower[TAMIS_DECIMAL], upper[TAMIS_DECIMAL];
+    tamis_decimal_down(lower, b.lower, 17);
+    tamis_decimal_up(upper, b.upper, 17);
+    const char *low = isinf(b.lower) ? "\"" : "", *up = isinf(b.upper) ? "\"" : "";
+    printf("{\"lower\": %s%s%s, \"upper\": %s%s%s}", low, lower, low, up, upper, up);
+}
+
+static void put_rule(size_t width, bool ascii)
+{
+    while (width-- > 0) fputs(ascii ? "-" : "─", stdout);
+    putchar('\n');
+}
+
+void cli_table(const char *align, const cli_cells *rows, size_t count, bool ascii)
+{
+    size_t columns = strlen(align), widths[CLI_COLUMNS] = {0}, whole = 0;
+    for (size_t r = 0; r < count; r++)
+        for (size_t c = 0; c < columns; c++)
+            if (strlen(rows[r][c]) > widths[c]) widths[c] = strlen(rows[r][c]);
+    for (size_t c = 0; c < columns; c++) whole += widths[c] + (c > 0 ? 2 : 0);
+    for (size_t r = 0; r < count; r++) {
+        size_t last = columns;
+        while (last > 1 && rows[r][last - 1][0] == '\0') last--;
+        for (size_t c = 0; c < last; c++) {
+            int width = (int)widths[c];
+            printf("%s%*s", c > 0 ? "  " : "", align[c] == 'r' ? width : c + 1 < last ? -width : 0, rows[r][c]);
+        }
+        putchar('\n');
+        if (r == 0) put_rule(whole, ascii);
+    }
+}
+
+/* ---- the plot ---- */
+
+#define LOWEST 1e-15 /* of the plot; the table goes further down */
+
+typedef struct picture {
+    double x[CLI_CURVE], y[CLI_CURVE], limit_x[2], limit_y[2], dot_x, dot_y;
+    char dot[96];
+    tamis_plot_curve curves[3];
+    tamis_plot plot;
+} picture;
+
+/* False if there is nothing to draw: delta is 0 everywhere. */
+static bool make_picture(picture *p, const cli_guarantee *g)
+{
+    const cli_mechanism *m = g->mechanism;
+    double least = 1, most = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        p->x[i] = g->points[i].x;
+        p->y[i] = g->points[i].delta.upper;
+        if (p->y[i] > 0) least = fmin(least, p->y[i]);
+        most = fmax(most, p->y[i]);
+    }
+    if (!(most > LOWEST)) return false;
+    size_t count = 0;
+    p->curves[count++] = (tamis_plot_curve){.x = p->x, .y = p->y, .count = g->count};
+    if (m->limit_name && m->limit > LOWEST) {
+        p->limit_x[1] = p->x[g->count - 1];
+        p->limit_y[0] = p->limit_y[1] = m->limit;
+        p->curves[count++] = (tamis_plot_curve){m->limit_name, p->limit_x, p->limit_y, 2, true};
+    }
+    if (g->eps || g->delta) {
+        const char *asked = cli_value(g->call, g->eps ? "epsilon" : "delta");
+        double given = cli_approximately(g->eps ? g->eps : g->delta);
+        p->dot_x = g->eps ? given : g->answer.upper;
+        p->dot_y = g->eps ? g->answer.upper : given;
+        char answer[TAMIS_DECIMAL];
+        tamis_decimal_up(answer, g->answer.upper, CLI_DIGITS);
+        snprintf(p->dot, sizeof p->dot, "epsilon %.30s, delta %.30s", g->eps ? asked : answer, g->eps ? answer : asked);
+        if (p->dot_y > LOWEST && p->dot_x <= p->x[g->count - 1])
+            p->curves[count++] = (tamis_plot_curve){p->dot, &p->dot_x, &p->dot_y, 1, false};
+    }
+    p->plot = (tamis_plot){.title = m->title, .subtitle = m->subtitle, .x = {.label = "epsilon"},
+                           .y = {.label = "delta", .log = true}, .curves = p->curves, .curve_count = count};
+    if (least < LOWEST) {
+        p->plot.y.from = LOWEST;
+        p->plot.y.to = pow(10, ceil(log10(fmax(most, count > 1 ? m->limit : 0)) + 0.05));
+    }
+    return true;
+}
+
+static tamis_status write_svg(cli_guarantee *g, const tamis_plot *plot, tamis_error *err)
+{
+    char *svg = NULL;
+    if (!g->svg) return TAMIS_OK;
+    tamis_status status = tamis_plot_svg(&svg, plot, err);
+    if (status != TAMIS_OK) return status;
+    bool wrong = ftruncate(fileno(g->svg), 0) != 0 && errno != EINVAL; /* a pipe has no length */
+    wrong |= fputs(svg, g->svg) < 0;
+    wrong |= fclose(g->svg) != 0;
+    g->svg = NULL;
+    tamis_free(svg);
+    if (!wrong) return TAMIS_OK;
+    err->status = TAMIS_SYSTEM;
+    snprintf(err->message, sizeof err->message, "cannot write the picture: %s", strerror(errno));
+    return TAMIS_SYSTEM;
+}
+
+/* ---- text ---- */
+
+static void put_answers(const cli_guarantee *g)
+{
+    char decimal[TAMIS_DECIMAL];
+    tamis_decimal_up(decimal, g->answer.upper, CLI_DIGITS);
+    if (g->eps)
+        printf("epsilon %s: delta %s\n", cli_value(g->call, "epsilon"), decimal);
+    else if (g->delta && isinf(g->answer.upper))
+        printf("delta %s: no epsilon suffices\n", cli_value(g->call, "delta"));
+    else if (g->delta)
+        printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), decimal);
+    tamis_decimal_up(decimal, g->pure.upper, CLI_DIGITS);
+    if (isinf(g->pure.lower))
+        puts("delta 0: no epsilon suffices");
+    else
+        printf("delta 0: epsilon %s\n", decimal);
+}
+
+/* A few digits times a power of ten: 0.05, 2e-6. */
+static void put_round(char cell[TAMIS_DECIMAL], double x)
+{
+    char down[TAMIS_DECIMAL], up[TAMIS_DECIMAL];
+    tamis_decimal_down(down, x, 6);
+    tamis_decimal_up(up, x, 6);
+    snprintf(cell, TAMIS_DECIMAL, "%s", strlen(down) < strlen(up) ? down : up);
+}
+
+static void put_table(const cli_guarantee *g, bool ascii)
+{
+    cli_cells rows[CLI_CURVE + 1] = {{"epsilon", "delta"}};
+    size_t count = 1;
+    const char *heading = g->mechanism->note_heading;
+    if (heading) snprintf(rows[0][2], CLI_CELL, "%s", heading);
+    for (size_t i = 0; i < g->count; i++) {
+        const cli_point *p = &g->points[i];
+        if (!p->row) continue;
+        if (p->x == g->pure.upper) tamis_decimal_up(rows[count][0], p->x, CLI_DIGITS);
+        else put_round(rows[count][0], p->x);
+        tamis_decimal_up(rows[count][1], p->delta.upper, CLI_DIGITS);
+        if (heading) snprintf(rows[count][2], CLI_CELL, "%.*s", CLI_CELL - 1, p->note.text);
+        count++;
+    }
+    cli_table(heading ? "lll" : "ll", rows, count, ascii);
+}
+
+tamis_status cli_guarantee_show(cli_guarantee *g, tamis_error *err)
+{
+    picture p = {0};
+    bool ascii = cli_plain_letters(g->call), drawn = make_picture(&p, g);
+    char *text = NULL;
+    tamis_status status = TAMIS_OK;
+    if (drawn) status = write_svg(g, &p.plot, err);
+    p.plot.title = p.plot.subtitle = NULL; /* said already */
+    if (drawn && status == TAMIS_OK)
+        status = tamis_plot_text(&text, &p.plot, ascii ? TAMIS_LETTERS_ASCII : TAMIS_LETTERS_BRAILLE, err);
+    if (status == TAMIS_OK) {
+        put_answers(g);
+        putchar('\n');
+        put_table(g, ascii);
+        if (text) printf("\n%s", text);
+    }
+    tamis_free(text);
+    return status;
+}
+
+/* The first row with a delta of at most one in a million, else the last one. */
+static const cli_point *pair_to_tell(const cli_guarantee *g)
+{
+    const cli_point *told = g->points;
+    for (size_t i = 0; i < g->count; i++) {
+        if (!g->points[i].row) continue;
+        told = &g->points[i];
+        if (told->delta.upper <= 1e-6) break;
+    }
+    return told;
+}
+
+void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
+{
+    char eps[TAMIS_DECIMAL], delta[TAMIS_DECIMAL] = "0";
+    double e = g->pure.upper;
+    tamis_decimal_up(eps, e, CLI_DIGITS);
+    if (isinf(e)) { /* then a pair of the table */
+        const cli_point *p = pair_to_tell(g);
+        put_round(eps, p->x);
+        tamis_decimal_up(delta, p->delta.upper, CLI_DIGITS);
+    }
+    if (g->eps) {
+        snprintf(eps, sizeof eps, "%.39s", cli_value(g->call, "epsilon"));
+        tamis_decimal_up(delta, g->answer.upper, CLI_DIGITS);
+    } else if (g->delta && !isinf(g->answer.upper)) {
+        tamis_decimal_up(eps, g->answer.upper, CLI_DIGITS);
+        snprintf(delta, sizeof delta, "%.39s", cli_value(g->call, "delta"));
+    }
+    if (strcmp(delta, "0") == 0)
+        snprintf(room, size, "differ by a factor of at most exp(%s)", eps);
+    else
+        snprintf(room, size, "differ by a factor of at most exp(%s), but for outcomes of probability %s in all", eps, delta);
+}
+
+/* ---- JSON ---- */
+
+tamis_status cli_guarantee_json(cli_guarantee *g, tamis_error *err)
+{
+    picture p = {0};
+    tamis_status status = make_picture(&p, g) ? write_svg(g, &p.plot, err) : TAMIS_OK;
+    if (status != TAMIS_OK) return status;
+    fputs(", \"pure\": ", stdout);
+    cli_put_bound(g->pure);
+    if (g->eps || g->delta) {
+        fputs(", \"answer\": {", stdout);
+        char *exact = NULL;
+        if (tamis_number_write(&exact, g->eps ? g->eps : g->delta, err) == TAMIS_OK)
+            printf("\"%s\": \"%s\", \"%s\": ", g->eps ? "epsilon" : "delta", exact, g->eps ? "delta" : "epsilon");
+        tamis_free(exact);
+        cli_put_bound(g->answer);
+        printf("%s}", g->note.json);
+    }
+    fputs(", \"curve\": [", stdout);
+    for (size_t i = 0; i < g->count; i++) {
+        tamis_number *eps = NULL;
+        char *exact = NULL;
+        status = tamis_number_read(&eps, g->points[i].eps, err);
+        if (status == TAMIS_OK) status = tamis_number_write(&exact, eps, err);
+        tamis_number_free(eps);
+        if (status != TAMIS_OK) return status;
+        printf("%s{\"epsilon\": \"%s\", \"delta\": ", i > 0 ? ", " : "", exact);
+        tamis_free(exact);
+        cli_put_bound(g->points[i].delta);
+        printf("%s}", g->points[i].note.json);
+    }
+    putchar(']');
+    return TAMIS_OK;
+}

@@ -1,0 +1,230 @@
+"""tamis privacy: the texts of golden/privacy-*.txt (`privacy.py TAMIS --write` writes them anew), numbers on the safe side,
+pictures, and what is told about bad input."""
+import fractions
+import json
+import signal
+import xml.etree.ElementTree as xml
+
+from kit import *
+
+GOLDEN = HERE / "golden"
+SMALL = ["--population", "60", "--sample", "9"]
+API_SURVEY = ["--population", "6194", "--sample", "200", "--ones", "400:5794"]
+
+TEXTS = {
+    "srs": ["srs", *API_SURVEY],
+    "srs-epsilon": ["srs", *API_SURVEY, "--epsilon", "0.05"],
+    "srs-delta-ascii": ["srs", *SMALL, "--ones", "5:55", "--laplace", "9", "--delta", "0.01", "--ascii"],
+    "srs-ends": ["srs", *SMALL, "--ones", "0:60"],
+    "srs-target": ["srs", *SMALL, "--ones", "0:60", "--laplace", "9", "--target", "1,1e-4"],
+}
+
+
+def privacy(*arguments, **options):
+    return tamis("privacy", *arguments, **options)
+
+
+if sys.argv[2:] == ["--write"]:
+    for name, arguments in TEXTS.items():
+        (GOLDEN / f"privacy-{name}.txt").write_text(privacy(*arguments).stdout)
+    sys.exit()
+
+
+def each_text(name, arguments):
+    def text_is_the_golden_one():
+        done = privacy(*arguments)
+        assert done.returncode == OK and done.stderr == "", done.stderr
+        assert done.stdout == (GOLDEN / f"privacy-{name}.txt").read_text(), f"differs from golden/privacy-{name}.txt:\n{done.stdout}"
+        for line in done.stdout.splitlines():
+            assert len(line) <= 80 and line == line.rstrip(), line
+
+    case(text_is_the_golden_one, f"text of {name} is the golden one")
+
+
+for name, arguments in TEXTS.items():
+    each_text(name, arguments)
+
+
+@case
+def no_golden_text_is_left_over():
+    assert {f"privacy-{name}.txt" for name in TEXTS} == {f.name for f in GOLDEN.iterdir() if f.name.startswith("privacy-")}
+
+
+def told(*arguments):
+    done = privacy(*arguments, "--json")
+    assert done.returncode == OK and done.stderr == "", done
+    return json.loads(done.stdout, parse_float=fractions.Fraction, parse_int=fractions.Fraction)
+
+
+def computed(kind, **values):
+    """The same from the calculator."""
+    question = {"id": "q", "area": "ht_srs_binary", "kind": kind, "in": {key: str(value) for key, value in values.items()}}
+    answer = tamis("compute", input=json.dumps(question)).stdout
+    return json.loads(answer, parse_float=fractions.Fraction, parse_int=fractions.Fraction)["out"]
+
+
+def same(one, other):
+    return one["lower"] <= other["upper"] and other["lower"] <= one["upper"]
+
+
+SIZES = dict(N=6194, n=200, mt=400, Mt=5794)
+
+
+@case
+def the_json_has_the_enclosures_of_the_calculator():
+    out = told("srs", *API_SURVEY, "--epsilon", "1/20")
+    assert list(out) == ["design", "ones", "noise", "pure", "answer", "curve"]
+    assert out["design"] == {"srs": {"population": 6194, "sample": 200}} and out["ones"] == [400, 5794]
+    assert same(out["pure"], computed("eps0_none", **SIZES)["eps"])
+    assert out["answer"]["epsilon"] == "1/20" and out["answer"]["worst"] == [5793, 5794]
+    assert same(out["answer"]["delta"], computed("delta_none_eps", **SIZES, eps="1/20")["delta"])
+    curve = out["curve"]
+    assert len(curve) > 20 and [fractions.Fraction(p["epsilon"]) for p in curve] == sorted(fractions.Fraction(p["epsilon"]) for p in curve)
+    for point in curve[::7]:
+        assert same(point["delta"], computed("delta_none_eps", **SIZES, eps=point["epsilon"])["delta"]), point
+    assert all(p["delta"]["upper"] >= q["delta"]["lower"] for p, q in zip(curve, curve[1:]))
+    out = told("srs", *API_SURVEY, "--delta", "1e-6")
+    assert out["answer"]["delta"] == "1/1000000"
+    assert same(out["answer"]["epsilon"], computed("eps_none", **SIZES, delta="1e-6")["eps"])
+
+
+def printed_rows(text):
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("epsilon  delta")) + 2
+    return [line.split()[:2] for line in lines[start:lines.index("", start)]]
+
+
+@case
+def what_is_printed_is_rounded_up():
+    for arguments in TEXTS["srs"], TEXTS["srs-delta-ascii"], TEXTS["srs-ends"]:
+        curve = {fractions.Fraction(p["epsilon"]): p["delta"]["upper"] for p in told(*arguments)["curve"]}
+        rows = printed_rows(privacy(*arguments).stdout)
+        assert len(rows) > 5
+        for eps, delta in rows:
+            exact = curve.get(fractions.Fraction(eps))
+            if exact is None:  # where delta becomes 0
+                exact = curve[max(e for e in curve if e <= fractions.Fraction(eps))]
+            printed = fractions.Fraction(delta)
+            assert exact <= printed <= exact * fractions.Fraction(1002, 1000), (eps, delta)
+
+
+@case
+def the_scale_that_is_printed_meets_the_target():
+    for kind, option in ("laplace", "b"), ("gaussian", "sigma"), ("discrete-laplace", "s"), ("discrete-gaussian", "s"):
+        sizes = ["--population", "12", "--sample", "4", "--ones", "2:9"]
+        text = privacy("srs", *sizes, f"--{kind}", "1", "--target", "0.3,0.01").stdout
+        scale = text.split("──\n")[1].split("\n")[0].split()[-2]
+        name = kind.replace("discrete-", "d")
+        delta = computed(f"delta_{name}", N=12, n=4, mt=2, Mt=9, eps="0.3", **{option: scale})["delta"]["upper"]
+        assert delta <= fractions.Fraction(1, 100), (kind, scale)
+        enclosure = told("srs", *sizes, f"--{kind}", "1", "--target", "0.3,0.01")["scales"][0]["scale"]
+        assert enclosure["upper"] <= fractions.Fraction(scale) <= enclosure["upper"] * fractions.Fraction(1002, 1000)
+        less = str(float(enclosure["lower"]) * 0.99)
+        assert computed(f"delta_{name}", N=12, n=4, mt=2, Mt=9, eps="0.3", **{option: less})["delta"]["lower"] > fractions.Fraction(1, 100)
+
+
+@case
+def a_target_may_need_no_noise_or_more_than_there_is():
+    assert "no noise needed" in privacy("srs", *API_SURVEY, "--target", "0.5,1e-6").stdout
+    all_scales = told("srs", *API_SURVEY, "--target", "0.5,1e-6")["scales"]
+    assert [s["law"] for s in all_scales] == ["laplace", "gaussian", "discrete_laplace", "discrete_gaussian"]
+    assert all(s["scale"] == {"lower": 0, "upper": 0} for s in all_scales)
+    assert "none suffices" in privacy("srs", *SMALL, "--ones", "0:60", "--gaussian", "1", "--target", "1,0").stdout
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@case
+def the_picture_is_well_formed_and_names_itself():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "curve.svg")
+        path.write_text("an old picture " * 10000)
+        assert privacy("srs", *API_SURVEY, "--epsilon", "0.05", "--svg", path).returncode == OK
+        root = xml.parse(path).getroot()
+        assert root.tag == SVG + "svg" and root.get("role") == "img"
+        assert "200 out of 6,194" in root.find(SVG + "title").text
+        assert "delta (logarithmic) against epsilon" in root.find(SVG + "desc").text
+        assert "prefers-color-scheme:dark" in root.find(SVG + "style").text
+        words = [text.text for text in root.iter(SVG + "text")]
+        assert "n/N" in words and "epsilon 0.05, delta 8.866e-9" in words, words
+        assert len(root.findall(SVG + "circle")) == 1
+        first = path.read_text()
+        assert privacy("srs", *API_SURVEY, "--epsilon", "0.05", "--svg", path, "--json").returncode == OK
+        assert path.read_text() == first
+        assert shell("tamis privacy srs --population 60 --sample 9 --ones 5:55 --json --svg /dev/stderr").stderr.startswith("<svg")
+
+
+@case
+def a_picture_that_is_not_drawn_leaves_no_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "curve.svg")
+        is_usage_error(privacy("srs", *API_SURVEY, "--epsilon", "-1", "--svg", path), "--epsilon must not be negative")
+        assert not path.exists()
+        path.write_text("old")
+        is_usage_error(privacy("srs", *API_SURVEY, "--epsilon", "-1", "--svg", path), "--epsilon")
+        assert path.read_text() == "old"
+        for bad in folder, folder + "/no/such/folder.svg", "", folder + "/" + "x" * 300:
+            is_usage_error(privacy("srs", *API_SURVEY, "--svg", bad), "--svg: cannot write")
+
+
+@case
+def without_utf8_the_plot_is_plain():
+    done = privacy(*TEXTS["srs"], env={"LC_ALL": "C"})
+    assert done.returncode == OK and done.stdout.isascii() and "****" in done.stdout
+    assert done.stdout == privacy(*TEXTS["srs"], "--ascii").stdout
+
+
+@case
+def bad_sizes_and_windows_are_told_by_their_option():
+    def srs(*more, population="6194", sample="200", ones="400:5794"):
+        return privacy("srs", "--population", population, "--sample", sample, "--ones", ones, *more)
+    for ones in ("400-5794", "400", "many:few", ":", "400:", ":5794", "1.5:7", "400:5794:6000", "-1:5", "1e99:2e99", "9" * 99 + ":1"):
+        is_usage_error(srs(ones=ones), "--ones needs two whole numbers", "400:5794")
+    is_usage_error(srs(ones="5794:400"), "--ones", "LOW below HIGH")
+    is_usage_error(srs(ones="400:400"), "--ones", "LOW below HIGH")
+    is_usage_error(srs(ones="400:6195"), "--ones cannot be more than the --population")
+    is_usage_error(srs(sample="6195"), "--sample cannot be more than the --population")
+    for bad in ("0", "-3", "abc", "", "1e99", "inf", "2.5", "1/0"):
+        is_usage_error(srs(population=bad), "--population needs a whole number")
+        is_usage_error(srs(sample=bad), "--sample needs a whole number")
+    is_usage_error(privacy("srs", "--population", "9", "--sample", "3"), "--ones LOW:HIGH is missing")
+
+
+@case
+def bad_noise_and_targets_are_told_by_their_option():
+    def srs(*more):
+        return privacy("srs", *API_SURVEY, *more)
+    is_usage_error(srs("--laplace", "1", "--gaussian", "1"), "--laplace and --gaussian exclude each other")
+    is_usage_error(srs("--laplace", "0"), "--laplace must be positive")
+    is_usage_error(srs("--discrete-gaussian", "-2"), "--discrete-gaussian must be positive")
+    for bad in ("inf", "nan", "much", "", "1,5", "1e999999999"):
+        is_usage_error(srs("--gaussian", bad), "--gaussian: ")
+        is_usage_error(srs("--epsilon", bad), "--epsilon: ")
+        is_usage_error(srs("--delta", bad), "--delta: ")
+    is_usage_error(srs("--epsilon", "-0.1"), "--epsilon must not be negative")
+    is_usage_error(srs("--epsilon", "1e7"), "--epsilon must not exceed")
+    is_usage_error(srs("--delta", "1.5"), "--delta must be between 0 and 1")
+    is_usage_error(srs("--epsilon", "1", "--delta", "0.1"), "exclude each other")
+    for bad in ("1", ",", ",1", "1e-6,"):
+        assert srs("--target", bad).returncode == USAGE, bad
+    is_usage_error(srs("--target", "1;2"), "--target needs an epsilon and a delta")
+    is_usage_error(srs("--target", "x,1"), "--target: ")
+    is_usage_error(srs("--target", "1,2"), "--target: delta must be between 0 and 1")
+    is_usage_error(srs("--target", "1,0.1", "--delta", "1"), "--target excludes")
+    is_usage_error(srs("--target", "1,0.1", "--svg", "x.svg"), "--svg")
+
+
+@case
+def a_long_curve_shows_how_far_it_is_and_can_be_stopped():
+    def interrupt(process, text):
+        if "%" in text and not sent:
+            sent.append(process.send_signal(signal.SIGINT))
+    sent = []
+    code, text = on_terminal(["privacy", "srs", "--population", "33e7", "--sample", "1e6", "--ones", "1e6:32e7"], act=interrupt)
+    if not sent:
+        raise Skip("it was over before it could be stopped")
+    assert code == SYSTEM and "stopped before the end" in text and "epsilon" not in text, (code, text)
+
+
+main()
