@@ -70,6 +70,13 @@ none("every link between documents leads somewhere",
      (f"{f}: {target}" for f in code if f.endswith(".md")
       for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", (TOP / f).read_text())
       if not (TOP / f).parent.joinpath(target).exists()))
+papers = (TOP / "docs" / "papers.md").read_text()
+none("the papers' table names files and functions that exist",
+     [p for p in sorted(set(re.findall(r"\b(?:src|tests|examples|include)/[\w/.-]*\w", papers))) if not (TOP / p).exists()] +
+     [f for f in sorted(set(re.findall(r"`(tamis_\w+)`", papers))) if f not in declared])
+none("every claim that is cited stands in the papers' table", (f"{f}: {c}" for f in tracked("include/*", "src/*", "tests/*")
+     if f.endswith((".c", ".h")) for c in re.findall(r"papers\.md(#[\w-]+)", (TOP / f).read_text())
+     if f'id="{c[1:]}"' not in papers and f"\n#{c}\n".replace("##", "## ") not in papers))
 none("no file of more than 600 lines", (f"{f}: {n}" for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f)
      if (n := len((TOP / f).read_text().splitlines())) > 600))
 sys.exit(done())
