@@ -103,7 +103,7 @@ static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degr
                                 size_t stage, double scale, tamis_error *err)
 {
     tmi_sum totals = {0}, squares = {0};
-    double n = 0, total;
+    double n = 0, total = 0;
     tamis_status status;
     for (size_t i = from; i < to; n++) {
         i = cluster_end(&total, s->rows, i, to);
