@@ -1,5 +1,6 @@
 """tamis compute: lines in, lines out. What is computed is tested in tests/compute/."""
 import json
+import math
 import re
 import subprocess
 import threading
@@ -135,6 +136,26 @@ def the_document_has_every_area_kind_and_design():
     _, answers = compute('{"id": "", "area": "inclusion", "kind": "first", "in": {"design": {"x": {}}}}\n')
     designs = set(answers[0]["error"]["message"].split("one of ")[1].split(", "))
     assert designs == {k for q in QUESTIONS if q["area"] == "inclusion" for k in q["in"]["design"]}
+
+
+@case
+def the_example_of_the_paper_runs():
+    def table(name):
+        header, *rows = [line.split(",") for line in (pathlib.Path(folder) / name).read_text().splitlines()]
+        return [dict(zip(header, row)) for row in rows]
+
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["sh", TOP / "examples" / "ht" / "curves.sh", folder], check=True, env=environment(TAMIS=TAMIS))
+        curves = {(row["noise"], float(row["eps"])): float(row["delta"]) for row in table("delta.csv")}
+        pure = {int(row["sample"]): float(row["eps"]) for row in table("pure.csv")}
+        scales = [(row["noise"], float(row["eps"]), float(row["scale"])) for row in table("scale.csv")]
+    for noise in {noise for noise, _ in curves}:
+        deltas = [curves[key] for key in sorted(curves) if key[0] == noise]
+        assert deltas == sorted(deltas, reverse=True) and 1e-3 < deltas[0] < 200 / 6194 and deltas[-1] == 0, (noise, deltas)
+    assert all(curves[key] <= curves["none", key[1]] for key in curves), curves
+    for n, eps in pure.items():  # Result 9, with k = 400
+        assert eps == math.inf if n > 400 else abs(eps / math.log(401 / (401 - n)) - 1) < 1e-12, (n, eps)
+    assert len(scales) == 12 and any(scale == 0 for *_, scale in scales) and all(scale < 1000 for *_, scale in scales), scales
 
 
 @case
