@@ -72,6 +72,26 @@ TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bo
                                                     const tamis_design *design, const tamis_sample_promise *target,
                                                     tamis_error *err);
 
+/* ---- when sampling adds nothing ---- */
+
+/* What a user knows about the sample and the design does not say; 0 each is what the theorems need. */
+typedef struct tamis_sampling_facts {
+    int known;          /* somebody outside knows, or may learn, who was sampled */
+    int by_response;    /* people decided by themselves whether they are in the data */
+    int looked_at;      /* the selection, or the sizes of the samples, looked at protected values */
+    int one_of_several; /* eps and delta are those of one release, and the sample has others */
+    int as_srs;         /* the formula of simple random sampling, log(1 + pi (e^eps - 1)), is wanted */
+} tamis_sampling_facts;
+
+/* Whether amplification may be claimed at all, before tamis_amplify_design says how much.
+ *
+ * Gives    OK, or REFUSED with the reason and what to do instead. as_srs is refused for clusters, stages, systematic
+ *          samples and draws with replacement, whose units do not come and go one by one.
+ * Errors   REFUSED, INVALID, SYSTEM (memory).
+ * Paper    settings, 5.1.3 and 5.2; docs/papers.md#settings-designs.                                                 */
+TAMIS_API tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const tamis_design *design,
+                                                  tamis_error *err);
+
 /* ---- noise whose law is known ----
  *
  * The answer is a sum over the sample plus noise that does not depend on the sample. Then the whole law of the answer is

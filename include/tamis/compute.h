@@ -17,7 +17,7 @@
 #ifndef TAMIS_COMPUTE_H
 #define TAMIS_COMPUTE_H
 
-#include <tamis/base.h>
+#include <tamis/survey.h>
 
 TAMIS_BEGIN
 
@@ -34,6 +34,14 @@ TAMIS_BEGIN
  *          answer's "error" tells (INVALID also for the code unknown); err then holds the same message.
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
 TAMIS_API tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
+
+/* A design as it is written in a request: {"srs": {"population": 6194, "sample": 200}} and so on. Where clusters differ
+ * in size and only their smallest and largest size are told, a frame with two clusters of the largest size: the one that
+ * loses most.
+ *
+ * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_API tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
 
 TAMIS_END
 

@@ -1,6 +1,7 @@
 /* A design written as JSON: one key, its kind, and an object with the fields of that kind. A new kind is a function
  * and a row of the table.                                                                                            */
 #include <string.h>
+#include <tamis/compute.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"
@@ -351,4 +352,18 @@ tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool 
     }
     return tmi_fail(err, TAMIS_INVALID, "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "
                     "systematic, census, stratified, cluster, two_stage");
+}
+
+tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err)
+{
+    tmi_json *document = NULL;
+    tamis_status status = TAMIS_OK;
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
+    TMI_TRY(tmi_field_design(design, document, true, err));
+done:
+    tmi_json_free(document);
+    return status;
 }

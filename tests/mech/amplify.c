@@ -116,11 +116,42 @@ static void what_is_not_proved_is_refused(void **state)
     refuse(pps("systematic_random", pi), TAMIS_REPLACE, TAMIS_REPLACE, "random order has no proved coupling");
     refuse(stages(pps("brewer", "0.25 0.75 1"), census(1), census(1), census(1)), TAMIS_REPLACE, TAMIS_REPLACE, "Brewer");
     refuse(strata(srs(4, 1), pps("tille", pi)), TAMIS_REPLACE, TAMIS_REPLACE, "Tille");
-    refuse(stages(srs(3, 1), with_replacement(2, 1), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE, "with replacement");
+    refuse(stages(srs(3, 1), with_replacement(2, 1), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE,
+           "with replacement");
     refuse(pps("sampford", pi), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
     refuse(systematic(6, 2, 0), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
     refuse(bernoulli(5, "1/3"), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes the sample size");
     refuse(census(5), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes the sample size");
+}
+
+static void facts_are_refused(tamis_sampling_facts facts, tamis_design *design, const char *words)
+{
+    tamis_error err;
+    assert_int_equal(tamis_sampling_facts_check(&facts, design, &err), words ? TAMIS_REFUSED : TAMIS_OK);
+    if (words && !strstr(err.message, words)) fail_msg("%s: %s", words, err.message);
+    tamis_design_free(design);
+}
+
+static void what_claims_too_much_is_refused(void **state)
+{
+    (void)state;
+    facts_are_refused((tamis_sampling_facts){0}, equal_clusters(3, 2), NULL);
+    facts_are_refused((tamis_sampling_facts){.known = 1}, srs(9, 3), "who was sampled is known");
+    facts_are_refused((tamis_sampling_facts){.by_response = 1}, srs(9, 3), "nonresponse is no sampling");
+    facts_are_refused((tamis_sampling_facts){.looked_at = 1}, srs(9, 3), "looked at protected values");
+    facts_are_refused((tamis_sampling_facts){.one_of_several = 1}, srs(9, 3), "composed first and amplified once");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 0), "up to 3 records");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, equal_clusters(3, 4), "up to 4 records");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, with_replacement(5, 2), "no simple random sample");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(srs(2, 1), 3, 2), "no simple random sample");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 1), NULL);
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, pps("sampford", "0.3 0.7 0.3 0.7"), NULL);
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, census(4), NULL);
+    tamis_design *d = srs(2, 1);
+    assert_int_equal(tamis_sampling_facts_check(NULL, d, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_sampling_facts_check(&(tamis_sampling_facts){0}, NULL, NULL), TAMIS_INVALID);
+    EVERY_ALLOCATION_FAILS(tamis_sampling_facts_check(&(tamis_sampling_facts){.as_srs = 1}, d, NULL), (void)0);
+    tamis_design_free(d);
 }
 
 /* ---- the rest ---- */
@@ -194,6 +225,7 @@ int main(void)
         cmocka_unit_test(amplification_of_households),
         cmocka_unit_test(every_inverse),
         cmocka_unit_test(what_is_not_proved_is_refused),
+        cmocka_unit_test(what_claims_too_much_is_refused),
         cmocka_unit_test(tells_the_parts),
         cmocka_unit_test(refuses_bad_input),
     };

@@ -124,6 +124,59 @@ static void laplace_noise(void **state)
     tamis_number_free(bad);
 }
 
+/* Reference values: mechanisms given as tables, all samples of all populations listed. delta_M is the mechanism's own
+ * delta at log(exp_eps) times n/N, exp_eps0 the ratio at delta = 0, on the population and of the mechanism. */
+static double fraction(const char *text)
+{
+    char *slash;
+    double p = strtod(text, &slash);
+    return p / strtod(slash + 1, NULL);
+}
+
+static void enumerated_tables(void **state)
+{
+    static const struct { const char *id; int N, n; const char *exp_eps, *exp_pop, *delta_pop, *delta_M, *exp0_pop, *exp0_M; }
+    cases[] = {
+        {"0066", 4, 3, "5/4", "19/16", "21/64", "21/64", "5/2", "3/1"},
+        {"0068", 5, 5, "5/4", "5/4", "17/48", "17/48", "3/1", "3/1"},
+        {"0069", 4, 2, "5/4", "9/8", "35/88", "35/88", "11/2", "10/1"},
+        {"0071", 3, 3, "1/1", "1/1", "7/15", "7/15", "10/3", "10/3"},
+        {"0073", 6, 2, "4/1", "2/1", "0/1", "1/14", "38/21", "7/1"},
+        {"0074", 6, 6, "1/1", "1/1", "19/40", "19/40", "24/5", "24/5"},
+        {"0078", 4, 3, "5/4", "19/16", "21/64", "21/64", "5/2", "3/1"},
+        {"0080", 4, 4, "1/1", "1/1", "4/7", "4/7", "5/1", "5/1"},
+        {"0081", 4, 2, "1/1", "1/1", "1/4", "1/4", "2/1", "3/1"},
+        {"0083", 6, 6, "4/1", "4/1", "2/15", "2/15", "24/5", "24/5"},
+        {"0084", 4, 1, "5/4", "17/16", "1/16", "1/16", "5/4", "2/1"},
+        {"0085", 6, 4, "2/1", "5/3", "0/1", "0/1", "98/79", "7/4"},
+        {"0086", 4, 4, "2/1", "2/1", "17/56", "17/56", "48/7", "48/7"},
+        {"0088", 5, 1, "1/1", "1/1", "7/75", "7/75", "17/10", "9/2"},
+        {"0089", 6, 3, "5/4", "9/8", "29/448", "109/1008", "23/14", "36/7"},
+        {"0092", 4, 2, "1/1", "1/1", "31/144", "31/144", "11/4", "9/2"},
+        {"0093", 3, 1, "5/4", "13/12", "35/132", "35/132", "4/1", "10/1"},
+        {"0094", 4, 3, "2/1", "7/4", "5/24", "57/260", "29/8", "24/5"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double f = (double)cases[i].n / cases[i].N;
+        char text[3][40];
+        tamis_bound eps, delta;
+        snprintf(text[0], sizeof text[0], "%.17g", log(fraction(cases[i].exp_eps)));
+        snprintf(text[1], sizeof text[1], "%.17g", fraction(cases[i].delta_M) / f);
+        snprintf(text[2], sizeof text[2], "%.17g", log(fraction(cases[i].exp0_M)));
+        tamis_number *e = number(text[0]), *d = number(text[1]), *e0 = number(text[2]), *zero = number("0");
+        assert_int_equal(tamis_amplify_srs(&eps, &delta, cases[i].N, cases[i].n, e, d, NULL), TAMIS_OK);
+        assert_true(near(eps, log(fraction(cases[i].exp_pop))) && near(delta, fraction(cases[i].delta_M)));
+        assert_true(fraction(cases[i].delta_pop) <= delta.upper + 1e-14);
+        assert_int_equal(tamis_amplify_srs(&eps, &delta, cases[i].N, cases[i].n, e0, zero, NULL), TAMIS_OK);
+        assert_true(log(fraction(cases[i].exp0_pop)) <= eps.upper + 1e-14);
+        tamis_number_free(e);
+        tamis_number_free(d);
+        tamis_number_free(e0);
+        tamis_number_free(zero);
+    }
+}
+
 static void refuses_bad_input(void **state)
 {
     static const struct { const char *values[5], *words; } cases[] = {
@@ -160,6 +213,7 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(no_mixture_loses_more),
         cmocka_unit_test(laplace_noise),
+        cmocka_unit_test(enumerated_tables),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

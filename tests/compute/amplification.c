@@ -1,0 +1,80 @@
+/* Area amplification: theorems by their names, refusals by their code, and designs read by themselves. */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+
+static tamis_status ask(char **answer, const char *kind, const char *in, tamis_error *err)
+{
+    char line[1024];
+    int length = snprintf(line, sizeof line, "{\"id\": \"x\", \"area\": \"amplification\", \"kind\": \"%s\", \"in\": {%s}}",
+                          kind, in);
+    assert_true(length > 0 && (size_t)length < sizeof line);
+    return tamis_compute_line(answer, line, (size_t)length, err);
+}
+
+#define REST ", \"eps\": 1, \"delta\": 0, \"neighbours\": \"replace\""
+
+static void answers(void **state)
+{
+    static const struct { const char *kind, *in; tamis_status status; const char *words; } cases[] = {
+        {"design", "\"design\": {\"bernoulli\": {\"rate\": \"1/10\", \"population\": 5}}" REST, TAMIS_OK, "\"poisson\""},
+        {"design", "\"design\": {\"pps\": {\"method\": \"pivotal\", \"probabilities\": [\"1/2\", \"1/2\"]}}" REST, TAMIS_OK,
+         "\"strongly_rayleigh\""},
+        {"design", "\"design\": {\"pps\": {\"method\": \"brewer\", \"probabilities\": [\"1/2\", \"1/2\"]}}" REST, TAMIS_REFUSED,
+         "\"code\": \"refused\""},
+        {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 1, \"largest\": 3}}" REST, TAMIS_OK,
+         "\"cluster\""},
+        {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 3, \"smallest\": 1, \"largest\": 3}}" REST,
+         TAMIS_INVALID, "sample"},
+        {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 3, \"largest\": 1}}" REST,
+         TAMIS_INVALID, "largest: must not be below smallest"},
+        {"design", "\"design\": {\"census\": {\"population\": 5}}" REST ", \"mechanism\": \"other\"", TAMIS_INVALID,
+         "mechanism: must be"},
+        {"design", "\"design\": {\"census\": {\"population\": 5}}, \"eps\": 1, \"delta\": 0, \"neighbours\": \"both\"",
+         TAMIS_INVALID, "neighbours: must be"},
+        {"design", "\"design\": {\"census\": {\"population\": 5}}, \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "'neighbours' is missing"},
+        {"total", "\"design\": {\"census\": {\"population\": 5}}, \"from\": 0, \"to\": 1, \"scale\": 1, \"weights\": [1]",
+         TAMIS_INVALID, "as many as the design has units"},
+        {"noise", "\"design\": {\"census\": {\"population\": 5}}, \"from\": 0, \"to\": 1, \"scale\": 1, \"noise\": \"none\", "
+                  "\"eps_pop\": 1", TAMIS_INVALID, "noise: must be"},
+        {"moves", "\"populations\": [3, 4], \"samples\": [1], \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "as many as populations"},
+        {"moves", "\"populations\": [3, \"1/2\"], \"samples\": [1, 1], \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "not an integer"},
+        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"nearest\", \"eps\": 1", TAMIS_REFUSED, "round at random"},
+        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"up\", \"eps\": 1", TAMIS_INVALID, "rounding: must be"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *answer;
+        assert_int_equal(ask(&answer, cases[i].kind, cases[i].in, NULL), cases[i].status);
+        if (!strstr(answer, cases[i].words)) fail_msg("%s: %s", cases[i].words, answer);
+        tamis_free(answer);
+    }
+}
+
+static void reads_designs(void **state)
+{
+    static const char *const bad[] = {"", "{", "[]", "{\"srs\": 1}", "{\"srs\": {\"population\": 5}}", "{\"box\": {}}"};
+    tamis_design *design;
+    (void)state;
+    assert_int_equal(tamis_design_read(&design, "{\"srs\": {\"population\": 5, \"sample\": 2}}", NULL), TAMIS_OK);
+    assert_string_equal(tamis_design_name(design), "srs");
+    assert_int_equal(tamis_design_population(design), 5);
+    tamis_design_free(design);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tamis_design_read(&design, bad[i], NULL), TAMIS_INVALID);
+        assert_null(design);
+    }
+    assert_int_equal(tamis_design_read(NULL, bad[0], NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_design_read(&design, NULL, NULL), TAMIS_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers),
+        cmocka_unit_test(reads_designs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
