@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "mech/ht_srs.h"
+#include "mech/inverse.h"
 #include "num/bound.h"
 
 #define UNKNOWN_EPS ((tamis_bound){0, INFINITY})
@@ -178,135 +179,30 @@ done:
 
 /* ---- inverse questions ---- */
 
-/* The smallest x with delta(x) <= target, for x the eps or the scale. */
+/* delta, or with the target delta = 0 the pure eps, at x: the eps, or the scale. */
 typedef struct inverse {
     tamis_ht_srs srs;
     const tamis_number *eps; /* NULL: x is the eps, otherwise x is the scale */
     const tamis_number *target;
 } inverse;
 
-typedef struct probe {
-    bool meets, misses; /* certainly */
-    double height;      /* log(delta / target), about */
-} probe;
-
-/* x exactly: an integer below 2^53 times a power of 2, which is taken in steps of at most 2^60. */
-static tamis_status number_of(tamis_number **z, double x, tamis_error *err)
+static tamis_status delta_at(tamis_bound *value, void *context, const tamis_number *x, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    tamis_number *factor = NULL, *product = NULL;
-    int e;
-    int64_t whole = (int64_t)ldexp(frexp(x, &e), 53);
-    TMI_TRY(tmi_number_ratio(z, whole, 1, err));
-    for (e -= 53; e != 0;) {
-        int step = e > 60 ? 60 : e < -60 ? -60 : e;
-        TMI_TRY(tmi_number_ratio(&factor, step > 0 ? INT64_C(1) << step : 1, step < 0 ? INT64_C(1) << -step : 1, err));
-        TMI_TRY(tmi_number_mul(&product, *z, factor, err));
-        tamis_number_free(*z);
-        *z = product;
-        product = NULL;
-        tamis_number_free(factor);
-        factor = NULL;
-        e -= step;
-    }
-done:
-    tamis_number_free(factor);
-    return status;
-}
-
-static tamis_status ask(probe *p, const inverse *q, double x, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tamis_number *number = NULL;
-    tamis_bound value, target = tmi_number_bound(q->target);
+    const inverse *q = context;
     tamis_ht_srs srs = q->srs;
-    TMI_TRY(number_of(&number, x, err));
-    if (q->eps) srs.scale = number;
-    if (q->eps && tmi_number_sign(q->target) == 0) {
-        TMI_TRY(tamis_ht_srs_pure(&value, &srs, err));
-        target = tmi_number_bound(q->eps);
-    } else {
-        TMI_TRY(delta_of(&value, NULL, &srs, q->eps ? q->eps : number, NULL, target, err));
-    }
-    *p = (probe){value.upper <= target.lower, value.lower > target.upper, 0};
-    p->height = log(value.lower) - log(target.upper);
-    if (!isfinite(p->height)) p->height = p->height > 0 ? 700 : -700;
-done:
-    tamis_number_free(number);
-    return status;
+    if (q->eps) srs.scale = x;
+    return delta_of(value, NULL, &srs, q->eps ? q->eps : x, NULL, tmi_number_bound(q->target), err);
 }
 
-/* Width asked of an inverse, and steps in which it must be reached. */
-#define INVERSE_WIDTH 1e-10
-#define INVERSE_STEPS 200
-
-/* From low, where the target is missed, and high, where it is met: secants on a logarithmic scale, with the end that
- * does not move counted half each time (Illinois). A probe that decides nothing is moved aside. */
-static tamis_status close_in(tamis_bound *x, const inverse *q, double low, probe at_low, double high, probe at_high,
-                             tamis_error *err)
+static tamis_status pure_at(tamis_bound *value, void *context, const tamis_number *x, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    double left = at_low.height, right = at_high.height;
-    int side = 0;
-    for (int i = 0; high - low > INVERSE_WIDTH * high; i++) {
-        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be met closely enough in time"));
-        double share = left / (left - right), gap = high - low, edge = fmin(0.45, INVERSE_WIDTH * high / (3 * gap));
-        if (!(share > 0 && share < 1) || i % 8 == 7) share = 0.5;
-        double middle = low + gap * fmin(fmax(share, edge), 1 - edge);
-        probe p;
-        TMI_TRY(ask(&p, q, middle, err));
-        if (!p.meets && !p.misses) {
-            middle = fmin(middle + INVERSE_WIDTH * high / 4, (middle + high) / 2);
-            TMI_TRY(ask(&p, q, middle, err));
-        }
-        if (p.meets) {
-            high = middle;
-            right = p.height < 0 ? p.height : -1e-12;
-            if (side == 1) left /= 2;
-            side = 1;
-        } else if (p.misses) {
-            low = middle;
-            left = p.height > 0 ? p.height : 1e-12;
-            if (side == -1) right /= 2;
-            side = -1;
-        } else {
-            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target is too near to a jump of delta to be told from it"));
-        }
-    }
-    *x = (tamis_bound){low, high};
-done:
-    return status;
+    const inverse *q = context;
+    tamis_ht_srs srs = q->srs;
+    srs.scale = x;
+    return tamis_ht_srs_pure(value, &srs, err);
 }
 
-static tamis_status smallest(tamis_bound *x, const inverse *q, double start, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    double low = start, high = start;
-    probe at_low, at_high;
-    TMI_TRY(ask(&at_high, q, high, err));
-    at_low = at_high;
-    for (int i = 0; !at_high.meets; i++) {
-        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be met in time"));
-        if (at_high.misses) {
-            low = high;
-            at_low = at_high;
-        }
-        high *= 2;
-        TMI_TRY(ask(&at_high, q, high, err));
-    }
-    for (int i = 0; !at_low.misses; i++) {
-        if (i == INVERSE_STEPS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the target could not be missed in time"));
-        if (at_low.meets) {
-            high = low;
-            at_high = at_low;
-        }
-        low /= 2;
-        TMI_TRY(ask(&at_low, q, low, err));
-    }
-    TMI_TRY(close_in(x, q, low, at_low, high, at_high, err));
-done:
-    return status;
-}
+#define LARGEST 1e100
 
 /* delta as eps grows without bound, without noise: P(all k+1 rarer people are sampled), k = min(low, N - high). */
 static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis_error *err)
@@ -342,8 +238,7 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
         *eps = (tamis_bound){0, 0};
         goto done;
     }
-    TMI_TRY(smallest(&value, &(inverse){*srs, NULL, delta}, 1, err));
-    *eps = value;
+    TMI_TRY(tmi_smallest(eps, delta_at, &(inverse){*srs, NULL, delta}, delta, 1, LARGEST, err));
 done:
     tamis_number_free(zero);
     return status;
@@ -370,8 +265,8 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
         *scale = INFINITE;
     } else {
         double start = tmi_ht_is_lattice(srs->noise) ? 1 : (double)srs->N / (double)srs->n;
-        TMI_TRY(smallest(&value, &(inverse){*srs, eps, delta}, start, err));
-        *scale = value;
+        inverse q = {*srs, eps, delta};
+        TMI_TRY(tmi_smallest(scale, exact ? pure_at : delta_at, &q, exact ? eps : delta, start, LARGEST, err));
     }
 done:
     return status;

@@ -29,8 +29,8 @@ static tamis_status ask(probe *p, const question *q, double x, tamis_error *err)
     if (status == TAMIS_OK) status = q->f(&value, q->context, number, err);
     tamis_number_free(number);
     if (status != TAMIS_OK) return status;
-    *p = (probe){x, log(value.upper) - log(q->target.upper), value.upper <= q->target.lower,
-                 value.lower > q->target.upper};
+    *p = (probe){x, log(value.lower > 0 ? value.lower : value.upper) - log(q->target.upper),
+                 value.upper <= q->target.lower, value.lower > q->target.upper};
     if (!isfinite(p->height)) p->height = p->height > 0 ? 700 : -700;
     return TAMIS_OK;
 }
@@ -97,8 +97,8 @@ tamis_status tmi_smallest(tamis_bound *x, tmi_falling *f, void *context, const t
         }
         TMI_TRY(ask(&low, &q, low.x / 2, err));
     }
-    TMI_TRY(close_in(&low, &high, &q, err));
-    *x = (tamis_bound){low.x, high.x};
+    status = close_in(&low, &high, &q, err);
+    *x = (tamis_bound){low.x, high.x}; /* on failure too */
 done:
     return status;
 }
