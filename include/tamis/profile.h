@@ -63,7 +63,48 @@ TAMIS_API tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, 
  * 0 <= rho <= TAMIS_MAX_LOSS.                                                                                        */
 TAMIS_API tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_number *rho, tamis_error *err);
 
+/* Answers 0 ... count-1 with the masses p[k] for one value of a person and q[k] for another; both orders count. Needs
+ * 1 <= count <= 2^20, masses that are not negative, and that each of the lists adds up to 1.                           */
+TAMIS_API tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p,
+                                          const tamis_number *const *q, size_t count, tamis_error *err);
+
+/* Discrete noise that is cut: X given |X| <= reach. Its loss is infinite where one law ends and the other does not. Needs
+ * scale > 0, 0 <= sensitivity <= TAMIS_MAX_STEP, 0 <= reach <= 2^18.                                                   */
+TAMIS_API tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale,
+                                                       int64_t sensitivity, int64_t reach, tamis_error *err);
+TAMIS_API tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale,
+                                                        int64_t sensitivity, int64_t reach, tamis_error *err);
+
 TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
+
+/* ---- several releases ---- */
+
+/* All releases together, profiles[i] counted times[i] times (NULL: once each). The list was fixed before the first look.
+ *
+ * Needs    0 <= times[i] <= TAMIS_MAX_TIMES, also for equal releases together.
+ * Gives    a new profile, which shares nothing that the caller could change; NULL on failure.
+ * Cost     O(n log n); the work is in the questions.
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    settings, section 5.2: what is composed before sampling amplifies (docs/papers.md#settings-5-2).           */
+TAMIS_API tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles,
+                                             const int64_t *times, size_t count, tamis_error *err);
+
+/* The largest of several profiles, point by point: what holds for every unit, or in every stratum, when each has its own.
+ *
+ * Needs    count >= 1.
+ * Errors   INVALID, SYSTEM (memory).                                                                                 */
+TAMIS_API tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
+                                             tamis_error *err);
+
+/* What remains of a profile if only its values at some eps are told, as in a certificate: delta is convex in e^eps, so
+ * between two of them it is at most the chord, before the first one at most the chord from delta = 1 at e^eps = 0, and
+ * after the last one at most its value there. Its lower end is that of the profile.
+ *
+ * Needs    count >= 1, 0 <= eps[0] < eps[1] < ... <= TAMIS_MAX_LOSS.
+ * Cost     one tamis_profile_delta for each.
+ * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
+TAMIS_API tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_profile *profile,
+                                              const tamis_number *const *eps, size_t count, tamis_error *err);
 
 /* ---- asking ---- */
 
@@ -86,6 +127,67 @@ TAMIS_API tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profi
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
 TAMIS_API tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                              tamis_error *err);
+
+/* ---- the people who may have been sampled ----
+ *
+ * Each unit of the frame is in the sample with probability at most `rate`, swapping it for another one in the sample is
+ * covered by the sampled profile, and nobody outside knows who was sampled. Then, for every eps,
+ *
+ *     delta of the outsider at log(1 + rate (e^eps - 1)) = rate times delta of the sampled person at eps.
+ *
+ * This holds for simple random sampling without replacement with rate n/N and neighbours that differ in one record; other
+ * designs are in <tamis/privacy.h>.                                                                                    */
+
+typedef struct tamis_outsider tamis_outsider;
+
+/* All releases of one sample, amplified once.
+ *
+ * Needs    0 < rate <= 1; `sampled` is the composition of everything that is released from this sample.
+ * Gives    an outsider that the caller frees with tamis_outsider_free; NULL on failure.
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    settings, Theorem 4.1 and section 5.2 (docs/papers.md#settings-4-1, #settings-5-2).                        */
+TAMIS_API tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *sampled, const tamis_number *rate,
+                                          tamis_error *err);
+
+/* The same people in several samples, each drawn independently of the others: amplified each, then composed. Each of the
+ * profiles covers both orders of its pair, because in a composition the orders may alternate (docs/composition.md). For
+ * samples that exclude or follow each other use tamis_coordinated_epsilon.
+ *
+ * Needs    count >= 1.
+ * Errors   INVALID, SYSTEM (memory).                                                                                  */
+TAMIS_API tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
+                                                  size_t count, tamis_error *err);
+
+/* The largest of several, point by point: over units or strata with their own rates. */
+TAMIS_API tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
+                                              tamis_error *err);
+
+/* As tamis_profile_delta and tamis_profile_epsilon. */
+TAMIS_API tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
+                                            tamis_error *err);
+TAMIS_API tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
+                                              tamis_error *err);
+
+TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
+
+/* Samples that exclude or follow each other (disjoint, coordinated, rotating): a unit is in exactly the samples of pattern
+ * a with probability probability[a], and the releases of these samples together have the loss eps[a]; with what is left
+ * of 1 it is in none. A draw of each pattern becomes a draw of the empty pattern by exchanging the unit. Then with
+ * delta = 0
+ *
+ *     e^eps <= largest over sets B of patterns of (p0 + sum over B of p e^eps_a + sum outside B of p)
+ *                                               / (p0 + sum over B of p + sum outside B of p e^-eps_a).
+ *
+ * The tempting 1 + sum of p (e^eps_a - 1) is too small: two disjoint samples of one out of four, odds 10 and 1.1, have
+ * e^eps = 143/43 > 131/40.
+ *
+ * Needs    count >= 1, probabilities > 0 whose sum is at most 1, 0 <= loss[a] <= TAMIS_MAX_LOSS.
+ * Gives    an enclosure of the bound, [0, inf] on failure. If p0 = 0 there is no empty pattern to exchange with, and the
+ *          answer is the largest eps_a, which holds whatever the patterns are.
+ * Cost     O(n log n): the best set B holds the patterns of the largest losses.
+ * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
+TAMIS_API tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
+                                                 const tamis_number *const *loss, size_t count, tamis_error *err);
 
 TAMIS_END
 

@@ -4,6 +4,7 @@
 #ifndef TMI_COMPUTE_H
 #define TMI_COMPUTE_H
 
+#include <tamis/profile.h>
 #include <tamis/survey.h>
 
 #include "base/json.h"
@@ -18,6 +19,7 @@ typedef enum tmi_field_type {
     TMI_FIELD_TEXT,
     TMI_FIELD_SAMPLES, /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
     TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: design.c */
+    TMI_FIELD_RELEASES, /* [{"law": ..., "scale": ...}, ...]: releases.c */
     TMI_FIELD_WORST_DESIGN, /* the same; of clusters of different sizes a frame that loses most */
 } tmi_field_type;
 
@@ -35,6 +37,7 @@ typedef struct tmi_value {
     size_t count;
     tamis_design *design;
     tamis_law *law;
+    tamis_profile *profile;
     const char *text; /* lives as long as the request */
 } tmi_value;
 
@@ -66,6 +69,7 @@ void tmi_fields_clear(tmi_value *values);
 tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
+tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
 tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
 

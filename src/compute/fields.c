@@ -74,6 +74,7 @@ static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_
         return tmi_json_kind_of(json) == TMI_JSON_NULL ? TAMIS_OK : tmi_field_number(&value->number, json, err);
     case TMI_FIELD_TEXT: return read_text(&value->text, json, err);
     case TMI_FIELD_SAMPLES: return read_samples(&value->law, json, in, err);
+    case TMI_FIELD_RELEASES: return tmi_field_releases(&value->profile, json, err);
     case TMI_FIELD_INTEGER: return tmi_field_integer(&value->integer, json, err);
     case TMI_FIELD_NUMBER: return tmi_field_number(&value->number, json, err);
     case TMI_FIELD_DESIGN: return tmi_field_design(&value->design, json, false, err);
@@ -114,6 +115,7 @@ void tmi_fields_clear(tmi_value *values)
         tamis_number_free(values[i].number);
         tamis_design_free(values[i].design);
         tamis_law_free(values[i].law);
+        tamis_profile_free(values[i].profile);
         for (size_t j = 0; j < values[i].count; j++) tamis_number_free(values[i].numbers[j]);
         tmi_free(values[i].numbers);
     }

@@ -16,6 +16,7 @@ void tmi_ball_clear(tmi_ball *x) { arb_clear(tmi_arb(x)); }
 void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_const(x)); }
 void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }
 void tmi_ball_set_unknown(tmi_ball *z) { arb_zero_pm_inf(tmi_arb(z)); }
+void tmi_ball_pi(tmi_ball *z, long bits) { arb_const_pi(tmi_arb(z), bits); }
 
 void tmi_ball_set_double(tmi_ball *z, double x)
 {

@@ -24,6 +24,7 @@ void tmi_ball_set_int(tmi_ball *z, int64_t x);
 void tmi_ball_set_double(tmi_ball *z, double x); /* exact; x is finite */
 void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits);
 void tmi_ball_set_unknown(tmi_ball *z); /* the whole line */
+void tmi_ball_pi(tmi_ball *z, long bits);
 
 void tmi_ball_add(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits);
 void tmi_ball_add_int(tmi_ball *z, const tmi_ball *x, int64_t y, long bits);

@@ -284,8 +284,7 @@ static void zcdp(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const t
     tmi_ball_clear(&y);
 }
 
-tamis_status tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits,
-                            tamis_error *err)
+void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits)
 {
     tmi_ball a;
     switch (loss->kind) {
@@ -299,9 +298,8 @@ tamis_status tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *lo
         break;
     case TMI_LOSS_DISCRETE_LAPLACE:
     case TMI_LOSS_DISCRETE_GAUSSIAN: discrete(lower, loss, eps, bits); break;
-    case TMI_LOSS_ZCDP: zcdp(lower, upper, loss, eps, bits); return TAMIS_OK;
-    case TMI_LOSS_CURVE: return loss->curve->delta(lower, upper, loss->self, eps, bits, err);
+    case TMI_LOSS_ZCDP: zcdp(lower, upper, loss, eps, bits); return;
+    case TMI_LOSS_CURVE: tmi_ball_set_unknown(lower); break;
     }
     tmi_ball_set(upper, lower);
-    return TAMIS_OK;
 }

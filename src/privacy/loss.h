@@ -21,11 +21,11 @@ typedef enum tmi_loss_kind {
     TMI_LOSS_CURVE              /* only the profile is known */
 } tmi_loss_kind;
 
-/* A profile that is computed in some way of its own. `delta` sets enclosures of a lower and of an upper end at eps >= 0;
- * `free` gets `self`. */
+/* A profile that is found in some way of its own: `open` gives the road to it, `free` gets `self`. */
+struct tmi_road;
+
 typedef struct tmi_curve {
-    tamis_status (*delta)(tmi_ball *lower, tmi_ball *upper, const void *self, const tmi_ball *eps, long bits,
-                          tamis_error *err);
+    tamis_status (*open)(struct tmi_road *road, const void *self, tamis_error *err);
     void (*free)(void *self);
 } tmi_curve;
 
@@ -49,9 +49,9 @@ void tmi_loss_free(tmi_loss *loss); /* one owner less; NULL is fine */
 /* An order of losses in which equal ones stand together. Two curves are equal only if they are the same one. */
 int tmi_loss_compare(const tmi_loss *x, const tmi_loss *y);
 
-/* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. */
-tamis_status tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits,
-                            tamis_error *err);
+/* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. Not
+ * for curves, which have roads. */
+void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits);
 bool tmi_loss_is_exact(const tmi_loss *loss);
 
 #endif

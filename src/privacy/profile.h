@@ -32,6 +32,9 @@ typedef struct tmi_road {
     double width; /* relative width at which no more bits are asked for */
 } tmi_road;
 
+/* The road to one loss, which must live as long. */
+tamis_status tmi_road_of_loss(tmi_road *road, tmi_loss *loss, tamis_error *err);
+
 /* The best road for a list; the caller closes it. The profile must live as long. */
 tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
 void tmi_road_close(tmi_road *road);

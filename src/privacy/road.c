@@ -102,32 +102,37 @@ static tamis_status step_out(double *found, search *s, double eps, int wanted, t
     return TAMIS_OK;
 }
 
-/* A first bracket around the guess, or by doubling. */
+static void take(search *s, int side, double at, double log_delta)
+{
+    if (side > 0 && at < s->hi) s->hi = at, s->log_hi = log_delta;
+    if (side < 0 && at > s->lo) s->lo = at, s->log_lo = log_delta;
+}
+
+/* A bracket around the guess, if there is a good one. */
+static tamis_status bracket_guess(search *s, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    double guess = s->road->guess ? s->road->guess(s->road->self, tmi_number_nearest(s->target)) : 0, log_delta;
+    int side;
+    if (!(guess > 0 && guess < TAMIS_MAX_LOSS)) return TAMIS_OK;
+    for (double step = 1e-4; step < 0.5 && (isinf(s->hi) || s->lo == 0); step *= 8) {
+        double at = isinf(s->hi) ? guess * (1 + step) : guess * (1 - step);
+        TMI_TRY(look(&side, &log_delta, s, at, err));
+        take(s, side, at, log_delta);
+    }
+done:
+    return status;
+}
+
+/* A bracket by doubling. */
 static tamis_status bracket(search *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     int side;
-    double log_delta, at = 1;
-    if (s->road->guess) {
-        double guess = s->road->guess(s->road->self, tmi_number_nearest(s->target));
-        if (guess > 0 && guess < TAMIS_MAX_LOSS) {
-            for (double step = 1e-13; step < 0.1; step *= 30) {
-                double below = guess * (1 - step), above = guess * (1 + step);
-                TMI_TRY(look(&side, &log_delta, s, above, err));
-                if (side > 0 && above < s->hi) s->hi = above, s->log_hi = log_delta;
-                if (side < 0 && above > s->lo) s->lo = above, s->log_lo = log_delta;
-                TMI_TRY(look(&side, &log_delta, s, below, err));
-                if (side > 0 && below < s->hi) s->hi = below, s->log_hi = log_delta;
-                if (side < 0 && below > s->lo) s->lo = below, s->log_lo = log_delta;
-                if (s->lo > 0 && isfinite(s->hi)) return TAMIS_OK;
-            }
-            at = guess;
-        }
-    }
+    double log_delta, at = fmax(1, s->lo);
     while (isinf(s->hi) && at <= TAMIS_MAX_LOSS) {
         TMI_TRY(look(&side, &log_delta, s, at, err));
-        if (side > 0) s->hi = at, s->log_hi = log_delta;
-        if (side < 0) s->lo = at, s->log_lo = log_delta;
+        take(s, side, at, log_delta);
         at = at == TAMIS_MAX_LOSS ? 2 * at : fmin(2 * at, TAMIS_MAX_LOSS);
     }
 done:
@@ -174,10 +179,13 @@ static tamis_status find(tamis_bound *eps, tmi_road *road, const tamis_number *t
     search s = {road, target, log(tmi_number_nearest(target)), end, 0, INFINITY, 0, -INFINITY};
     int side;
     *eps = (tamis_bound){0, INFINITY};
-    TMI_TRY(look(&side, &s.log_lo, &s, 0, err));
-    if (side > 0) {
-        *eps = (tamis_bound){0, 0};
-        return TAMIS_OK;
+    TMI_TRY(bracket_guess(&s, err));
+    if (s.lo == 0) {
+        TMI_TRY(look(&side, &s.log_lo, &s, 0, err));
+        if (side > 0) {
+            *eps = (tamis_bound){0, 0};
+            return TAMIS_OK;
+        }
     }
     TMI_TRY(bracket(&s, err));
     if (isfinite(s.hi)) TMI_TRY(narrow(&s, err));

@@ -27,6 +27,27 @@ static inline tamis_profile *make_profile(const char *law, const char *a, const 
     return p;
 }
 
+/* One line of a list of releases; a list ends with a NULL law. */
+typedef struct release {
+    const char *law, *a, *b;
+    int64_t times;
+} release;
+
+static inline tamis_profile *compose_list(const release *list, size_t most)
+{
+    const tamis_profile *parts[16];
+    int64_t times[16];
+    size_t count = 0;
+    tamis_profile *all = NULL;
+    for (; count < most && list[count].law; count++) {
+        parts[count] = make_profile(list[count].law, list[count].a, list[count].b);
+        times[count] = list[count].times;
+    }
+    assert_int_equal(tamis_profile_compose(&all, parts, times, count, NULL), TAMIS_OK);
+    for (size_t i = 0; i < count; i++) tamis_profile_free((tamis_profile *)(uintptr_t)parts[i]);
+    return all;
+}
+
 static inline tamis_bound delta_at(const tamis_profile *p, const char *eps)
 {
     tamis_number *x = number(eps);

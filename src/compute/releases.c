@@ -1,0 +1,151 @@
+/* A list of releases: [{"law": "laplace", "scale": "10", "sensitivity": 1, "count": 5}, ...], composed. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "compute/compute.h"
+
+/* The fields of one release; those that were not given are NULL, or 1. */
+typedef struct release {
+    const char *law;
+    tamis_number *scale, *eps, *delta, *rho, *sensitivity;
+    int64_t count;
+} release;
+
+static tamis_status read_one(tamis_number **number, const tmi_json *json, const char *name, tamis_error *err)
+{
+    tamis_error inner;
+    const tmi_json *value = tmi_json_get(json, name);
+    if (!value) return TAMIS_OK;
+    tamis_status status = tmi_field_number(number, value, &inner);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    return status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, status, "%s: %s", name, inner.message);
+}
+
+static tamis_status read_release(release *r, const tmi_json *json, tamis_error *err)
+{
+    static const char *const names[] = {"law", "scale", "eps", "delta", "rho", "sensitivity", "count"};
+    tamis_status status = TAMIS_OK;
+    r->count = 1;
+    if (tmi_json_kind_of(json) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "must be an object");
+    const char *extra = tmi_json_extra_key(json, names, sizeof names / sizeof *names);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_told_name(extra));
+    const tmi_json *law = tmi_json_get(json, "law"), *count = tmi_json_get(json, "count");
+    if (!law || tmi_json_kind_of(law) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
+    r->law = tmi_json_string(law);
+    TMI_TRY(read_one(&r->scale, json, "scale", err));
+    TMI_TRY(read_one(&r->eps, json, "eps", err));
+    TMI_TRY(read_one(&r->delta, json, "delta", err));
+    TMI_TRY(read_one(&r->rho, json, "rho", err));
+    TMI_TRY(read_one(&r->sensitivity, json, "sensitivity", err));
+    if (!r->sensitivity) TMI_TRY(tmi_number_ratio(&r->sensitivity, 1, 1, err));
+    if (count && tmi_field_integer(&r->count, count, NULL) != TAMIS_OK)
+        return tmi_fail(err, TAMIS_INVALID, "count: must be an integer");
+    if (r->count < 1 || r->count > TAMIS_MAX_TIMES) return tmi_fail(err, TAMIS_INVALID, "count: must be between 1 and 2^30");
+done:
+    return status;
+}
+
+static void clear(release *r)
+{
+    tamis_number *all[] = {r->scale, r->eps, r->delta, r->rho, r->sensitivity};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tamis_number_free(all[i]);
+}
+
+static tamis_status laplace(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    tamis_number *scale = NULL;
+    tamis_status status = TAMIS_OK;
+    if (r->scale) return tamis_profile_laplace(profile, r->scale, r->sensitivity, err);
+    if (tmi_number_sign(r->eps) == 0) return tamis_profile_randomized_response(profile, r->eps, err);
+    TMI_TRY(tmi_number_div(&scale, r->sensitivity, r->eps, err));
+    TMI_TRY(tamis_profile_laplace(profile, scale, r->sensitivity, err));
+done:
+    tamis_number_free(scale);
+    return status;
+}
+
+static tamis_status gaussian(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    return tamis_profile_gaussian(profile, r->scale, r->sensitivity, err);
+}
+
+static tamis_status discrete(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    int64_t sensitivity;
+    if (!tmi_number_is_integer(r->sensitivity) || !tmi_number_floor(&sensitivity, r->sensitivity))
+        return tmi_fail(err, TAMIS_INVALID, "sensitivity: of discrete noise must be an integer");
+    return strcmp(r->law, "discrete_laplace") == 0
+               ? tamis_profile_discrete_laplace(profile, r->scale, sensitivity, err)
+               : tamis_profile_discrete_gaussian(profile, r->scale, sensitivity, err);
+}
+
+static tamis_status response(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    return tamis_profile_randomized_response(profile, r->eps, err);
+}
+
+static tamis_status claim(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    return tamis_profile_claim(profile, r->eps, r->delta, err);
+}
+
+static tamis_status concentrated(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    return tamis_profile_zcdp(profile, r->rho, err);
+}
+
+enum { SCALE = 1, EPS = 2, DELTA = 4, RHO = 8 };
+
+/* `needs` must all be given, nothing else may; Laplace noise has either a scale or the eps that it gives. */
+static const struct {
+    const char *law;
+    tamis_status (*make)(tamis_profile **, const release *, tamis_error *);
+    unsigned needs, or_needs;
+    const char *told;
+} laws[] = {
+    {"laplace", laplace, SCALE, EPS, "scale or eps"},
+    {"gaussian", gaussian, SCALE, SCALE, "scale"},
+    {"discrete_laplace", discrete, SCALE, SCALE, "scale"},
+    {"discrete_gaussian", discrete, SCALE, SCALE, "scale"},
+    {"randomized_response", response, EPS, EPS, "eps"},
+    {"claim", claim, EPS | DELTA, EPS | DELTA, "eps and delta"},
+    {"zcdp", concentrated, RHO, RHO, "rho"},
+};
+
+static tamis_status make(tamis_profile **profile, const release *r, tamis_error *err)
+{
+    unsigned given = (r->scale ? SCALE : 0u) | (r->eps ? EPS : 0u) | (r->delta ? DELTA : 0u) | (r->rho ? RHO : 0u);
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        if (strcmp(laws[i].law, r->law) != 0) continue;
+        if (given != laws[i].needs && given != laws[i].or_needs)
+            return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].told);
+        return laws[i].make(profile, r, err);
+    }
+    return tmi_fail(err, TAMIS_INVALID, "law: must be laplace, gaussian, discrete_laplace, discrete_gaussian, "
+                                        "randomized_response, claim or zcdp");
+}
+
+tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of releases");
+    size_t count = tmi_json_size(json);
+    tamis_profile **list = tmi_alloc(count, sizeof *list);
+    int64_t *times = tmi_alloc(count, sizeof *times);
+    if (!list || !times) status = tmi_fail_memory(err);
+    for (size_t i = 0; i < count && status == TAMIS_OK; i++) {
+        release r = {0};
+        tamis_error inner;
+        status = read_release(&r, tmi_json_at(json, i), &inner);
+        if (status == TAMIS_OK) status = make(&list[i], &r, &inner);
+        times[i] = r.count;
+        clear(&r);
+        if (status == TAMIS_SYSTEM) status = tmi_fail_memory(err);
+        else if (status != TAMIS_OK) status = tmi_fail(err, status, "item %zu: %s", i, inner.message);
+    }
+    if (status == TAMIS_OK) status = tamis_profile_compose(profile, (const tamis_profile *const *)list, times, count, err);
+    for (size_t i = 0; list && i < count; i++) tamis_profile_free(list[i]);
+    tmi_free(list);
+    tmi_free(times);
+    return status;
+}

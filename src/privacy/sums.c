@@ -1,0 +1,220 @@
+#include "privacy/sums.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "privacy/sums_laplace.h"
+#include "privacy/terms.h"
+
+/* Multiplications in one sum with Laplace releases; a million take about a second. */
+#define MOST_WORK 4e6
+
+typedef struct sums {
+    const tamis_profile *profile;
+    tamis_number *unit;
+    int64_t laplaces;
+    /* for one precision */
+    long bits; /* 0: nothing is stored */
+    tmi_terms a, b;
+    tmi_ball *above, *weighted;       /* P and Q from each term of b on; one more than b has */
+    tmi_ball *discounted;             /* weight e^-loss of each term of a */
+} sums;
+
+static tmi_ball *new_balls(size_t count)
+{
+    tmi_ball *balls = tmi_alloc(count, sizeof *balls);
+    for (size_t i = 0; balls && i < count; i++) tmi_ball_init(&balls[i]);
+    return balls;
+}
+
+static void free_balls(tmi_ball *balls, size_t count)
+{
+    for (size_t i = 0; balls && i < count; i++) tmi_ball_clear(&balls[i]);
+    tmi_free(balls);
+}
+
+static void drop(sums *s)
+{
+    free_balls(s->above, s->b.count + 1);
+    free_balls(s->weighted, s->b.count + 1);
+    free_balls(s->discounted, s->a.count);
+    s->above = s->weighted = s->discounted = NULL;
+    tmi_terms_clear(&s->a);
+    tmi_terms_clear(&s->b);
+    s->bits = 0;
+}
+
+/* z = weight e^(-place unit) */
+static void discount(tmi_ball *z, const tmi_term *t, const tmi_ball *unit, long bits)
+{
+    tmi_ball_mul_int(z, unit, -t->place, bits);
+    tmi_ball_exp(z, z, bits);
+    tmi_ball_mul(z, z, &t->weight, bits);
+}
+
+/* Each release goes to the shorter list; with Laplace releases there is only one list. */
+static tamis_status build(sums *s, long bits, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_terms one;
+    tmi_ball unit;
+    drop(s);
+    tmi_terms_init(&one);
+    tmi_ball_init(&unit);
+    TMI_TRY(tmi_terms_one(&s->a, err));
+    TMI_TRY(tmi_terms_one(&s->b, err));
+    for (size_t i = 0; i < s->profile->count; i++) {
+        TMI_TRY(tmi_terms_of(&one, &s->profile->factors[i], s->unit, bits, err));
+        TMI_TRY(tmi_terms_multiply(s->laplaces > 0 || s->a.count < s->b.count ? &s->a : &s->b, &one, bits, err));
+        if (s->laplaces > 0 && (double)s->a.count * (double)s->laplaces > MOST_WORK) {
+            status = tmi_fail(err, TAMIS_UNABLE, "the exact sum would have too many terms");
+            goto done;
+        }
+    }
+    s->above = new_balls(s->b.count + 1);
+    s->weighted = new_balls(s->b.count + 1);
+    s->discounted = new_balls(s->a.count);
+    if (!s->above || !s->weighted || !s->discounted) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    tmi_ball_set_number(&unit, s->unit, bits);
+    for (size_t i = s->b.count; i-- > 0;) {
+        discount(&s->weighted[i], &s->b.terms[i], &unit, bits);
+        tmi_ball_add(&s->weighted[i], &s->weighted[i], &s->weighted[i + 1], bits);
+        tmi_ball_add(&s->above[i], &s->b.terms[i].weight, &s->above[i + 1], bits);
+    }
+    for (size_t i = 0; i < s->a.count; i++) discount(&s->discounted[i], &s->a.terms[i], &unit, bits);
+    s->bits = bits;
+done:
+    if (status != TAMIS_OK) drop(s);
+    tmi_terms_clear(&one);
+    tmi_ball_clear(&unit);
+    return status;
+}
+
+/* The last place that is certainly not above eps, and what a term at the next one can be worth if it is not certain
+ * whether that lies above eps: such a loss differs from eps by no more than the radius of eps, and (1 - e^(eps - loss))+
+ * by no more than that. */
+static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_ball *eps, long bits)
+{
+    tmi_ball unit, x;
+    tmi_ball_init(&unit);
+    tmi_ball_init(&x);
+    tmi_ball_set_number(&unit, s->unit, bits);
+    tmi_ball_div(&x, eps, &unit, bits);
+    tamis_bound about = tmi_ball_bound(&x);
+    bool fits = about.lower >= 0 && about.upper < 0x1p62;
+    tmi_ball_set_int(doubt, 0);
+    if (fits) {
+        int64_t start = (int64_t)(about.lower / 2 + about.upper / 2 + 0.5); /* near it doubles are fine */
+        tmi_ball_add_int(&x, &x, -start, bits);
+        about = tmi_ball_bound(&x);
+        double low = floor(about.lower), high = floor(about.upper);
+        fits = high - low < 2;
+        if (fits) *place = start + (int64_t)low;
+        if (fits && high > low) {
+            tmi_ball_set_double(doubt, about.upper - about.lower);
+            tmi_ball_mul(doubt, doubt, &unit, bits);
+            tmi_ball_expm1(doubt, doubt, bits);
+        }
+    }
+    tmi_ball_clear(&unit);
+    tmi_ball_clear(&x);
+    return fits;
+}
+
+/* The first term of b above `place`. */
+static size_t first_above(const tmi_terms *b, int64_t place)
+{
+    size_t lo = 0, hi = b->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (b->terms[mid].place > place) hi = mid;
+        else lo = mid + 1;
+    }
+    return lo;
+}
+
+static void atoms(tmi_ball *z, const sums *s, int64_t place, const tmi_ball *eps, long bits)
+{
+    tmi_ball gain, cost, x;
+    tmi_ball_init(&gain);
+    tmi_ball_init(&cost);
+    tmi_ball_init(&x);
+    for (size_t i = 0; i < s->a.count; i++) {
+        size_t from = first_above(&s->b, place - s->a.terms[i].place);
+        tmi_ball_mul(&x, &s->a.terms[i].weight, &s->above[from], bits);
+        tmi_ball_add(&gain, &gain, &x, bits);
+        tmi_ball_mul(&x, &s->discounted[i], &s->weighted[from], bits);
+        tmi_ball_add(&cost, &cost, &x, bits);
+    }
+    tmi_ball_exp(&x, eps, bits);
+    tmi_ball_mul(&cost, &cost, &x, bits);
+    tmi_ball_sub(z, &gain, &cost, bits);
+    tmi_ball_clear(&gain);
+    tmi_ball_clear(&cost);
+    tmi_ball_clear(&x);
+}
+
+static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
+{
+    sums *s = self;
+    tamis_status status = TAMIS_OK;
+    int64_t place = 0;
+    tmi_ball doubt, x;
+    tmi_ball_init(&doubt);
+    tmi_ball_init(&x);
+    /* The coefficients of the residues lose about two bits a release. */
+    long work = bits + 4 * (s->laplaces < 4096 ? s->laplaces : 4096);
+    if (s->bits != work) TMI_TRY(build(s, work, err));
+    if (!threshold(&place, &doubt, s, eps, work)) {
+        tmi_ball_set_unknown(lower);
+        tmi_ball_set_unknown(upper);
+        goto done;
+    }
+    if (s->laplaces > 0) {
+        TMI_TRY(tmi_sums_laplace(lower, &s->a, s->laplaces, place, !tmi_ball_is_zero(&doubt), s->unit, eps, work, err));
+    } else {
+        atoms(lower, s, place, eps, work);
+        tmi_ball_widen(lower, &doubt);
+    }
+    tmi_ball_add(&x, &s->a.outside, &s->b.outside, bits);
+    tmi_ball_widen(lower, &x);
+    tmi_ball_set_int(&x, 0);
+    tmi_ball_max(lower, lower, &x, bits);
+    tmi_ball_set(upper, lower);
+done:
+    tmi_ball_clear(&doubt);
+    tmi_ball_clear(&x);
+    return status;
+}
+
+static void close_sums(void *self)
+{
+    sums *s = self;
+    drop(s);
+    tmi_ball_clear(&s->a.outside);
+    tmi_ball_clear(&s->b.outside);
+    tamis_number_free(s->unit);
+    tmi_free(s);
+}
+
+tamis_status tmi_sums_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    sums *s = tmi_alloc(1, sizeof *s);
+    if (!s) return tmi_fail_memory(err);
+    tmi_terms_init(&s->a);
+    tmi_terms_init(&s->b);
+    s->profile = profile;
+    for (size_t i = 0; i < profile->count; i++)
+        if (profile->factors[i].loss->kind == TMI_LOSS_LAPLACE) s->laplaces += profile->factors[i].times;
+    TMI_TRY(tmi_terms_unit(&s->unit, profile, err));
+    /* Whether the terms are too many is seen by building them; the bits are those of the first question. */
+    TMI_TRY(build(s, 96 + 4 * (s->laplaces < 4096 ? s->laplaces : 4096), err));
+    *road = (tmi_road){delta, NULL, close_sums, s, true, TAMIS_WIDTH};
+done:
+    if (status != TAMIS_OK) close_sums(s);
+    return status;
+}
