@@ -134,6 +134,9 @@ void cli_progress_begin(cli_progress *progress, const cli_call *call);
 int cli_progress_step(void *progress, double share, int64_t rows);
 void cli_progress_end(cli_progress *progress); /* the bar disappears */
 
+/* A step between two calls of the library: SYSTEM once the user wants to stop. */
+tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
+
 /* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and tells the result. Takes --engine
  * from the call if the command has it. */
 int cli_release(const cli_call *call, const char *path, const char *folder);

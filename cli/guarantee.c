@@ -68,12 +68,8 @@ static tamis_status delta_at(tamis_bound *delta, cli_note *note, work *w, const 
 {
     tamis_number *number = NULL;
     *note = (cli_note){0};
-    if (cli_progress_step(&w->progress, (double)w->done / w->expected, 0)) {
-        err->status = TAMIS_SYSTEM;
-        snprintf(err->message, sizeof err->message, "stopped before the end");
-        return TAMIS_SYSTEM;
-    }
-    tamis_status status = tamis_number_read(&number, eps, err);
+    tamis_status status = cli_go_on(&w->progress, (double)w->done / w->expected, err);
+    if (status == TAMIS_OK) status = tamis_number_read(&number, eps, err);
     if (status == TAMIS_OK) status = w->m->delta(delta, note, w->m->what, number, err);
     tamis_number_free(number);
     if (w->done + 1 < w->expected) w->done++;

@@ -1,9 +1,9 @@
 /* tamis privacy: the group. */
 #include "cli.h"
 
-extern const cli_command cli_command_privacy_srs;
+extern const cli_command cli_command_privacy_srs, cli_command_privacy_noise;
 
-static const cli_command *const members[] = {&cli_command_privacy_srs, NULL};
+static const cli_command *const members[] = {&cli_command_privacy_srs, &cli_command_privacy_noise, NULL};
 
 extern const cli_command cli_command_privacy;
 const cli_command cli_command_privacy = {

@@ -121,6 +121,14 @@ int cli_progress_step(void *context, double share, int64_t rows)
     return stop_asked;
 }
 
+tamis_status cli_go_on(cli_progress *p, double share, tamis_error *err)
+{
+    if (!cli_progress_step(p, share, 0)) return TAMIS_OK;
+    err->status = TAMIS_SYSTEM;
+    snprintf(err->message, sizeof err->message, "stopped before the end");
+    return TAMIS_SYSTEM;
+}
+
 void cli_progress_end(cli_progress *p)
 {
     if (p->last > 0) fputs("\r\033[K", stderr);

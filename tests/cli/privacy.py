@@ -2,6 +2,7 @@
 pictures, and what is told about bad input."""
 import fractions
 import json
+import math
 import signal
 import xml.etree.ElementTree as xml
 
@@ -16,6 +17,9 @@ TEXTS = {
     "srs-epsilon": ["srs", *API_SURVEY, "--epsilon", "0.05"],
     "srs-delta-ascii": ["srs", *SMALL, "--ones", "5:55", "--laplace", "9", "--delta", "0.01", "--ascii"],
     "srs-ends": ["srs", *SMALL, "--ones", "0:60"],
+    "noise": ["noise", "--discrete-laplace", "2"],
+    "noise-delta": ["noise", "--gaussian", "400", "--sensitivity", "100", "--delta", "1e-6"],
+    "noise-target": ["noise", "--target", "1,1e-6", "--sensitivity", "100"],
     "srs-target": ["srs", *SMALL, "--ones", "0:60", "--laplace", "9", "--target", "1,1e-4"],
 }
 
@@ -118,9 +122,60 @@ def the_scale_that_is_printed_meets_the_target():
         delta = computed(f"delta_{name}", N=12, n=4, mt=2, Mt=9, eps="0.3", **{option: scale})["delta"]["upper"]
         assert delta <= fractions.Fraction(1, 100), (kind, scale)
         enclosure = told("srs", *sizes, f"--{kind}", "1", "--target", "0.3,0.01")["scales"][0]["scale"]
-        assert enclosure["upper"] <= fractions.Fraction(scale) <= enclosure["upper"] * fractions.Fraction(1002, 1000)
+        assert enclosure["lower"] <= fractions.Fraction(scale) <= enclosure["upper"] * fractions.Fraction(1002, 1000)
         less = str(float(enclosure["lower"]) * 0.99)
         assert computed(f"delta_{name}", N=12, n=4, mt=2, Mt=9, eps="0.3", **{option: less})["delta"]["lower"] > fractions.Fraction(1, 100)
+
+
+def tail(x):
+    return math.erfc(x / math.sqrt(2)) / 2
+
+
+@case
+def noise_alone_follows_its_formulas():
+    for scale, sensitivity in (2, 1), (5, 3), (0.5, 1):
+        ratio = sensitivity / scale
+        for eps in 0, 0.25, 1.5:
+            arguments = ["--sensitivity", str(sensitivity), "--epsilon", str(eps)]
+            wanted = {"laplace": max(0, 1 - math.exp((eps - ratio) / 2)),
+                      "gaussian": tail(eps / ratio - ratio / 2) - math.exp(eps) * tail(eps / ratio + ratio / 2)}
+            for law, delta in wanted.items():
+                out = told("noise", f"--{law}", str(scale), *arguments)
+                assert out["noise"] == {"law": law, "scale": str(fractions.Fraction(str(scale)))}
+                assert abs(float(out["answer"]["delta"]["upper"]) - delta) <= 1e-9, (law, scale, eps)
+        for law in "laplace", "discrete-laplace":
+            pure = told("noise", f"--{law}", str(scale), "--sensitivity", str(sensitivity))["pure"]
+            assert pure["lower"] <= fractions.Fraction(sensitivity) / fractions.Fraction(str(scale)) <= pure["upper"]
+        assert told("noise", "--discrete-gaussian", str(scale))["pure"] == {"lower": "inf", "upper": "inf"}
+
+
+@case
+def the_smallest_noise_is_the_smallest():
+    for target, eps, delta in ("1,0", 1, 0), ("1/2,1e-6", 0.5, 1e-6), ("0.01,1e-9", 0.01, 1e-9):
+        for scale in told("noise", "--target", target, "--sensitivity", "3")["scales"]:
+            law, enclosure = scale["law"].replace("_", "-"), scale["scale"]
+            if enclosure["upper"] == "inf":
+                assert delta == 0 and "gaussian" in law
+                continue
+            assert enclosure["upper"] - enclosure["lower"] <= enclosure["upper"] * fractions.Fraction("1e-6"), (law, target)
+            for factor, side in (1.001, -1), (0.999, 1):
+                other = str(float(enclosure["upper"]) * factor)
+                answer = told("noise", f"--{law}", other, "--sensitivity", "3", "--epsilon", target.split(",")[0])["answer"]["delta"]
+                assert (float(answer["upper"]) <= delta) if side < 0 else (float(answer["lower"]) > delta), (law, target, factor)
+    assert "1" in privacy("noise", "--laplace", "1", "--target", "1,0").stdout.split("──\n")[1].split()
+
+
+@case
+def bad_sensitivities_are_told():
+    for bad in ("0", "-1"):
+        is_usage_error(privacy("noise", "--laplace", "1", "--sensitivity", bad), "--sensitivity must be positive")
+    for bad in ("x", "inf", ""):
+        is_usage_error(privacy("noise", "--laplace", "1", "--sensitivity", bad), "--sensitivity: ")
+    is_usage_error(privacy("noise", "--discrete-laplace", "1", "--sensitivity", "1.5"), "--sensitivity must be a whole number")
+    is_usage_error(privacy("noise", "--target", "1,0", "--sensitivity", "1.5"), "--sensitivity must be a whole number")
+    is_usage_error(privacy("noise"), "which noise?")
+    is_usage_error(privacy("noise", "--laplace", "1e-99"), "--laplace")
+    is_usage_error(privacy("noise", "--gaussian", "0"), "--gaussian must be positive")
 
 
 @case

@@ -1,0 +1,251 @@
+/* tamis privacy noise: the exact guarantee of noise alone. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target.h"
+
+typedef struct request {
+    const cli_call *call;
+    cli_noise noise;
+    tamis_number *sensitivity;
+    int64_t steps; /* the sensitivity of a discrete law; 0: it is no whole number */
+} request;
+
+static tamis_status make_profile(tamis_profile **profile, const request *r, tamis_noise_kind kind, const tamis_number *scale,
+                                 tamis_error *err)
+{
+    switch (kind) {
+    case TAMIS_NOISE_LAPLACE: return tamis_profile_laplace(profile, scale, r->sensitivity, err);
+    case TAMIS_NOISE_GAUSSIAN: return tamis_profile_gaussian(profile, scale, r->sensitivity, err);
+    case TAMIS_NOISE_DISCRETE_LAPLACE: return tamis_profile_discrete_laplace(profile, scale, r->steps, err);
+    default: return tamis_profile_discrete_gaussian(profile, scale, r->steps, err);
+    }
+}
+
+/* ---- the curve ---- */
+
+static tamis_status delta_of(tamis_bound *delta, cli_note *note, const void *what, const tamis_number *eps, tamis_error *err)
+{
+    (void)note;
+    return tamis_profile_delta(delta, what, eps, err);
+}
+
+static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err)
+{
+    return tamis_profile_epsilon(eps, what, delta, err);
+}
+
+static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
+{
+    tamis_number *zero = NULL;
+    tamis_status status = tamis_number_read(&zero, "0", err);
+    if (status == TAMIS_OK) status = tamis_profile_epsilon(eps, what, zero, err);
+    tamis_number_free(zero);
+    return status;
+}
+
+static const char *sensitivity_text(const request *r)
+{
+    const char *text = cli_value(r->call, "sensitivity");
+    return text ? text : "1";
+}
+
+static void put_subject(char *room, size_t size, const request *r)
+{
+    if (r->noise.scale)
+        snprintf(room, size, "%s noise of scale %s on a number that one person changes by at most %s",
+                 cli_kinds[r->noise.kind].words, cli_noise_scale(&r->noise), sensitivity_text(r));
+    else
+        snprintf(room, size, "Noise on a number that one person changes by at most %s", sensitivity_text(r));
+    if (*room >= 'a') *room = (char)(*room - 'a' + 'A');
+}
+
+static void json_head(const request *r)
+{
+    char *exact = NULL;
+    if (tamis_number_write(&exact, r->sensitivity, NULL) == TAMIS_OK) printf("{\"sensitivity\": \"%s\"", exact);
+    tamis_free(exact);
+    cli_noise_json(&r->noise, NULL);
+}
+
+static void explain(const request *r, const cli_guarantee *g)
+{
+    char text[512], words[256];
+    puts("\nWhat it means");
+    if (g) {
+        cli_guarantee_words(words, sizeof words, g);
+        snprintf(text, sizeof text, "Whatever one person's answer is, the probabilities of what is published %s. This holds against "
+                 "an attacker who knows all other answers, and also who answered.", words);
+        cli_paragraph(stdout, text, 2);
+    }
+    if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN)
+        cli_paragraph(stdout, "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
+                      "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
+}
+
+static int show(const request *r)
+{
+    char title[400];
+    tamis_error err = {0};
+    tamis_profile *profile = NULL;
+    cli_guarantee *g = &(cli_guarantee){0};
+    put_subject(title, sizeof title, r);
+    int code = cli_guarantee_begin(g, r->call);
+    if (code != 0) goto done;
+    tamis_status status = make_profile(&profile, r, r->noise.kind, r->noise.scale, &err);
+    const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
+    if (status == TAMIS_OK) status = cli_guarantee_compute(g, &mechanism, &err);
+    if (status == TAMIS_OK && r->call->json) {
+        json_head(r);
+        status = cli_guarantee_json(g, &err);
+        puts("}");
+    } else if (status == TAMIS_OK) {
+        cli_paragraph(stdout, title, 0);
+        putchar('\n');
+        status = cli_guarantee_show(g, &err);
+        if (status == TAMIS_OK) explain(r, g);
+    }
+    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&r->noise, &err);
+done:
+    tamis_profile_free(profile);
+    cli_guarantee_clear(g);
+    return code;
+}
+
+/* ---- the smallest scale ---- */
+
+static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                               const tamis_number *eps, tamis_error *err)
+{
+    tamis_profile *profile = NULL;
+    tamis_status status = make_profile(&profile, what, kind, scale, err);
+    if (status == TAMIS_OK) status = tamis_profile_delta(delta, profile, eps, err);
+    tamis_profile_free(profile);
+    return status;
+}
+
+/* Whether noise of this scale, a double, meets the target: -1 no, 1 yes, 0 its enclosure holds the target. */
+static tamis_status try_scale(int *side, const request *r, tamis_noise_kind kind, double scale, const tamis_number *eps,
+                              double target, tamis_error *err)
+{
+    char text[TAMIS_DECIMAL];
+    tamis_number *number = NULL;
+    tamis_bound delta = {0, 1};
+    tamis_decimal_up(text, scale, 17);
+    tamis_status status = tamis_number_read(&number, text, err);
+    if (status == TAMIS_OK) status = delta_with(&delta, r, kind, number, eps, err);
+    tamis_number_free(number);
+    *side = delta.upper == 0 || delta.upper <= nextafter(target, 0) ? 1 : delta.lower > nextafter(target, 1) ? -1 : 0;
+    return status;
+}
+
+/* From a scale that certainly misses the target to one that certainly meets it, narrowed while the two can be told apart.
+ * The largest sensitivity that a profile knows is a million scales, which is where the search begins. */
+static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
+                             const tamis_number *delta, tamis_error *err)
+{
+    const request *r = what;
+    double target = cli_approximately(delta), sensitivity = cli_approximately(r->sensitivity);
+    double low = 2e-6 * sensitivity, high = low;
+    int side = -1;
+    tamis_status status = TAMIS_OK;
+    *scale = (tamis_bound){0, INFINITY};
+    while (status == TAMIS_OK && side != 1 && high < 1e18 * sensitivity) {
+        if (side == -1) low = high;
+        high *= 4;
+        status = try_scale(&side, r, kind, high, eps, target, err);
+    }
+    if (status == TAMIS_OK && side != 1) {
+        *scale = (tamis_bound){INFINITY, INFINITY};
+        return status;
+    }
+    for (int i = 0; status == TAMIS_OK && i < 100 && high > low * (1 + 1e-12); i++) {
+        double middle = 0.5 * (low + high);
+        status = try_scale(&side, r, kind, middle, eps, target, err);
+        if (side == 1) high = middle;
+        else if (side == -1) low = middle;
+        else break;
+    }
+    if (status == TAMIS_OK) *scale = (tamis_bound){low, high};
+    return status;
+}
+
+static double unit_of(const void *what, tamis_noise_kind kind)
+{
+    (void)what, (void)kind;
+    return 1;
+}
+
+static int find_noise(const request *r)
+{
+    tamis_error err = {0};
+    cli_target target;
+    char subject[400];
+    const cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    if (cli_target_find(&target, &r->noise, &noisy, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
+    if (r->call->json) {
+        json_head(r);
+        cli_target_json(&target);
+        puts("}");
+        return cli_finish_output();
+    }
+    put_subject(subject, sizeof subject, r);
+    cli_paragraph(stdout, subject, 0);
+    cli_target_show(&target);
+    explain(r, NULL);
+    return cli_finish_output();
+}
+
+static int read_request(request *r, const cli_call *call)
+{
+    tamis_error err = {0};
+    *r = (request){.call = call};
+    int code = cli_noise_read(&r->noise, call);
+    if (code != 0) return code;
+    if (tamis_number_read(&r->sensitivity, sensitivity_text(r), &err) != TAMIS_OK)
+        return cli_wrong_usage(call->command, "--sensitivity: %s", err.message);
+    bool whole = cli_whole(&r->steps, sensitivity_text(r), 1, TAMIS_MAX_STEP);
+    if (!(cli_approximately(r->sensitivity) > 0))
+        return cli_wrong_usage(call->command, "--sensitivity must be positive");
+    bool discrete = r->noise.kind != TAMIS_NOISE_LAPLACE && r->noise.kind != TAMIS_NOISE_GAUSSIAN;
+    if (!whole && discrete && (r->noise.scale || r->noise.target_eps))
+        return cli_wrong_usage(call->command, "--sensitivity must be a whole number up to 2^30 where noise is discrete; choose "
+                               "--laplace or --gaussian otherwise");
+    if (!r->noise.scale && !r->noise.target_eps)
+        return cli_wrong_usage(call->command, "which noise? --laplace B, --gaussian S, --discrete-laplace S, "
+                               "--discrete-gaussian S, or --target E,D for the smallest of each");
+    return 0;
+}
+
+static int run(const cli_call *call)
+{
+    request r;
+    int code = read_request(&r, call);
+    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    tamis_number_free(r.sensitivity);
+    cli_noise_clear(&r.noise);
+    return code;
+}
+
+extern const cli_command cli_command_privacy_noise;
+const cli_command cli_command_privacy_noise = {
+    .name = "privacy noise",
+    .purpose = "of noise alone: what a sampled person is promised",
+    .about = "A number is published with noise, and one person can change the number by at most the sensitivity. This "
+             "command says which delta goes with which epsilon, exactly, and how much noise a target needs. Nothing is "
+             "assumed about sampling: it is what holds against an attacker who knows who was sampled.\n\n"
+             "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)); the discrete laws have these as "
+             "masses on the whole numbers, and need a whole sensitivity.",
+    .options = (const cli_argument[]){
+        {.name = "sensitivity", .value = "D", .help = "how much one person changes the number, at most; 1 if not given"},
+        CLI_NOISE_OPTIONS("", ""),
+        CLI_GUARANTEE_OPTIONS,
+        {0}},
+    .examples = (const cli_example[]){
+        {"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},
+        {"tamis privacy noise --gaussian 400 --sensitivity 100 --delta 1e-6", "which epsilon at delta 1e-6?"},
+        {"tamis privacy noise --target 1,1e-6 --sensitivity 100", "the smallest noise of each kind"},
+        {0}},
+    .run = run,
+};

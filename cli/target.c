@@ -1,0 +1,193 @@
+/* Noise from the command line, and the smallest noise for a target. */
+#include "target.h"
+
+#include <math.h>
+#include <string.h>
+
+const cli_kind cli_kinds[CLI_KINDS] = {
+    [TAMIS_NOISE_NONE] = {NULL, "no noise", "none"},
+    [TAMIS_NOISE_LAPLACE] = {"laplace", "Laplace", "laplace"},
+    [TAMIS_NOISE_GAUSSIAN] = {"gaussian", "Gaussian", "gaussian"},
+    [TAMIS_NOISE_DISCRETE_LAPLACE] = {"discrete-laplace", "discrete Laplace", "discrete_laplace"},
+    [TAMIS_NOISE_DISCRETE_GAUSSIAN] = {"discrete-gaussian", "discrete Gaussian", "discrete_gaussian"},
+};
+
+/* ---- options ---- */
+
+static int read_kind(cli_noise *n)
+{
+    tamis_error err = {0};
+    const char *first = NULL;
+    for (size_t k = 1; k < CLI_KINDS; k++) {
+        const char *text = cli_value(n->call, cli_kinds[k].option);
+        if (!text) continue;
+        if (first) return cli_wrong_usage(n->call->command, "--%s and --%s exclude each other", first, cli_kinds[k].option);
+        first = cli_kinds[k].option;
+        n->kind = (tamis_noise_kind)k;
+        if (tamis_number_read(&n->scale, text, &err) != TAMIS_OK)
+            return cli_wrong_usage(n->call->command, "--%s: %s", first, err.message);
+    }
+    return 0;
+}
+
+static int read_target(cli_noise *n)
+{
+    tamis_error err = {0};
+    const char *text = cli_value(n->call, "target"), *comma = text ? strchr(text, ',') : NULL;
+    char eps[TAMIS_NUMBER_DIGITS] = "";
+    if (!text) return 0;
+    if (cli_value(n->call, "epsilon") || cli_value(n->call, "delta"))
+        return cli_wrong_usage(n->call->command, "--target excludes --epsilon and --delta");
+    if (cli_value(n->call, "svg")) return cli_wrong_usage(n->call->command, "--svg shows a curve, --target has none");
+    if (comma && comma - text < (ptrdiff_t)sizeof eps) memcpy(eps, text, (size_t)(comma - text));
+    if (!*eps) return cli_wrong_usage(n->call->command, "--target needs an epsilon and a delta, such as 0.5,1e-6");
+    if (tamis_number_read(&n->target_eps, eps, &err) != TAMIS_OK ||
+        tamis_number_read(&n->target_delta, comma + 1, &err) != TAMIS_OK)
+        return cli_wrong_usage(n->call->command, "--target: %s", err.message);
+    return 0;
+}
+
+int cli_noise_read(cli_noise *n, const cli_call *call)
+{
+    *n = (cli_noise){.call = call};
+    int code = read_kind(n);
+    return code == 0 ? read_target(n) : code;
+}
+
+void cli_noise_clear(cli_noise *n)
+{
+    tamis_number_free(n->scale);
+    tamis_number_free(n->target_eps);
+    tamis_number_free(n->target_delta);
+    *n = (cli_noise){0};
+}
+
+const char *cli_noise_scale(const cli_noise *n)
+{
+    return n->kind == TAMIS_NOISE_NONE ? "" : cli_value(n->call, cli_kinds[n->kind].option);
+}
+
+void cli_noise_json(const cli_noise *n, const char *on)
+{
+    char *exact = NULL;
+    printf(", \"noise\": {\"law\": \"%s\"", cli_kinds[n->kind].law);
+    if (n->scale && tamis_number_write(&exact, n->scale, NULL) == TAMIS_OK) printf(", \"scale\": \"%s\"", exact);
+    if (n->scale && on) printf(", \"on\": \"%s\"", on);
+    tamis_free(exact);
+    putchar('}');
+}
+
+int cli_noise_failed(const cli_noise *n, const tamis_error *err)
+{
+    const char *target = cli_value(n->call, "target") ? "target: " : "", *kind = cli_kinds[n->kind].option;
+    const char *const names[][2] = {{"eps: ", "epsilon"}, {"delta: ", "delta"}, {"scale: ", kind ? kind : "scale"}};
+    for (size_t i = 0; err->status == TAMIS_INVALID && i < sizeof names / sizeof *names; i++)
+        if (strncmp(err->message, names[i][0], strlen(names[i][0])) == 0)
+            return cli_wrong_usage(n->call->command, "--%s%s %s", i < 2 ? target : "", names[i][1],
+                                   err->message + strlen(names[i][0]));
+    return cli_failed(err, NULL);
+}
+
+/* ---- the smallest noise ---- */
+
+/* On the safe side of the target, which may lie between two doubles. */
+static bool meets(tamis_bound delta, const tamis_number *target)
+{
+    return delta.upper == 0 || delta.upper <= nextafter(cli_approximately(target), 0);
+}
+
+/* Few digits if the scale that they tell meets the target, else all of them. What is told has to be tried: larger noise of a
+ * discrete law is not always better, and an enclosure of 1 ends a little above it. */
+static tamis_status find_scale(cli_scale *s, const cli_noise *n, const cli_noisy *m, tamis_error *err)
+{
+    tamis_status status = m->scale(&s->scale, m->what, s->kind, n->target_eps, n->target_delta, err);
+    if (status != TAMIS_OK || s->scale.upper == 0 || isinf(s->scale.upper)) return status;
+    bool met = false;
+    for (int up = 0; up <= 1 && !met && status == TAMIS_OK; up++) {
+        tamis_number *scale = NULL;
+        tamis_bound delta = {0, 1};
+        if (up) tamis_decimal_up(s->told, s->scale.upper, CLI_DIGITS);
+        else tamis_decimal_down(s->told, s->scale.upper, CLI_DIGITS);
+        status = tamis_number_read(&scale, s->told, err);
+        if (status == TAMIS_OK) status = m->delta(&delta, m->what, s->kind, scale, n->target_eps, err);
+        tamis_number_free(scale);
+        met = meets(delta, n->target_delta);
+    }
+    if (!met) tamis_decimal_up(s->told, s->scale.upper, 17);
+    return status;
+}
+
+tamis_status cli_target_find(cli_target *t, const cli_noise *noise, const cli_noisy *noisy, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    cli_progress progress;
+    *t = (cli_target){.noise = noise, .noisy = noisy, .given = {0, 1}};
+    cli_progress_begin(&progress, noise->call);
+    if (noise->scale) status = noisy->delta(&t->given, noisy->what, noise->kind, noise->scale, noise->target_eps, err);
+    for (int k = 1; k < CLI_KINDS && status == TAMIS_OK; k++) {
+        if (noise->kind != TAMIS_NOISE_NONE && noise->kind != (tamis_noise_kind)k) continue;
+        t->scales[t->count].kind = (tamis_noise_kind)k;
+        status = cli_go_on(&progress, (double)k / CLI_KINDS, err);
+        if (status == TAMIS_OK) status = find_scale(&t->scales[t->count++], noise, noisy, err);
+    }
+    cli_progress_end(&progress);
+    return status;
+}
+
+/* The standard deviation of the noise, about. */
+static double spread(tamis_noise_kind kind, double scale)
+{
+    double q = exp(-1 / scale);
+    switch (kind) {
+    case TAMIS_NOISE_LAPLACE: return sqrt(2) * scale;
+    case TAMIS_NOISE_DISCRETE_LAPLACE: return sqrt(2 * q) / (1 - q);
+    default: return scale; /* a little less, if discrete */
+    }
+}
+
+void cli_target_show(const cli_target *t)
+{
+    cli_cells rows[CLI_KINDS] = {{"noise"}};
+    const cli_noise *n = t->noise;
+    bool on = t->noisy->on[0];
+    size_t c = 1;
+    printf("noise that meets epsilon,delta = %s\n\n", cli_value(n->call, "target"));
+    if (n->scale) {
+        char delta[TAMIS_DECIMAL];
+        tamis_decimal_up(delta, t->given.upper, CLI_DIGITS);
+        printf("%s noise of scale %s: delta %s, %s\n\n", cli_kinds[n->kind].words, cli_noise_scale(n), delta,
+               meets(t->given, n->target_delta) ? "which is enough" : "which is too much");
+    }
+    if (on) snprintf(rows[0][c++], CLI_CELL, "on the");
+    snprintf(rows[0][c++], CLI_CELL, "smallest scale");
+    snprintf(rows[0][c], CLI_CELL, "standard error it adds");
+    for (size_t i = 0; i < t->count; i++) {
+        const cli_scale *s = &t->scales[i];
+        char(*row)[CLI_CELL] = rows[i + 1];
+        c = 0;
+        snprintf(row[c++], CLI_CELL, "%s", cli_kinds[s->kind].words);
+        if (on) snprintf(row[c++], CLI_CELL, "%s", t->noisy->on[s->kind]);
+        snprintf(row[c++], CLI_CELL, "%s", s->scale.upper == 0 ? "no noise needed" : isinf(s->scale.upper) ? "none suffices" : s->told);
+        if (s->told[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
+        else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 ? "0" : "");
+    }
+    cli_table(on ? "llrr" : "lrr", (const cli_cells *)rows, t->count + 1, cli_plain_letters(n->call));
+}
+
+void cli_target_json(const cli_target *t)
+{
+    if (t->noise->scale) {
+        fputs(", \"delta\": ", stdout);
+        cli_put_bound(t->given);
+    }
+    fputs(", \"scales\": [", stdout);
+    for (size_t i = 0; i < t->count; i++) {
+        const cli_scale *s = &t->scales[i];
+        printf("%s{\"law\": \"%s\"", i > 0 ? ", " : "", cli_kinds[s->kind].law);
+        if (t->noisy->on[0]) printf(", \"on\": \"%s\"", t->noisy->on[s->kind]);
+        fputs(", \"scale\": ", stdout);
+        cli_put_bound(s->scale);
+        putchar('}');
+    }
+    putchar(']');
+}

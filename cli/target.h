@@ -1,0 +1,76 @@
+/* Noise on the command line: which kind was chosen, and the smallest of each kind for a target. Shared by the commands of
+ * `tamis privacy`.                                                                                                   */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+#include "guarantee.h"
+
+#define CLI_KINDS 5 /* of tamis_noise_kind */
+
+typedef struct cli_kind {
+    const char *option, *words, *law;
+} cli_kind;
+
+extern const cli_kind cli_kinds[CLI_KINDS];
+
+/* The options that choose a noise, and the one that asks for it. `on` and `discrete_on` say where it is added. */
+#define CLI_NOISE_OPTIONS(on, discrete_on)                                                                            \
+    {.name = "laplace", .value = "B", .help = "Laplace noise of scale B" on},                                       \
+    {.name = "gaussian", .value = "S", .help = "Gaussian noise of standard deviation S" on},                        \
+    {.name = "discrete-laplace", .value = "S", .help = "discrete Laplace noise of scale S" discrete_on},            \
+    {.name = "discrete-gaussian", .value = "S", .help = "discrete Gaussian noise of scale S" discrete_on},          \
+    {.name = "target", .value = "E,D", .help = "the smallest noise of each kind for epsilon E and delta D; of one kind " \
+                                               "if its option is given"}
+
+typedef struct cli_noise {
+    const cli_call *call;
+    tamis_noise_kind kind;
+    tamis_number *scale;                    /* NULL without noise */
+    tamis_number *target_eps, *target_delta; /* NULL: no target */
+} cli_noise;
+
+/* Reads the options; the exit code, 0: go on. Clear it whatever happens. */
+int cli_noise_read(cli_noise *noise, const cli_call *call);
+void cli_noise_clear(cli_noise *noise);
+
+/* The scale as it was given. */
+const char *cli_noise_scale(const cli_noise *noise);
+
+/* "noise": {...}, after a comma; `on` may be NULL. */
+void cli_noise_json(const cli_noise *noise, const char *on);
+
+/* Tells an error; what the library says about its parameters is said about the options. The exit code. */
+int cli_noise_failed(const cli_noise *noise, const tamis_error *err);
+
+/* A mechanism whose noise is looked for. */
+typedef struct cli_noisy {
+    const void *what;
+    tamis_status (*scale)(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
+                          const tamis_number *delta, tamis_error *err);
+    tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                          const tamis_number *eps, tamis_error *err);
+    double (*unit)(const void *what, tamis_noise_kind kind); /* of the scale: what is published moves by so much */
+    const char *on[CLI_KINDS]; /* what the noise is added to; NULL in the first place: not told */
+} cli_noisy;
+
+typedef struct cli_scale {
+    tamis_noise_kind kind;
+    tamis_bound scale;
+    char told[TAMIS_DECIMAL]; /* a scale that was checked to meet the target; empty if none is needed or suffices */
+} cli_scale;
+
+typedef struct cli_target {
+    const cli_noise *noise;
+    const cli_noisy *noisy;
+    tamis_bound given; /* delta of the scale that was given */
+    cli_scale scales[CLI_KINDS];
+    size_t count;
+} cli_target;
+
+tamis_status cli_target_find(cli_target *target, const cli_noise *noise, const cli_noisy *noisy, tamis_error *err);
+
+/* A table on stdout; and the fields of the JSON object, a comma before each. */
+void cli_target_show(const cli_target *target);
+void cli_target_json(const cli_target *target);
+
+#endif
