@@ -46,7 +46,7 @@ TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reve
                                            const tamis_number *eps, tamis_error *err);
 
 /* The smallest eps with delta = 0 for x against x_prime, perhaps infinite ({inf, inf}). With Gaussian noise it is infinite
- * unless the smallest and the largest total are possible under both; where the largest ratio of the two laws is at one of
+ * unless the smallest and the largest of all totals are possible under x_prime; where the largest ratio of the two laws is at one of
  * those totals, as with simple random samples, the noise does not change it.
  *
  * Gives    an enclosure; [0, inf] on failure.
