@@ -163,6 +163,7 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, tami
     search s;
     tmi_ball radius, goal;
     double known = 0, log_N = log2((double)pps->open_count + 1);
+    long more = 0;
     tamis_status status = TAMIS_OK;
     tmi_ball_init(&radius);
     tmi_ball_init(&goal);
@@ -170,15 +171,15 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, tami
     tmi_ball_set_int(&goal, 1);
     tmi_ball_shift(&goal, &goal, -bits - 2);
     for (int round = 0; round < ROUNDS; round++) {
-        long work = (long)(known + log_N) + 40; /* the tree loses about log N bits */
+        long work = (long)(known + log_N) + 40 + more; /* the tree loses about log N bits */
         TMI_TRY(look(&radius, &s, work, err));
         if (tmi_ball_is_less(&radius, &goal)) {
             give(odds, &s, &radius);
             goto done;
         }
-        double error = tmi_ball_bound(&radius).upper;
-        if (error > 1e-300 && error < INFINITY) known = fmax(0, -log2(error));
-        else known += 64; /* nothing is known: look more closely */
+        tamis_bound error = tmi_ball_bound(&radius);
+        if (error.upper > 1e-300 && error.upper < INFINITY) known = fmax(0, -log2(error.upper));
+        if (!(error.lower > error.upper / 2)) more += 32; /* the look was blurred, not the guess bad: look more closely */
         if (tmi_ball_is_finite(&radius)) correct(&s, work);
     }
     status = tmi_fail(err, TAMIS_UNABLE, "conditional_poisson: no odds with these inclusion probabilities could be "

@@ -56,8 +56,44 @@ static void odds_are_enclosed(void **state)
         for (long bits = 8; bits <= 512; bits *= 2) check(texts[i], bits);
 }
 
+/* Probabilities so close to 0 and 1 that a look at the guess is blurred at first: the law must still be found, and its
+ * inclusion probabilities be those that were asked for. */
+static void extreme_probabilities(void **state)
+{
+    static const char *const texts[] = {
+        "1e-15 1/2 1/2 0.999999999999999",
+        "1e-30 1e-30 0.4 0.6 0.999999999999999999999999999998",
+        "0.999999999999 0.999999999999 1e-12 1e-12",
+        "0.99999999999999999999 0.99999999999999999999 1e-20 1e-20",
+        "1e-20 1e-10 1e-6 0.99999999999999999999 0.9999999999 0.999999 0.5 0.5",
+        "1e-60 0.5 0.5 0.999999999999999999999999999999999999999999999999999999999999",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        tamis_design *design = pps("conditional_poisson", texts[i]);
+        tamis_law *law;
+        tamis_error err = {0};
+        frame asked;
+        read_frame(&asked, texts[i]);
+        if (tamis_law_new(&law, design, &err) != TAMIS_OK) fail_msg("%s: %s", texts[i], err.message);
+        for (int64_t k = 0; k < (int64_t)asked.count; k++) {
+            tamis_bound p;
+            assert_int_equal(tamis_law_inclusion(&p, law, &k, 1, NULL), TAMIS_OK);
+            if (tmi_number_up(asked.pi[k]) < p.lower || tmi_number_down(asked.pi[k]) > p.upper ||
+                p.upper - p.lower > 1e-12 * p.upper)
+                fail_msg("%s: unit %d: [%.17g, %.17g]", texts[i], (int)k, p.lower, p.upper);
+        }
+        free_frame(&asked);
+        tamis_law_free(law);
+        tamis_design_free(design);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(odds_are_enclosed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odds_are_enclosed),
+        cmocka_unit_test(extreme_probabilities),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
