@@ -6,6 +6,7 @@
 #include <tamis/base.h>
 #include <tamis/compute.h>
 #include <tamis/estimate.h>
+#include <tamis/explain.h>
 #include <tamis/frame.h>
 #include <tamis/ht.h>
 #include <tamis/meaning.h>

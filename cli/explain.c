@@ -1,0 +1,40 @@
+/* tamis explain: the settings and the designs in plain words. */
+#include "cli.h"
+
+#define TOPICS 64
+
+static int unknown(const cli_call *call, const char *topic)
+{
+    const char *names[TOPICS + 1] = {0};
+    for (size_t i = 0; i < TOPICS && tamis_explain_topic(i); i++) names[i] = tamis_explain_topic(i);
+    const char *nearest = cli_nearest(topic, names);
+    if (nearest) return cli_wrong_usage(call->command, "nothing is called '%s'; did you mean '%s'?", topic, nearest);
+    return cli_wrong_usage(call->command, "nothing is called '%s'; 'tamis explain' lists what can be explained", topic);
+}
+
+static int run(const cli_call *call)
+{
+    const char *topic = call->operand_count > 0 ? call->operands[0] : NULL;
+    tamis_error err = {0};
+    char *text = NULL;
+    tamis_status status = tamis_explain(&text, topic, call->json, &err);
+    if (status == TAMIS_INVALID && topic) return unknown(call, topic);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
+}
+
+const cli_command cli_command_explain = {
+    .name = "explain",
+    .purpose = "the ten settings and the designs, in plain words",
+    .about = "What a promise is about and against whom it holds (settings), and what each way of drawing a sample adds to it "
+             "(designs). One screen a topic. What sampling adds is computed as it is printed, and refused where nothing is "
+             "proved. Without a topic: the list of topics.",
+    .operands = (const cli_argument[]){
+        {.name = "TOPIC", .help = "settings, designs, a setting such as \"sample given frame\", or a design such as srs"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis explain settings", "which one do I need?"},
+                                      {"tamis explain \"sample given frame\"", "what does the default assume?"},
+                                      {"tamis explain designs", "what does each design add?"},
+                                      {"tamis explain stratified --json", "one design, for a program"},
+                                      {0}},
+    .run = run,
+};
