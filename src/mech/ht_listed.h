@@ -5,10 +5,8 @@
 #include "mech/ht_pair.h"
 #include "survey/sample_law.h"
 
-/* INVALID, UNABLE: the law, eps, delta, the values; `step` may be NULL, then everything is a multiple. */
+/* INVALID, UNABLE: the law, the values; `step` may be NULL, then everything is a multiple. */
 tamis_status tmi_check_law(const tamis_law *law, tamis_error *err);
-tamis_status tmi_ht_check_eps(const tamis_number *eps, tamis_error *err);
-tamis_status tmi_ht_check_delta(const tamis_number *delta, tamis_error *err);
 tamis_status tmi_check_values(const tamis_number *const *values, size_t count, tamis_error *err);
 tamis_status tmi_check_multiple(const tamis_number *weighted, const tamis_number *step, tamis_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "mech/ht_listed.h"
+#include "privacy/profile.h"
 
 /* ---- a listed design ---- */
 
@@ -130,22 +131,6 @@ done:
 
 /* ---- public ---- */
 
-tamis_status tmi_ht_check_eps(const tamis_number *eps, tamis_error *err)
-{
-    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
-    if (tmi_number_sign(eps) < 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not be negative");
-    if (tmi_number_compare_int(eps, 1000000) > 0) return tmi_fail(err, TAMIS_INVALID, "eps: must not exceed 10^6");
-    return TAMIS_OK;
-}
-
-tamis_status tmi_ht_check_delta(const tamis_number *delta, tamis_error *err)
-{
-    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
-    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
-    return TAMIS_OK;
-}
-
 tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
                                  const tamis_number *eps, tamis_error *err)
 {
@@ -156,7 +141,7 @@ tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const
     if (reverse) *reverse = (tamis_bound){0, 1};
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     if (!reverse) return tmi_fail(err, TAMIS_INVALID, "reverse: NULL");
-    TMI_TRY(tmi_ht_check_eps(eps, err));
+    TMI_TRY(tmi_check_eps(eps, err));
     TMI_TRY(check(&equal, pair, err));
     TMI_TRY(pair_atoms(&atoms, pair, err));
     atoms.eps = eps;
@@ -197,7 +182,7 @@ tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pair *pair, 
     bool equal = false;
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     *eps = (tamis_bound){0, INFINITY};
-    TMI_TRY(tmi_ht_check_delta(delta, err));
+    TMI_TRY(tmi_check_delta(delta, err));
     TMI_TRY(check(&equal, pair, err));
     TMI_TRY(pair_atoms(&atoms, pair, err));
     if (equal) *eps = (tamis_bound){0, 0};

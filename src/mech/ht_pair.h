@@ -70,11 +70,16 @@ bool tmi_atoms_never(const tmi_atoms *atoms, size_t j, bool prime); /* that prob
 
 void tmi_add_positive(tmi_ball *sum, const tmi_ball *x, long bits); /* sum += max(x, 0) */
 
-/* up[j] = a[j] + up[j-1] e^-steps[j-1], and down[j] = a[j] + down[j+1] e^-steps[j]. */
-void tmi_sweep(tmi_ball *up, tmi_ball *down, const tmi_ball *a, const tmi_ball *steps, size_t count, long bits);
+/* steps[j] = (z_{j+1} - z_j) / scale, set by _new; the caller sets a, then _run sets
+ * up[j] = a[j] + up[j-1] e^-steps[j-1] and down[j] = a[j] + down[j+1] e^-steps[j]. Clear in any case. */
+typedef struct tmi_sweep {
+    size_t count;
+    tmi_ball *a, *up, *down, *steps;
+} tmi_sweep;
 
-/* (z_{j+1} - z_j) / scale */
-tamis_status tmi_atoms_step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err);
+tamis_status tmi_sweep_new(tmi_sweep *s, const tmi_atoms *atoms, long bits, tamis_error *err);
+void tmi_sweep_run(tmi_sweep *s, long bits);
+void tmi_sweep_clear(tmi_sweep *s);
 
 /* A ball around 0 becomes 0, and what was lost is added to the doubt as [-x, x]. */
 void tmi_settle(tmi_ball *x, tmi_ball *doubt, long bits);

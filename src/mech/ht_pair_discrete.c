@@ -119,40 +119,34 @@ tamis_status tmi_atoms_delta_discrete_laplace(tmi_ball *value, const void *conte
 {
     const tmi_atoms *atoms = context;
     tamis_status status = TAMIS_OK;
-    size_t count = atoms->count;
-    tmi_ball *a = tmi_balls_new(count), *up = tmi_balls_new(count), *down = tmi_balls_new(count);
-    tmi_ball *steps = tmi_balls_new(count), between, x;
+    tmi_ball between, x;
     geometric g;
+    tmi_sweep s;
     geometric_set(&g, atoms, bits);
     tmi_ball_init(&between);
     tmi_ball_init(&x);
-    if (!a || !up || !down || !steps) TMI_TRY(tmi_fail_memory(err));
-    for (size_t j = 0; j < count; j++) {
-        tmi_atoms_gap(&a[j], atoms, j, bits);
-        if (j + 1 < count) TMI_TRY(tmi_atoms_step(&steps[j], atoms, j, bits, err));
-    }
-    tmi_sweep(up, down, a, steps, count, bits);
+    TMI_TRY(tmi_sweep_new(&s, atoms, bits, err));
+    for (size_t j = 0; j < s.count; j++) tmi_atoms_gap(&s.a[j], atoms, j, bits);
+    tmi_sweep_run(&s, bits);
     tmi_ball_set_int(value, 0);
-    for (size_t j = 0; j < count; j++) { /* at the points */
-        tmi_ball_add(&x, &up[j], &down[j], bits);
-        tmi_ball_sub(&x, &x, &a[j], bits);
+    for (size_t j = 0; j < s.count; j++) { /* at the points, and between them */
+        const tmi_atom *atom = &atoms->list[j];
+        tmi_ball_add(&x, &s.up[j], &s.down[j], bits);
+        tmi_ball_sub(&x, &x, &s.a[j], bits);
         tmi_add_positive(value, &x, bits);
-        if (j + 1 < count) add_between(&between, &g, &up[j], &down[j + 1], atoms->list[j + 1].place - atoms->list[j].place);
+        if (j + 1 < s.count) add_between(&between, &g, &s.up[j], &s.down[j + 1], atom[1].place - atom->place);
     }
     power(&x, &g, 1, true);
     tmi_ball_mul(value, value, &x, bits); /* (1-r) times the points; the tails are x r each */
-    tmi_ball_mul(&x, &down[0], &g.r, bits);
+    tmi_ball_mul(&x, &s.down[0], &g.r, bits);
     tmi_add_positive(&between, &x, bits);
-    tmi_ball_mul(&x, &up[count - 1], &g.r, bits);
+    tmi_ball_mul(&x, &s.up[s.count - 1], &g.r, bits);
     tmi_add_positive(&between, &x, bits);
     tmi_ball_add(value, value, &between, bits);
     tmi_ball_add_int(&x, &g.r, 1, bits);
     tmi_ball_div(value, value, &x, bits);
 done:
-    tmi_balls_free(a, count);
-    tmi_balls_free(up, count);
-    tmi_balls_free(down, count);
-    tmi_balls_free(steps, count);
+    tmi_sweep_clear(&s);
     tmi_ball_clear(&between);
     tmi_ball_clear(&x);
     geometric_clear(&g);

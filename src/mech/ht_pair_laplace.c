@@ -49,7 +49,7 @@ tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits
 
 /* ---- Laplace ---- */
 
-tamis_status tmi_atoms_step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err)
+static tamis_status step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bits, tamis_error *err)
 {
     tamis_number *gap = NULL, *share = NULL;
     tamis_status status = TAMIS_OK;
@@ -62,9 +62,29 @@ done:
     return status;
 }
 
-void tmi_sweep(tmi_ball *up, tmi_ball *down, const tmi_ball *a, const tmi_ball *steps, size_t count, long bits)
+tamis_status tmi_sweep_new(tmi_sweep *s, const tmi_atoms *atoms, long bits, tamis_error *err)
 {
-    tmi_ball x;
+    size_t count = atoms->count;
+    tamis_status status = TAMIS_OK;
+    *s = (tmi_sweep){count, tmi_balls_new(count), tmi_balls_new(count), tmi_balls_new(count), tmi_balls_new(count)};
+    if (!s->a || !s->up || !s->down || !s->steps) TMI_TRY(tmi_fail_memory(err));
+    for (size_t j = 0; j + 1 < count; j++) TMI_TRY(step(&s->steps[j], atoms, j, bits, err));
+done:
+    return status;
+}
+
+void tmi_sweep_clear(tmi_sweep *s)
+{
+    tmi_balls_free(s->a, s->count);
+    tmi_balls_free(s->up, s->count);
+    tmi_balls_free(s->down, s->count);
+    tmi_balls_free(s->steps, s->count);
+}
+
+void tmi_sweep_run(tmi_sweep *s, long bits)
+{
+    tmi_ball *up = s->up, *down = s->down, *a = s->a, *steps = s->steps, x;
+    size_t count = s->count;
     tmi_ball_init(&x);
     for (size_t j = 0; j < count; j++) {
         tmi_ball_set(&up[j], &a[j]);
@@ -151,24 +171,17 @@ tamis_status tmi_atoms_delta_laplace(tmi_ball *value, const void *context, long 
 {
     const tmi_atoms *atoms = context;
     tamis_status status = TAMIS_OK;
-    size_t count = atoms->count;
-    tmi_ball *a = tmi_balls_new(count), *up = tmi_balls_new(count), *down = tmi_balls_new(count), *steps = tmi_balls_new(count);
-    if (!a || !up || !down || !steps) TMI_TRY(tmi_fail_memory(err));
-    for (size_t j = 0; j < count; j++) {
-        tmi_atoms_gap(&a[j], atoms, j, bits);
-        if (j + 1 < count) TMI_TRY(tmi_atoms_step(&steps[j], atoms, j, bits, err));
-    }
-    tmi_sweep(up, down, a, steps, count, bits);
+    tmi_sweep s;
+    TMI_TRY(tmi_sweep_new(&s, atoms, bits, err));
+    for (size_t j = 0; j < s.count; j++) tmi_atoms_gap(&s.a[j], atoms, j, bits);
+    tmi_sweep_run(&s, bits);
     tmi_ball_set_int(value, 0);
-    tmi_add_positive(value, &down[0], bits);
-    tmi_add_positive(value, &up[count - 1], bits);
-    for (size_t j = 0; j + 1 < count; j++) add_interval(value, &up[j], &down[j + 1], &steps[j], bits);
+    tmi_add_positive(value, &s.down[0], bits);
+    tmi_add_positive(value, &s.up[s.count - 1], bits);
+    for (size_t j = 0; j + 1 < s.count; j++) add_interval(value, &s.up[j], &s.down[j + 1], &s.steps[j], bits);
     tmi_ball_div_int(value, value, 2, bits);
 done:
-    tmi_balls_free(a, count);
-    tmi_balls_free(up, count);
-    tmi_balls_free(down, count);
-    tmi_balls_free(steps, count);
+    tmi_sweep_clear(&s);
     return status;
 }
 
@@ -177,33 +190,29 @@ tamis_status tmi_atoms_pure_laplace(tmi_ball *value, const void *context, long b
 {
     const tmi_atoms *atoms = context;
     tamis_status status = TAMIS_OK;
-    size_t count = atoms->count;
-    tmi_ball *a = tmi_balls_new(count), *up = tmi_balls_new(count), *down = tmi_balls_new(count), *steps = tmi_balls_new(count);
-    tmi_ball *here = tmi_balls_new(count);
-    if (!a || !up || !down || !steps || !here) TMI_TRY(tmi_fail_memory(err));
-    for (size_t j = 0; j + 1 < count; j++) TMI_TRY(tmi_atoms_step(&steps[j], atoms, j, bits, err));
+    tmi_ball *here = tmi_balls_new(atoms->count);
+    tmi_sweep s;
+    TMI_TRY(tmi_sweep_new(&s, atoms, bits, err));
+    if (!here) TMI_TRY(tmi_fail_memory(err));
     tmi_ball_set_int(value, 0);
     for (int law = 0; law < 2; law++) {
-        for (size_t j = 0; j < count; j++)
-            tmi_atoms_mass(&a[j], atoms, j, law == 1, bits);
-        tmi_sweep(up, down, a, steps, count, bits);
-        for (size_t j = 0; j < count; j++) {
-            tmi_ball_add(&up[j], &up[j], &down[j], bits);
-            tmi_ball_sub(&up[j], &up[j], &a[j], bits);
+        for (size_t j = 0; j < s.count; j++) tmi_atoms_mass(&s.a[j], atoms, j, law == 1, bits);
+        tmi_sweep_run(&s, bits);
+        for (size_t j = 0; j < s.count; j++) {
+            tmi_ball *density = &s.up[j];
+            tmi_ball_add(density, density, &s.down[j], bits);
+            tmi_ball_sub(density, density, &s.a[j], bits);
             if (law == 0) {
-                tmi_ball_set(&here[j], &up[j]);
+                tmi_ball_set(&here[j], density);
                 continue;
             }
-            tmi_ball_div(&here[j], &here[j], &up[j], bits);
+            tmi_ball_div(&here[j], &here[j], density, bits);
             tmi_ball_log(&here[j], &here[j], bits);
             tmi_ball_max(value, value, &here[j], bits);
         }
     }
 done:
-    tmi_balls_free(a, count);
-    tmi_balls_free(up, count);
-    tmi_balls_free(down, count);
-    tmi_balls_free(steps, count);
-    tmi_balls_free(here, count);
+    tmi_sweep_clear(&s);
+    tmi_balls_free(here, atoms->count);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "mech/ht_listed.h"
 #include "mech/inverse.h"
 #include "num/bound.h"
+#include "privacy/profile.h"
 #include "survey/parts.h"
 
 typedef struct strata {
@@ -158,36 +159,21 @@ static tamis_status for_each(tamis_ht_part **parts, size_t *count, const strata 
     return status;
 }
 
-static tamis_status begin(tamis_ht_part **parts, size_t *count, tamis_error *err)
+typedef tamis_status check_number(const tamis_number *x, tamis_error *err);
+
+/* The answer to one question for each stratum; check is NULL if the question has no number. */
+static tamis_status ask_all(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, answer *ask,
+                            const tamis_number *x, check_number *check_x, tamis_error *err)
 {
+    tamis_status status = TAMIS_OK;
+    strata all = {0};
     if (parts) *parts = NULL;
     if (count) *count = 0;
     if (!parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
     if (!count) return tmi_fail(err, TAMIS_INVALID, "count: NULL");
-    return TAMIS_OK;
-}
-
-tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
-                                  const tamis_number *eps, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    strata all = {0};
-    TMI_TRY(begin(parts, count, err));
-    TMI_TRY(tmi_ht_check_eps(eps, err));
+    if (check_x) TMI_TRY(check_x(x, err));
     TMI_TRY(strata_set(&all, range, false, err));
-    TMI_TRY(for_each(parts, count, &all, tmi_stratum_ask, eps, err));
-done:
-    strata_clear(&all);
-    return status;
-}
-
-tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    strata all = {0};
-    TMI_TRY(begin(parts, count, err));
-    TMI_TRY(strata_set(&all, range, false, err));
-    TMI_TRY(for_each(parts, count, &all, tmi_stratum_ask, NULL, err));
+    TMI_TRY(for_each(parts, count, &all, ask, x, err));
 done:
     strata_clear(&all);
     return status;
@@ -260,18 +246,21 @@ done:
     return status;
 }
 
+tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                  const tamis_number *eps, tamis_error *err)
+{
+    return ask_all(parts, count, range, tmi_stratum_ask, eps, tmi_check_eps, err);
+}
+
+tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, tamis_error *err)
+{
+    return ask_all(parts, count, range, tmi_stratum_ask, NULL, NULL, err);
+}
+
 tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                     const tamis_number *delta, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    strata all = {0};
-    TMI_TRY(begin(parts, count, err));
-    TMI_TRY(tmi_ht_check_delta(delta, err));
-    TMI_TRY(strata_set(&all, range, false, err));
-    TMI_TRY(for_each(parts, count, &all, epsilon_of, delta, err));
-done:
-    strata_clear(&all);
-    return status;
+    return ask_all(parts, count, range, epsilon_of, delta, tmi_check_delta, err);
 }
 
 /* ---- noise for a target ---- */
@@ -310,8 +299,8 @@ tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *rang
     double start = 0;
     if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
     *scale = (tamis_bound){0, INFINITY};
-    TMI_TRY(tmi_ht_check_eps(eps, err));
-    TMI_TRY(tmi_ht_check_delta(delta, err));
+    TMI_TRY(tmi_check_eps(eps, err));
+    TMI_TRY(tmi_check_delta(delta, err));
     TMI_TRY(strata_set(&all, range, true, err));
     tamis_noise_kind noise = range->noise;
     bool laplace = noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE;

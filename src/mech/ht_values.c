@@ -11,6 +11,7 @@
 #include "mech/ht_listed.h"
 #include "mech/inverse.h"
 #include "num/bound.h"
+#include "privacy/profile.h"
 
 /* Totals that are added up, and pairs with Gaussian noise that are integrated: about ten seconds. */
 #define MAX_TOTALS 4e6
@@ -436,12 +437,12 @@ done:
 
 static tamis_status eps_is_right(const question *q, tamis_error *err)
 {
-    return tmi_ht_check_eps(q->eps, err);
+    return tmi_check_eps(q->eps, err);
 }
 
 static tamis_status delta_is_right(const question *q, tamis_error *err)
 {
-    return tmi_ht_check_delta(q->delta, err);
+    return tmi_check_delta(q->delta, err);
 }
 
 static tamis_status nothing_to_check(const question *q, tamis_error *err)
