@@ -5,7 +5,8 @@
  *
  *     int p_t (1 - E l) <= (1 - E l(low)) (F_t(top) - F_t(low)),
  *
- * which is of second order in top - low. On a lattice the same holds with sums.                                      */
+ * which is of second order in top - low. On a lattice the same holds with sums. Where the sign at a point z cannot be told,
+ * because E l(z) is nearly 1, g(t; z) itself is close: upwards and downwards it gains at most |1 - E l(z)| times the mass. */
 #include <float.h>
 #include <math.h>
 
@@ -23,6 +24,8 @@ typedef struct bracket {
     bool has_low, has_top, open;
     double low, top;             /* g certainly rises at low (or F_t is below the floor), and falls at top */
     long double at_low, at_top;  /* slope over density, about */
+    double unsure;               /* a point whose sign could not be told, */
+    long double gap;             /* and how far E l can be from 1 there, or 1 */
     int probes;
 } bracket;
 
@@ -45,6 +48,13 @@ static tamis_status probe(int *sign, bracket *b, double z, tamis_error *err)
         b->at_top = height;
         b->has_top = true;
     }
+    if (*sign == 0 && s.density.lower > 0) {
+        long double gap = fmaxl(-s.slope.lower, s.slope.upper) / s.density.lower;
+        if (gap < b->gap) {
+            b->unsure = z;
+            b->gap = gap;
+        }
+    }
     if (*sign <= 0 && (!b->has_low || b->open)) {
         tmi_ht_value v;
         TMI_TRY(tmi_ht_value_at(&v, b->c, b->r, b->e, z, err));
@@ -63,14 +73,14 @@ done:
 static tamis_status surround(bracket *b, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    double z = b->aim.guess, step = b->aim.grain;
+    double z = b->aim.guess, step = b->aim.step;
     int sign;
     TMI_TRY(probe(&sign, b, z, err));
     for (double up = z; !b->has_top; step = fmin(2 * step, b->aim.stride)) {
         up += step;
         TMI_TRY(probe(&sign, b, up, err));
     }
-    step = b->aim.grain;
+    step = b->aim.step;
     for (double down = z; !b->has_low; step *= 2) {
         down -= step;
         TMI_TRY(probe(&sign, b, down, err));
@@ -152,6 +162,11 @@ static tamis_status measure(tmi_ht_total *x, const bracket *b, tamis_error *err)
         upper = at_low.gain.upper + fminl(fmaxl(steep, 0), 1) * (at_top.cdf.upper - at_low.cdf.lower);
         upper += fabsl(upper) * 8 * LDBL_EPSILON;
     }
+    if (!x->open && b->gap < 1) {
+        TMI_TRY(tmi_ht_value_at(&at_low, b->c, b->r, b->e, b->unsure, err));
+        lower = fmaxl(lower, at_low.gain.lower);
+        upper = fminl(upper, at_low.gain.upper + b->gap * (1 + 8 * LDBL_EPSILON));
+    }
     x->delta = (tmi_ht_range){fmaxl(lower, 0), fminl(fmaxl(upper, 0), 1)};
 done:
     return status;
@@ -161,8 +176,7 @@ tamis_status tmi_ht_total_set(tmi_ht_total *x, tmi_ht_rows *r, const tmi_ht_fact
                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    bracket b = {&x->column, r, e, aim, .probes = 0};
-    b.aim.guess = aim.grain * floor(aim.guess / aim.grain);
+    bracket b = {&x->column, r, e, aim, .gap = 1};
     TMI_TRY(tmi_ht_column_set(&x->column, r->s->N, r->s->n, t, aim.negligible, err));
     if (!(x->column.error < 1e-3L)) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "too many masses for long double"));
     TMI_TRY(surround(&b, err));

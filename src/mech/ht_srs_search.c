@@ -108,9 +108,14 @@ static tmi_ht_aim aim_at(const search *a, int64_t t, double guess, double grain)
         grain = power_of_2(fmin(grain, fmin(spread, a->rows.scale) / 8));
         grain = fmax(grain, power_of_2(size) * 0x1p-49);
     }
-    double stride = fmax(grain, power_of_2(fmax(spread, 1e-9) / 2));
-    double floor = fmax(limit(a) / 1024, a->negligible * 0x1p40);
-    return (tmi_ht_aim){guess, grain, stride, floor, a->negligible};
+    double stride = fmax(grain, power_of_2(fmax(spread, 1e-9) / 2)), step = grain;
+    if (a->s->scale && a->rows.scale < 0.25) { /* between two integers there may be nothing to tell a sign from */
+        step = 1;
+        stride = fmax(stride, 1);
+    }
+    guess = step * floor(guess / step);
+    double least = fmax(limit(a) / 1024, a->negligible * 0x1p40);
+    return (tmi_ht_aim){guess, grain, step, stride, least, a->negligible};
 }
 
 static tamis_status look(tmi_ht_total *x, search *a, int64_t t, double guess, double grain, tamis_error *err)

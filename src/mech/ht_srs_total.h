@@ -105,9 +105,9 @@ typedef struct tmi_ht_total {
 } tmi_ht_total;
 
 typedef struct tmi_ht_aim {
-    double guess; /* of the crossing */
+    double guess; /* of the crossing: a multiple of the grain */
     double grain; /* top - low is about this: a power of 2, 1 on a lattice */
-    double stride; /* a multiple of the grain, less than the standard deviation */
+    double step, stride; /* the first and the longest step away from the guess, multiples of the grain */
     double floor; /* where F_t is below this the crossing need not be looked for */
     double negligible;
 } tmi_ht_aim;
