@@ -9,7 +9,7 @@
  *     By Cauchy on the unit circle |He_k(x)|/k! <= e^(|x| + 1/2), so for a <= 1/8 the terms from He_32 on are below
  *     a^32 e^(|x| + 1/2) 1.02 < 2^-60 for |x| <= 24. The terms T_k = He_k a^k/k! come from T_(k+1) = (x a T_k -
  *     a^2 T_(k-1))/(k+1); with |T| <= e^(|x| a + a^2/2) <= 8 for |x| a <= 2 and at most 4 roundings a term, the sum, which
- *     is at least e^(-a^2/2) > 0.99, is wrong by less than 8 * 32 * 8 u. Elsewhere balls give each value. */
+ *     is at least e^(-a^2/2) > 0.99, is wrong by less than 8 * 32 * 8 u. If the noise is narrow, balls give each value. */
 #include <float.h>
 #include <math.h>
 
@@ -18,6 +18,7 @@
 
 #define STRETCH 512
 #define BITS 128
+#define ROOT 0.398942280401432677939946059934L /* 1/sqrt(2 pi) */
 
 /* The number of a narrow ball, up to a factor 1 +- LDBL_EPSILON. */
 static long double near(const tmi_ball *x)
@@ -85,18 +86,22 @@ tamis_status tmi_ht_rows_set(tmi_ht_rows *r, const tmi_ht_srs *s, double negligi
         long bits = BITS - 2 * ilogb(negligible);
         TMI_TRY(tmi_ht_noise_set(&r->law, s, bits, err));
         if (r->reach > -r->law.law.first - 2) r->reach = -r->law.law.first - 2;
-        if (r->reach < 2) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the law of the noise is too narrow"));
+        if (r->reach < 2) r->reach = 2; /* beyond the stored law, so that values there are 0 up to the tail */
     }
     tmi_ball_set_number(&scale, s->scale, BITS);
     standardised(&x, &scale, r->reach - 1, 0, 0);
     if (s->noise == TAMIS_NOISE_DISCRETE_GAUSSIAN) {
-        r->tail = (long double)tmi_ball_bound(&r->law.sum[-(r->reach - 1) - r->law.law.first]).upper;
+        const tmi_law *law = &r->law.law;
+        const tmi_ball *below = -(r->reach - 1) < law->first ? &law->below : &r->law.sum[-(r->reach - 1) - law->first];
+        r->tail = 8 * (long double)tmi_ball_bound(below).upper;
         r->thin = r->tail;
     } else if (s->noise == TAMIS_NOISE_GAUSSIAN) {
         tmi_normal_at_least(&x, &x, BITS);
         r->tail = (long double)tmi_ball_bound(&x).upper;
         standardised(&x, &scale, r->reach - 1, 0, 0);
         r->peak = 0.4L / (long double)r->scale;
+        double end = (double)(r->reach + 2) / r->scale;
+        r->is_narrow = r->scale < 4 || end > 24 || end > 4 * r->scale;
         r->thin = shape(&x, false) * r->peak * 1.001L;
     } else {
         r->tail = shape(&x, true) * 1.001L;
@@ -148,9 +153,9 @@ static void fill_discrete_gaussian(tmi_ht_row *row, const tmi_ht_rows *r)
     const tmi_law *law = &r->law.law;
     for (size_t i = 0; i < row->count; i++) {
         int64_t k = row->first + (int64_t)i - law->first;
-        double mass = middle(&law->mass[k]);
-        row->cdf[i] = middle(&r->law.sum[k]);
-        row->step[i] = row->density[i] = mass;
+        bool stored = k >= 0 && k < (int64_t)law->count;
+        row->cdf[i] = stored ? middle(&r->law.sum[k]) : k >= 0;
+        row->step[i] = row->density[i] = stored ? middle(&law->mass[k]) : 0;
     }
 }
 
@@ -218,31 +223,32 @@ static long double hermite(long double x, long double a)
     return 2 * a * sum;
 }
 
-/* G(v) - G(v-1) in balls: the difference of the smaller tails. */
-static long double gaussian_step(const tmi_ball *scale, int64_t k, double offset)
+/* Every value in balls, for narrow noise: each tail is computed once, and its difference with the one before taken. */
+static void fill_narrow_gaussian(tmi_ht_row *row, const tmi_ball *scale)
 {
-    tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
-    standardised(&x, scale, k, offset, 0);
-    standardised(&y, scale, k - 1, offset, 0);
-    if (k <= 0) {
-        tmi_ball_neg(&x, &x);
-        tmi_ball_neg(&y, &y);
+    tmi_ball x, tail, before, step;
+    tmi_ball *all[] = {&x, &tail, &before, &step};
+    for (int i = 0; i < 4; i++) tmi_ball_init(all[i]);
+    for (size_t i = 0; i < row->count; i++) {
+        int64_t k = row->first + (int64_t)i;
+        bool upper = k > 0; /* which tail */
+        for (int64_t j = i == 0 || k == 1 ? k - 1 : k; j <= k; j++) {
+            tmi_ball_set(&before, &tail);
+            standardised(&x, scale, j, row->offset, 0);
+            if (!upper) tmi_ball_neg(&x, &x);
+            tmi_normal_at_least(&tail, &x, BITS);
+        }
+        tmi_ball_sub(&step, &tail, &before, BITS);
+        tmi_ball_abs(&step, &step);
+        standardised(&x, scale, k, row->offset, 0);
+        long double density = shape(&x, false) * ROOT / near(scale);
+        put(row, i, upper ? 1 - near(&tail) : near(&tail), near(&step), density);
     }
-    tmi_normal_at_least(&x, &x, BITS);
-    tmi_normal_at_least(&y, &y, BITS);
-    tmi_ball_sub(&x, &x, &y, BITS);
-    tmi_ball_abs(&x, &x);
-    long double value = near(&x);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
-    return value;
+    for (int i = 0; i < 4; i++) tmi_ball_clear(all[i]);
 }
 
-static void fill_gaussian(tmi_ht_row *row, const tmi_ht_rows *r, const tmi_ball *scale)
+static void fill_gaussian(tmi_ht_row *row, const tmi_ball *scale)
 {
-    const long double constant = 0.398942280401432677939946059934L; /* 1/sqrt(2 pi) */
     tmi_ball x, y;
     tmi_ball_init(&x);
     tmi_ball_init(&y);
@@ -253,12 +259,10 @@ static void fill_gaussian(tmi_ht_row *row, const tmi_ht_rows *r, const tmi_ball 
         int64_t k = row->first + (int64_t)i;
         long double u = ((long double)k + (long double)row->offset - 0.5L) * inverse, step;
         standardised(&x, scale, k, row->offset, -0.5);
-        if (r->scale >= 4 && fabsl(u) <= 24 && fabsl(u) <= 4 * (long double)r->scale)
-            step = shape(&x, false) * constant * hermite(u, inverse / 2);
-        else step = gaussian_step(scale, k, row->offset);
+        step = shape(&x, false) * ROOT * hermite(u, inverse / 2);
         standardised(&x, scale, k, row->offset, 0);
         tmi_ball_set(&y, &x);
-        long double density = shape(&y, false) * constant * inverse;
+        long double density = shape(&y, false) * ROOT * inverse;
         if (i % STRETCH == 0) {
             tmi_ball_neg(&x, &x);
             tmi_normal_at_least(&x, &x, BITS);
@@ -281,7 +285,10 @@ static void fill(tmi_ht_row *row, const tmi_ht_rows *r)
     case TAMIS_NOISE_NONE: fill_step(row); break;
     case TAMIS_NOISE_LAPLACE:
     case TAMIS_NOISE_DISCRETE_LAPLACE: fill_laplace(row, r, &scale); break;
-    case TAMIS_NOISE_GAUSSIAN: fill_gaussian(row, r, &scale); break;
+    case TAMIS_NOISE_GAUSSIAN:
+        if (r->is_narrow) fill_narrow_gaussian(row, &scale);
+        else fill_gaussian(row, &scale);
+        break;
     case TAMIS_NOISE_DISCRETE_GAUSSIAN: fill_discrete_gaussian(row, r); break;
     }
     tmi_ball_clear(&scale);
