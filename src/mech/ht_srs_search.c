@@ -102,6 +102,7 @@ static tmi_ht_aim aim_at(const search *a, int64_t t, double guess, double grain)
 {
     double spread = sqrt(variance_of(a, t)), size = fmax(fabs(guess), (double)a->s->n);
     guess = fmin(guess, mean_of(a->s, t) + 1); /* where the crossing is for eps = 0, about: there signs can be told */
+    guess = fmax(guess, mean_of(a->s, t) - 40 * spread - 2);
     if (tmi_ht_is_lattice(a->s->noise)) {
         grain = 1;
     } else {

@@ -177,7 +177,7 @@ static void blocks_hide_nothing(void **state)
     uint64_t seed = 20260;
     int inside = 0;
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 50; i++) {
         tamis_noise_kind kind = kinds[i % 5];
         bool slow = kind == TAMIS_NOISE_GAUSSIAN;
         int64_t N = 3 + (int64_t)draw(&seed, slow ? 60 : 398), n = 1 + (int64_t)draw(&seed, (uint64_t)N);
