@@ -76,14 +76,14 @@ int main(void)
         make_probabilities(pi, rows[i].population, rows[i].sample);
         double start = now();
         if (make(&design, rows[i].method, pi, rows[i].population, rows[i].sample, &err) != TAMIS_OK ||
-            tamis_sampler_new(&sampler, design, &err) != TAMIS_OK) {
+            tamis_sampler_new(&sampler, design, NULL, NULL, &err) != TAMIS_OK) {
             fprintf(stderr, "%s: %s\n", rows[i].method, err.message);
             return 1;
         }
         double ready = now() - start;
         for (int run = 0; run < 3; run++) {
             start = now();
-            if (tamis_draw(&drawn, sampler, rng, &err) != TAMIS_OK) return 1;
+            if (tamis_draw(&drawn, sampler, rng, NULL, NULL, &err) != TAMIS_OK) return 1;
             if (now() - start < best) best = now() - start;
             tamis_drawn_clear(&drawn);
         }

@@ -175,12 +175,17 @@ TAMIS_API tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, con
  * threads (each with a generator of its own).                                                                        */
 typedef struct tamis_sampler tamis_sampler;
 
-/* Needs    a design that lives as long as the sampler.
+/* `progress` (may be NULL) is called with `context` now and then.
+ *
+ * Needs    a design that lives as long as the sampler.
  * Gives    a sampler that the caller frees with tamis_sampler_free; NULL on failure.
- * Cost     nothing for most designs; for conditional Poisson and Sampford about (variance of the size of a Poisson
- *          sample) * log(population) * 600 steps: a second for 1000 of 100 000 units.
- * Errors   INVALID, SYSTEM, UNABLE (probabilities so close to 0 or 1 that conditional Poisson can not be certified). */
-TAMIS_API tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_error *err);
+ * Cost     nothing for most designs; for conditional Poisson and Sampford microseconds a unit, and (variance of the size
+ *          of a Poisson sample) * log(population) * 600 steps: below a second for 1000 of 100 000 units. Memory about 100
+ *          bytes a unit.
+ * Errors   INVALID, SYSTEM (memory, cancelled), UNABLE (probabilities so close to 0 or 1 that conditional Poisson can
+ *          not be certified).                                                                                        */
+TAMIS_API tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_progress *progress,
+                                         void *context, tamis_error *err);
 TAMIS_API void tamis_sampler_free(tamis_sampler *sampler);
 
 /* The drawn units, ascending; a unit drawn k times stands k times. */
@@ -189,13 +194,14 @@ typedef struct tamis_drawn {
     size_t count, room;
 } tamis_drawn;
 
-/* Draws one sample; independent of all others.
+/* Draws one sample; independent of all others. `progress` (may be NULL) is called with `context` now and then.
  *
  * Gives    a sample that the caller clears with tamis_drawn_clear; empty on failure.
- * Cost     nanoseconds a unit of the frame (of the sample: srs, systematic); milliseconds for conditional Poisson and
- *          Sampford; Brewer: microseconds * population * sample.
- * Errors   INVALID, SYSTEM (memory, no random bits), UNABLE.                                                         */
-TAMIS_API tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_error *err);
+ * Cost     nanoseconds a unit of the frame (of the sample: srs, systematic); tens of microseconds a
+ *          unit of the sample for conditional Poisson and Sampford; Brewer: microseconds * population * sample.
+ * Errors   INVALID, SYSTEM (memory, no random bits, cancelled), UNABLE.                                              */
+TAMIS_API tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng,
+                                  tamis_progress *progress, void *context, tamis_error *err);
 
 /* Wipes and frees: who was sampled may be secret. */
 TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);

@@ -193,8 +193,8 @@ static tamis_status draw_rows(chosen **list, size_t *count, const tamis_design *
     tamis_bound *pi = NULL;
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tamis_sampler_new(&sampler, design, err));
-    TMI_TRY(tamis_draw(&drawn, sampler, rng, err));
+    TMI_TRY(tamis_sampler_new(&sampler, design, NULL, NULL, err));
+    TMI_TRY(tamis_draw(&drawn, sampler, rng, NULL, NULL, err));
     *list = tmi_alloc(drawn.count, sizeof **list);
     pi = tmi_alloc(drawn.count, sizeof *pi);
     if (!*list || !pi) TMI_TRY(tmi_fail_memory(err));

@@ -106,7 +106,10 @@ typedef struct turn {
     const size_t *left;                  /* open numbers of the units not yet drawn */
     uint64_t rest[TMI_COMMON_WORDS];     /* n - A, over D */
     int64_t m;
+    const tmi_watch *watch;
 } turn;
+
+#define UNITS_A_LOOK 65536
 
 static tamis_status ball_weight(tmi_ball *weight, const void *context, size_t j, long bits, tamis_error *err)
 {
@@ -115,7 +118,8 @@ static tamis_status ball_weight(tmi_ball *weight, const void *context, size_t j,
     size_t words = t->pps->pi.words;
     uint64_t above[TMI_COMMON_WORDS], below[TMI_COMMON_WORDS];
     tmi_ball ratio;
-    (void)err;
+    const double turns = (double)t->pps->size;
+    if (j % UNITS_A_LOOK == 0 && tmi_watch_tell(t->watch, 1 - (double)t->m / turns, err) != TAMIS_OK) return TAMIS_SYSTEM;
     tmi_pps_ball(weight, t->pps, t->left[j], bits);
     if (t->m == 1) return TAMIS_OK;
     tmi_wide_sub(above, t->rest, pi, words);
@@ -129,13 +133,13 @@ static tamis_status ball_weight(tmi_ball *weight, const void *context, size_t j,
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     size_t count = pps->open_count, *left = tmi_alloc(count, sizeof *left), j;
     tamis_choice *choice = NULL;
     tamis_status status = TAMIS_OK;
-    turn t = {.pps = pps, .left = left, .m = pps->size};
+    turn t = {.pps = pps, .left = left, .m = pps->size, .watch = watch};
     (void)tables;
     if (!left) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < count; k++) left[k] = k;

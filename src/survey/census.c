@@ -35,9 +35,9 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
-    (void)tables, (void)rng;
+    (void)tables, (void)rng, (void)watch;
     tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->population, err);
     for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) status = tmi_drawn_add(drawn, k, err);
     return status;

@@ -7,50 +7,30 @@
 
 /* ---- drawing ---- */
 
-/* Bits of the odds. The law of n heads is known to about 2n times their error: all the choices of a sample of a
- * thousand are decided but with a probability of about 2^-30, and then the odds are made again with more bits. A tree
- * is made with as many bits and ROUNDING more.                                                                       */
-#define ODDS_BITS 56
+/* Bits of the odds. The law of m heads of a node is known to about 2m times their error, so all the choices of a sample of
+ * n are decided but with a probability of about 2 n log2(N) 2^-36: one in a million for a thousand of a million. Then
+ * the odds are made again with more bits. A tree is made with as many bits and ROUNDING more.                        */
+#define ODDS_BITS 36
 #define ROUNDING 40
 
-static tamis_status make_tree(tmi_tree *tree, const void *context, long bits, tamis_error *err)
+static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch,
+                              tamis_error *err)
 {
-    const tmi_pps *pps = context;
+    const tmi_pps *pps = tmi_pps_of(design);
+    const tmi_watch search = tmi_watch_part(watch, 0, 0.8), rest = tmi_watch_part(watch, 0.8, 1);
     tmi_ball *odds = tmi_balls_new(pps->open_count);
     *tree = (tmi_tree){0};
     if (!odds) return tmi_fail_memory(err);
-    tamis_status status = tmi_max_entropy(odds, pps, bits - ROUNDING, err);
-    if (status == TAMIS_OK) status = tmi_tree_init(tree, odds, pps->open_count, false, bits, err);
-    tmi_balls_free(odds, pps->open_count);
+    tamis_status status = tmi_max_entropy(odds, pps, bits - ROUNDING, &search, err);
+    if (status == TAMIS_OK) status = tmi_tree_init(tree, odds, pps->open_count, false, bits, &rest, err);
+    if (status == TAMIS_OK) tree->own = odds;
+    else tmi_balls_free(odds, pps->open_count);
     return status;
 }
 
-static tamis_status prepare(void **tables, const tamis_design *design, tamis_error *err)
+static tamis_status prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
-    tmi_tree *tree = tmi_alloc(1, sizeof *tree);
-    tamis_status status = TAMIS_OK;
-    if (!tree) return tmi_fail_memory(err);
-    if (tmi_pps_of(design)->open_count > 0) status = make_tree(tree, tmi_pps_of(design), ODDS_BITS + ROUNDING, err);
-    if (status == TAMIS_OK) *tables = tree;
-    else tmi_free(tree);
-    return status;
-}
-
-static void dismiss(void *tables, const tamis_design *design)
-{
-    (void)design;
-    tmi_tree_clear(tables);
-    tmi_free(tables);
-}
-
-static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
-{
-    const tmi_pps *pps = tmi_pps_of(design);
-    tamis_status status = tmi_pps_draw_certain(drawn, pps, err);
-    if (status == TAMIS_OK && pps->open_count > 0)
-        status = tmi_tree_draw(drawn, tables, pps->size, pps->open, make_tree, pps, rng, err);
-    return status;
+    return tmi_tree_prepare(tables, design, make_tree, ODDS_BITS + ROUNDING, watch, err);
 }
 
 /* ---- pairs ---- */
@@ -61,7 +41,7 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     size_t N = pps->open_count;
     tmi_ball *odds = tmi_balls_new(N);
     if (!odds) return tmi_fail_memory(err);
-    tamis_status status = N > 0 ? tmi_max_entropy(odds, pps, bits, err) : TAMIS_OK;
+    tamis_status status = N > 0 ? tmi_max_entropy(odds, pps, bits, NULL, err) : TAMIS_OK;
     if (status == TAMIS_OK) status = tmi_polynomial_joint(pij, odds, NULL, N, pps->size, open, count, bits, err);
     tmi_balls_free(odds, N);
     return status;
@@ -112,7 +92,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     tmi_ball_init(&l.total);
     l.odds = odds;
     if (!odds) TMI_TRY(tmi_fail_memory(err));
-    if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_SAMPLE_LAW_BITS + 32, err));
+    if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_SAMPLE_LAW_BITS + 32, NULL, err));
     tmi_ball_set_int(&one, 1);
     TMI_TRY(list(&l, 0, l.pps->size, 0, &one, err));
     for (size_t j = 0; j < law->count; j++)
@@ -131,6 +111,5 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 const tmi_design_kind tmi_conditional_poisson = {.name = "conditional_poisson", .clear = tmi_pps_clear,
-    .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw,
-    .expose = expose};
+    .first = tmi_pps_first, .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare,
+    .dismiss = tmi_tree_dismiss, .draw = tmi_tree_draw_design, .expose = expose};

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "num/ball.h"
 #include "num/number.h"
 #include "survey/sample_law.h"
@@ -36,13 +37,13 @@ typedef struct tmi_design_kind {
     /* Adds every sample, possibly in parts; population <= TAMIS_LAW_UNITS. */
     tamis_status (*law)(tamis_law *law, const tamis_design *design, tamis_error *err);
 
-    /* Tables for drawing; both NULL if there are none. */
-    tamis_status (*prepare)(void **tables, const tamis_design *design, tamis_error *err);
+    /* Tables for drawing; both NULL if there are none. Long work looks at the watch, which may be NULL. */
+    tamis_status (*prepare)(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err);
     void (*dismiss)(void *tables, const tamis_design *design);
 
     /* Adds the units of one sample, in any order, to what is already drawn. */
     tamis_status (*draw)(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err);
+                         const tmi_watch *watch, tamis_error *err);
 
     tamis_status (*expose)(tmi_exposures *exposures, const tamis_design *design, tamis_error *err);
 } tmi_design_kind;
@@ -68,12 +69,12 @@ tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const
 /* As the kind's functions, also where the kind leaves them out. */
 tamis_status tmi_design_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
                               tamis_error *err);
-tamis_status tmi_design_prepare(void **tables, const tamis_design *design, tamis_error *err);
+tamis_status tmi_design_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err);
 void tmi_design_dismiss(void *tables, const tamis_design *design);
 
 /* Draws a sample of `design` whose unit 0 is unit `offset` of the frame. */
 tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset,
-                             tamis_rng *rng, tamis_error *err);
+                             tamis_rng *rng, const tmi_watch *watch, tamis_error *err);
 
 tamis_status tmi_drawn_add(tamis_drawn *drawn, int64_t unit, tamis_error *err);
 tamis_status tmi_drawn_reserve(tamis_drawn *drawn, size_t more, tamis_error *err);

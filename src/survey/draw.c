@@ -10,10 +10,10 @@ struct tamis_sampler {
     void *tables;
 };
 
-tamis_status tmi_design_prepare(void **tables, const tamis_design *design, tamis_error *err)
+tamis_status tmi_design_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
     *tables = NULL;
-    return design->kind->prepare ? design->kind->prepare(tables, design, err) : TAMIS_OK;
+    return design->kind->prepare ? design->kind->prepare(tables, design, watch, err) : TAMIS_OK;
 }
 
 void tmi_design_dismiss(void *tables, const tamis_design *design)
@@ -21,15 +21,17 @@ void tmi_design_dismiss(void *tables, const tamis_design *design)
     if (tables) design->kind->dismiss(tables, design);
 }
 
-tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_error *err)
+tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_progress *progress,
+                               void *context, tamis_error *err)
 {
+    const tmi_watch watch = {progress, context, 0, 1, 0};
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
     *sampler = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     tamis_sampler *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->design = design;
-    tamis_status status = tmi_design_prepare(&s->tables, design, err);
+    tamis_status status = tmi_design_prepare(&s->tables, design, &watch, err);
     if (status == TAMIS_OK) *sampler = s;
     else tamis_sampler_free(s);
     return status;
@@ -86,10 +88,10 @@ static int ascending(const void *x, const void *y)
 }
 
 tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset,
-                             tamis_rng *rng, tamis_error *err)
+                             tamis_rng *rng, const tmi_watch *watch, tamis_error *err)
 {
     size_t before = drawn->count;
-    tamis_status status = design->kind->draw(drawn, design, tables, rng, err);
+    tamis_status status = design->kind->draw(drawn, design, tables, rng, watch, err);
     bool sorted = true;
     for (size_t i = before; i < drawn->count; i++) {
         drawn->units[i] += offset;
@@ -99,13 +101,15 @@ tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, con
     return status;
 }
 
-tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_error *err)
+tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_progress *progress,
+                        void *context, tamis_error *err)
 {
+    const tmi_watch watch = {progress, context, 0, 1, 0};
     if (!drawn) return tmi_fail(err, TAMIS_INVALID, "drawn: NULL");
     *drawn = (tamis_drawn){0};
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    tamis_status status = tmi_design_draw(drawn, sampler->design, sampler->tables, 0, rng, err);
+    tamis_status status = tmi_design_draw(drawn, sampler->design, sampler->tables, 0, rng, &watch, err);
     tmi_bits_done(rng);
     if (status != TAMIS_OK) tamis_drawn_clear(drawn);
     return status;

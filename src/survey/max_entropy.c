@@ -5,62 +5,80 @@
 #include "survey/tree.h"
 
 #define ROUNDS 400 /* each gains a digit at the very least; samples of hundreds of units gain two */
+#define GUESS 0.2  /* share of the time that the first guess takes */
 
 typedef struct search {
     const tmi_pps *pps;
     size_t N;
-    tmi_ball *wanted; /* pi / (1 - pi) */
     tmi_ball *odds;   /* the guess: exact numbers */
-    tmi_ball *given;  /* the odds that it gives */
     double *step;     /* the share of a correction that is made */
+    double *change;   /* the correction, relative to the odds */
+    tmi_ball worst, sum; /* of the certificate */
+    long bits;
 } search;
 
 static void clear_search(search *s)
 {
-    tmi_balls_free(s->wanted, s->N);
-    tmi_balls_free(s->odds, s->N);
-    tmi_balls_free(s->given, s->N);
+    tmi_ball_clear(&s->worst);
+    tmi_ball_clear(&s->sum);
     tmi_free(s->step);
+    tmi_free(s->change);
 }
 
-static void set_wanted(search *s, long bits)
+/* pi / (1 - pi) */
+static void set_wanted(tmi_ball *wanted, const tmi_pps *pps, size_t k, long bits)
 {
     uint64_t out[TMI_COMMON_WORDS];
-    for (size_t k = 0; k < s->N; k++) {
-        tmi_wide_sub(out, s->pps->pi.denominator, tmi_open(s->pps, k), s->pps->pi.words);
-        tmi_ball_set_wide(&s->wanted[k], tmi_open(s->pps, k), out, s->pps->pi.words, bits);
-    }
+    tmi_wide_sub(out, pps->pi.denominator, tmi_open(pps, k), pps->pi.words);
+    tmi_ball_set_wide(wanted, tmi_open(pps, k), out, pps->pi.words, bits);
 }
 
 /* The covariance matrix is nearly diag(d) - d d' / sum(d) with d_k (1 - d_k / sum(d)) = a_k, a_k = pi_k (1 - pi_k)
  * (Hajek 1964). Its inverse takes r_k to r_k / d_k: of a correction of the log odds, the share a_k / d_k = 1 - d_k /
  * sum(d).                                                                                                            */
-static void choose_steps(search *s)
+static void choose_steps(double *step, const double *wanted, size_t N)
 {
     double sum = INFINITY; /* d = a at first */
-    for (size_t k = 0; k < s->N; k++) s->step[k] = 1;
+    for (size_t k = 0; k < N; k++) step[k] = 1;
     for (int round = 0; round < 20; round++) {
         double next = 0;
-        for (size_t k = 0; k < s->N; k++) {
-            double w = tmi_ball_bound(&s->wanted[k]).upper, d = w / ((1 + w) * (1 + w)) / s->step[k];
-            s->step[k] = fmax(0.5, 1 - d / sum);
+        for (size_t k = 0; k < N; k++) {
+            double w = wanted[k], d = w / ((1 + w) * (1 + w)) / step[k];
+            step[k] = fmax(0.5, 1 - d / sum);
             next += d;
         }
         sum = next;
     }
 }
 
-static tamis_status start(search *s, const tmi_pps *pps, tamis_error *err)
+/* Gives the bits that the guess is thought to have. */
+static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pps *pps, const tmi_watch *watch,
+                          tamis_error *err)
 {
-    *s = (search){.pps = pps, .N = pps->open_count};
-    s->wanted = tmi_balls_new(s->N);
-    s->odds = tmi_balls_new(s->N);
-    s->given = tmi_balls_new(s->N);
-    s->step = tmi_alloc(s->N, sizeof *s->step);
-    if (!s->wanted || !s->odds || !s->given || !s->step) return tmi_fail_memory(err);
-    set_wanted(s, 64);
-    for (size_t k = 0; k < s->N; k++) tmi_ball_middle(&s->odds[k], &s->wanted[k]);
-    choose_steps(s);
+    tmi_ball wanted;
+    const size_t N = pps->open_count;
+    double *list = tmi_alloc(N, sizeof *list);
+    *s = (search){.pps = pps, .N = N, .odds = odds};
+    tmi_ball_init(&s->worst);
+    tmi_ball_init(&s->sum);
+    s->step = tmi_alloc(N, sizeof *s->step);
+    s->change = tmi_alloc(N, sizeof *s->change);
+    if (!list || !s->step || !s->change) {
+        tmi_free(list);
+        return tmi_fail_memory(err);
+    }
+    tmi_ball_init(&wanted);
+    for (size_t k = 0; k < N; k++) {
+        set_wanted(&wanted, pps, k, 64);
+        tmi_ball_middle(&odds[k], &wanted);
+        list[k] = tmi_ball_bound(&wanted).upper;
+    }
+    choose_steps(s->step, list, N);
+    double *w = s->change, error = tmi_max_entropy_guess(w, list, s->step, N, pps->size, watch);
+    for (size_t k = 0; k < N && error < 1; k++) tmi_ball_set_double(&odds[k], w[k]);
+    *known = error < 1 ? fmin(52, -log2(error + 0x1p-60)) : 0;
+    tmi_ball_clear(&wanted);
+    tmi_free(list);
     return TAMIS_OK;
 }
 
@@ -87,94 +105,95 @@ static void measure(tmi_ball *error, tmi_ball *least, const tmi_ball *o, const t
     for (size_t i = 0; i < 4; i++) tmi_ball_clear(all[i]);
 }
 
-/* The certificate of max_entropy.h: no log odds is further than `radius` from the solution. */
-static void certify(tmi_ball *radius, const search *s)
+/* One unit of a look: its part of the certificate, and the correction step (wanted / given - 1). */
+static void see(void *context, size_t k, const tmi_ball *given)
 {
-    const long bits = 64;
+    search *s = context;
+    tmi_ball wanted, error, least;
+    tmi_ball *all[] = {&wanted, &error, &least};
+    for (size_t i = 0; i < 3; i++) tmi_ball_init(all[i]);
+    set_wanted(&wanted, s->pps, k, s->bits);
+    measure(&error, &least, given, &wanted, 64);
+    tmi_ball_max(&s->worst, &s->worst, &error, 64);
+    tmi_ball_add(&s->sum, &s->sum, &least, 64);
+    tmi_ball_div(&error, &wanted, given, s->bits);
+    tmi_ball_add_int(&error, &error, -1, s->bits);
+    const tamis_bound gap = tmi_ball_bound(&error);
+    s->change[k] = s->step[k] * (gap.lower + (gap.upper - gap.lower) / 2);
+    for (size_t i = 0; i < 3; i++) tmi_ball_clear(all[i]);
+}
+
+/* One look at the guess, with `bits` bits: the certificate of max_entropy.h, that no log odds is further than `radius`
+ * from the solution. */
+static tamis_status look(tmi_ball *radius, search *s, long bits, const tmi_watch *watch, tamis_error *err)
+{
+    const tmi_watch up = tmi_watch_part(watch, 0, 0.4), down = tmi_watch_part(watch, 0.4, 1);
     int64_t N = (int64_t)s->N, n = s->pps->size;
-    tmi_ball error, least, sum;
-    tmi_ball_init(&error);
-    tmi_ball_init(&least);
-    tmi_ball_init(&sum);
-    tmi_ball_set_int(radius, 0);
-    for (size_t k = 0; k < s->N; k++) {
-        measure(&error, &least, &s->given[k], &s->wanted[k], bits);
-        tmi_ball_max(radius, radius, &error, bits);
-        tmi_ball_add(&sum, &sum, &least, bits);
-    }
-    tmi_ball_mul_int(radius, radius, n, bits);
-    tmi_ball_mul_int(radius, radius, N - n, bits);
-    tmi_ball_div_int(radius, radius, N - 1, bits);
-    tmi_ball_div(radius, radius, &sum, bits);
-    tmi_ball_clear(&error);
-    tmi_ball_clear(&least);
-    tmi_ball_clear(&sum);
-}
-
-/* w becomes w (1 + step (wanted / given - 1)), an exact number near it. */
-static void correct(search *s, long bits)
-{
-    tmi_ball ratio, step;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&step);
-    for (size_t k = 0; k < s->N; k++) {
-        tmi_ball_div(&ratio, &s->wanted[k], &s->given[k], bits);
-        tmi_ball_add_int(&ratio, &ratio, -1, bits);
-        tmi_ball_set_int(&step, (int64_t)(s->step[k] * 0x1p53));
-        tmi_ball_shift(&step, &step, -53);
-        tmi_ball_mul(&ratio, &ratio, &step, bits);
-        tmi_ball_add_int(&ratio, &ratio, 1, bits);
-        tmi_ball_mul(&ratio, &ratio, &s->odds[k], bits);
-        if (tmi_ball_is_positive(&ratio)) tmi_ball_middle(&s->odds[k], &ratio);
-    }
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&step);
-}
-
-/* One look at the guess, with `bits` bits. */
-static tamis_status look(tmi_ball *radius, search *s, long bits, tamis_error *err)
-{
     tmi_tree tree;
-    set_wanted(s, bits);
-    tamis_status status = tmi_tree_init(&tree, s->odds, s->N, false, bits, err);
+    tamis_status status = tmi_tree_init(&tree, s->odds, s->N, false, bits, &up, err);
     if (status != TAMIS_OK) return status;
-    status = tmi_tree_given(s->given, &tree, s->odds, s->pps->size, err);
+    s->bits = bits;
+    tmi_ball_set_int(&s->worst, 0);
+    tmi_ball_set_int(&s->sum, 0);
+    status = tmi_tree_given(&tree, n, see, s, &down, err);
     tmi_tree_clear(&tree);
-    if (status == TAMIS_OK) certify(radius, s);
+    tmi_ball_mul_int(radius, &s->worst, n, 64);
+    tmi_ball_mul_int(radius, radius, N - n, 64);
+    tmi_ball_div_int(radius, radius, N - 1, 64);
+    tmi_ball_div(radius, radius, &s->sum, 64);
     return status;
 }
 
+/* w becomes w (1 + change), an exact number near it. */
+static void correct(search *s, long bits)
+{
+    tmi_ball factor;
+    tmi_ball_init(&factor);
+    for (size_t k = 0; k < s->N; k++) {
+        if (!(s->change[k] > -1 && s->change[k] < INFINITY)) continue;
+        tmi_ball_set_double(&factor, s->change[k]);
+        tmi_ball_add_int(&factor, &factor, 1, bits);
+        tmi_ball_mul(&factor, &factor, &s->odds[k], bits);
+        tmi_ball_middle(&s->odds[k], &factor);
+    }
+    tmi_ball_clear(&factor);
+}
+
 /* w exp(+-radius): for a radius below 1, within w * 2 radius of w. */
-static void give(tmi_ball *odds, const search *s, const tmi_ball *radius)
+static void widen(search *s, const tmi_ball *radius)
 {
     tmi_ball width;
     tmi_ball_init(&width);
     for (size_t k = 0; k < s->N; k++) {
         tmi_ball_mul(&width, &s->odds[k], radius, 64);
         tmi_ball_shift(&width, &width, 1);
-        tmi_ball_set(&odds[k], &s->odds[k]);
-        tmi_ball_widen(&odds[k], &width);
+        tmi_ball_widen(&s->odds[k], &width);
     }
     tmi_ball_clear(&width);
 }
 
-tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, tamis_error *err)
+tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, const tmi_watch *watch, tamis_error *err)
 {
+    const tmi_watch guess = tmi_watch_part(watch, 0, GUESS);
     search s;
     tmi_ball radius, goal;
-    double known = 0, log_N = log2((double)pps->open_count + 1);
+    double known = 0, begin, log_N = log2((double)pps->open_count + 1), share = GUESS;
     long more = 0;
     tamis_status status = TAMIS_OK;
     tmi_ball_init(&radius);
     tmi_ball_init(&goal);
-    TMI_TRY(start(&s, pps, err));
+    TMI_TRY(start(&known, &s, odds, pps, &guess, err));
+    begin = known < (double)bits ? known : (double)bits;
     tmi_ball_set_int(&goal, 1);
     tmi_ball_shift(&goal, &goal, -bits - 2);
     for (int round = 0; round < ROUNDS; round++) {
         long work = (long)(known + log_N) + 40 + more; /* the tree loses about log N bits */
-        TMI_TRY(look(&radius, &s, work, err));
+        const double next = fmin(1, GUESS + (1 - GUESS) * (known + 1 - begin) / ((double)bits + 1 - begin));
+        const tmi_watch part = tmi_watch_part(watch, share, fmax(share, next));
+        TMI_TRY(look(&radius, &s, work, &part, err));
+        share = fmax(share, next);
         if (tmi_ball_is_less(&radius, &goal)) {
-            give(odds, &s, &radius);
+            widen(&s, &radius);
             goto done;
         }
         tamis_bound error = tmi_ball_bound(&radius);

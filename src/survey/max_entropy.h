@@ -2,7 +2,8 @@
  * exactly pi_k. They exist, and are unique up to a common factor, for pi_k in (0, 1) whose sum is n.
  *
  * How they are found. From w = pi / (1 - pi) on, w_k is multiplied by about (wanted odds / odds given n heads); each
- * round gains a factor of about the variance of a Poisson sample's size.
+ * round gains a factor of about the variance of a Poisson sample's size. The first rounds are made in doubles
+ * (max_entropy_guess.c): what they give is a guess and nothing else, which the balls go on from.
  *
  * How they are certified. Let w be any guess, pi_k + r_k its probabilities given n heads (enclosed by tree.h), and
  * let lambda(t) be the logarithms of odds that give pi + (1-t) r, from the guess at t = 0 to the solution at t = 1.
@@ -20,11 +21,18 @@
 #ifndef TMI_MAX_ENTROPY_H
 #define TMI_MAX_ENTROPY_H
 
+#include "base/watch.h"
 #include "survey/pps.h"
 
-/* Sets odds[k], k an open unit, to a ball around w_k of relative radius below 2^-bits.
+/* Sets odds[k], k an open unit, to a ball around w_k of relative radius below 2^-bits. `watch` may be NULL.
  *
  * Errors   SYSTEM, UNABLE.                                                                                           */
-tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, tamis_error *err);
+tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, const tmi_watch *watch, tamis_error *err);
+
+/* Corrects w[k], which begins as wanted[k] = pi / (1 - pi), in doubles until it is as good as doubles tell: the largest
+ * relative error of the odds given n heads is returned, infinite if nothing came of it. step[k] is the share of a
+ * correction that is made. Gives up silently when cancelled: the next look of the caller at its watch tells.         */
+double tmi_max_entropy_guess(double *w, const double *wanted, const double *step, size_t count, int64_t n,
+                             const tmi_watch *watch);
 
 #endif

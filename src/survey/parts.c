@@ -59,6 +59,12 @@ size_t tmi_part_of(const tmi_parts *design, int64_t unit)
     return low;
 }
 
+tmi_watch tmi_parts_watch(const tmi_parts *design, size_t h, const tmi_watch *watch)
+{
+    const double all = (double)design->base.population;
+    return tmi_watch_part(watch, (double)design->first[h] / all, (double)design->first[h + 1] / all);
+}
+
 /* The pairs within part h; `inside` and `at` have room for `count` units and their places. */
 static tamis_status joint_of_part(tmi_ball *pij, const tmi_parts *design, size_t h, const int64_t *units,
                                   const size_t *part, size_t count, int64_t *inside, size_t *at, long bits,
@@ -107,14 +113,17 @@ void tmi_parts_dismiss(void *tables, const tamis_design *design)
     tmi_free(own);
 }
 
-tamis_status tmi_parts_prepare(void **tables, const tamis_design *design, tamis_error *err)
+tamis_status tmi_parts_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
     const tmi_parts *d = (const tmi_parts *)design;
     void **own = tmi_alloc(d->count + 1, sizeof *own);
     tamis_status status = TAMIS_OK;
     if (!own) return tmi_fail_memory(err);
-    for (size_t h = 0; h < d->count && status == TAMIS_OK; h++) status = tmi_design_prepare(&own[h], d->parts[h], err);
-    if (status == TAMIS_OK && d->above) status = tmi_design_prepare(&own[d->count], d->above, err);
+    for (size_t h = 0; h < d->count && status == TAMIS_OK; h++) {
+        const tmi_watch part = tmi_parts_watch(d, h, watch);
+        status = tmi_design_prepare(&own[h], d->parts[h], &part, err);
+    }
+    if (status == TAMIS_OK && d->above) status = tmi_design_prepare(&own[d->count], d->above, watch, err);
     if (status == TAMIS_OK) *tables = own;
     else tmi_parts_dismiss(own, design);
     return status;

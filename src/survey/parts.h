@@ -24,8 +24,11 @@ size_t tmi_part_of(const tmi_parts *design, int64_t unit);
 tamis_status tmi_parts_joint(tmi_ball *pij, const tmi_parts *design, const int64_t *units, size_t count, long bits,
                              tamis_error *err);
 
+/* The watch for the work on part h, as much of the whole as the part has units. */
+tmi_watch tmi_parts_watch(const tmi_parts *design, size_t h, const tmi_watch *watch);
+
 /* One table a part, and one more for `above`. */
-tamis_status tmi_parts_prepare(void **tables, const tamis_design *design, tamis_error *err);
+tamis_status tmi_parts_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err);
 void tmi_parts_dismiss(void *tables, const tamis_design *design);
 
 #endif

@@ -62,12 +62,12 @@ done:
 }
 
 static tamis_status poisson_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                                 tamis_error *err)
+                                 const tmi_watch *watch, tamis_error *err)
 {
     const tmi_common *pi = &tmi_pps_of(design)->pi;
     uint64_t u[TMI_COMMON_WORDS];
     tamis_status status = TAMIS_OK;
-    (void)tables;
+    (void)tables, (void)watch;
     for (size_t k = 0; k < pi->count && status == TAMIS_OK; k++) {
         if (!tmi_uniform_wide(u, pi->denominator, pi->words, rng)) return tmi_bits_failed(err);
         if (tmi_wide_compare(u, tmi_common_at(pi, k), pi->words) < 0) status = tmi_drawn_add(drawn, (int64_t)k, err);
@@ -148,12 +148,12 @@ static tamis_status bernoulli_law(tamis_law *law, const tamis_design *design, ta
 }
 
 static tamis_status bernoulli_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                                   tamis_error *err)
+                                   const tmi_watch *watch, tamis_error *err)
 {
     const tmi_common *rate = &((const bernoulli_design *)design)->rate;
     uint64_t u[TMI_COMMON_WORDS];
     tamis_status status = TAMIS_OK;
-    (void)tables;
+    (void)tables, (void)watch;
     for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) {
         if (!tmi_uniform_wide(u, rate->denominator, rate->words, rng)) return tmi_bits_failed(err);
         if (tmi_wide_compare(u, rate->numerators, rate->words) < 0) status = tmi_drawn_add(drawn, k, err);

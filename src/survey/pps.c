@@ -132,6 +132,18 @@ tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_
     return status;
 }
 
+tamis_status tmi_pps_draw_shuffled(tamis_drawn *drawn, const tmi_pps *pps, tmi_draw_in_order *draw, tamis_rng *rng,
+                                   tamis_error *err)
+{
+    uint64_t *order = tmi_alloc(pps->open_count, sizeof *order);
+    if (!order) return tmi_fail_memory(err);
+    tamis_status status = tamis_permutation(order, pps->open_count, rng, err);
+    if (status == TAMIS_OK) status = draw(drawn, pps, order, rng, err);
+    tmi_wipe(order, pps->open_count * sizeof *order);
+    tmi_free(order);
+    return status;
+}
+
 uint32_t tmi_pps_certain_set(const tmi_pps *pps)
 {
     uint32_t set = 0;

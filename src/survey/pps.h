@@ -37,6 +37,11 @@ tamis_status tmi_pps_exact(tamis_number **pi, const tamis_design *design, int64_
 void tmi_pps_ball(tmi_ball *pi, const tmi_pps *pps, size_t i, long bits); /* of the i-th open unit */
 tamis_status tmi_pps_number(tamis_number **pi, const tmi_pps *pps, size_t i, tamis_error *err);
 tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_error *err);
+/* Draws in random order by a method that draws in a given one: order[t] is the open number of the t-th unit; NULL: t. */
+typedef tamis_status tmi_draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const uint64_t *order, tamis_rng *rng,
+                                       tamis_error *err);
+tamis_status tmi_pps_draw_shuffled(tamis_drawn *drawn, const tmi_pps *pps, tmi_draw_in_order *draw, tamis_rng *rng,
+                                   tamis_error *err);
 uint32_t tmi_pps_certain_set(const tmi_pps *pps);
 uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set); /* from a set of open numbers to a set of units */
 

@@ -20,43 +20,22 @@ static tmi_ball *odds_of(const tmi_pps *pps, long bits)
 
 #define TREE_BITS 112 /* decides all choices of a sample but with a probability of about 2^-60 */
 
-static tamis_status make_tree(tmi_tree *tree, const void *context, long bits, tamis_error *err)
+static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch,
+                              tamis_error *err)
 {
-    const tmi_pps *pps = context;
+    const tmi_pps *pps = tmi_pps_of(design);
     tmi_ball *odds = odds_of(pps, bits);
     *tree = (tmi_tree){0};
     if (!odds) return tmi_fail_memory(err);
-    tamis_status status = tmi_tree_init(tree, odds, pps->open_count, true, bits, err);
-    tmi_balls_free(odds, pps->open_count);
+    tamis_status status = tmi_tree_init(tree, odds, pps->open_count, true, bits, watch, err);
+    if (status == TAMIS_OK) tree->own = odds;
+    else tmi_balls_free(odds, pps->open_count);
     return status;
 }
 
-static tamis_status prepare(void **tables, const tamis_design *design, tamis_error *err)
+static tamis_status prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
-    tmi_tree *tree = tmi_alloc(1, sizeof *tree);
-    if (!tree) return tmi_fail_memory(err);
-    tamis_status status = TAMIS_OK;
-    if (tmi_pps_of(design)->open_count > 0) status = make_tree(tree, tmi_pps_of(design), TREE_BITS, err);
-    if (status == TAMIS_OK) *tables = tree;
-    else tmi_free(tree);
-    return status;
-}
-
-static void dismiss(void *tables, const tamis_design *design)
-{
-    (void)design;
-    tmi_tree_clear(tables);
-    tmi_free(tables);
-}
-
-static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
-{
-    const tmi_pps *pps = tmi_pps_of(design);
-    tamis_status status = tmi_pps_draw_certain(drawn, pps, err);
-    if (status == TAMIS_OK && pps->open_count > 0)
-        status = tmi_tree_draw(drawn, tables, pps->size, pps->open, make_tree, pps, rng, err);
-    return status;
+    return tmi_tree_prepare(tables, design, make_tree, TREE_BITS, watch, err);
 }
 
 /* ---- pairs ---- */
@@ -158,4 +137,5 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 }
 
 const tmi_design_kind tmi_sampford = {.name = "sampford", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw, .expose = expose};
+    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = tmi_tree_dismiss,
+    .draw = tmi_tree_draw_design, .expose = expose};

@@ -47,9 +47,9 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
-    (void)tables;
+    (void)tables, (void)watch;
     tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
     if (status != TAMIS_OK) return status;
     uint64_t *units = (uint64_t *)(drawn->units + drawn->count); /* below 2^40: the same as int64_t */

@@ -125,15 +125,16 @@ done:
 /* ---- drawing ---- */
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
     const tmi_parts *d = (const tmi_parts *)design;
     void *const *own = tables;
     tamis_drawn clusters = {0};
-    tamis_status status = tmi_design_draw(&clusters, d->above, own[d->count], 0, rng, err);
+    tamis_status status = tmi_design_draw(&clusters, d->above, own[d->count], 0, rng, watch, err);
     for (size_t i = 0; i < clusters.count && status == TAMIS_OK; i++) {
         int64_t c = clusters.units[i];
-        status = tmi_design_draw(drawn, d->parts[c], own[c], d->first[c], rng, err);
+        const tmi_watch part = tmi_parts_watch(d, (size_t)c, watch);
+        status = tmi_design_draw(drawn, d->parts[c], own[c], d->first[c], rng, &part, err);
     }
     tamis_drawn_clear(&clusters);
     return status;

@@ -59,13 +59,15 @@ done:
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
     const tmi_parts *s = (const tmi_parts *)design;
     void *const *own = tables;
     tamis_status status = TAMIS_OK;
-    for (size_t h = 0; h < s->count && status == TAMIS_OK; h++)
-        status = tmi_design_draw(drawn, s->parts[h], own[h], s->first[h], rng, err);
+    for (size_t h = 0; h < s->count && status == TAMIS_OK; h++) {
+        const tmi_watch part = tmi_parts_watch(s, h, watch);
+        status = tmi_design_draw(drawn, s->parts[h], own[h], s->first[h], rng, &part, err);
+    }
     return status;
 }
 

@@ -56,10 +56,10 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
     uint64_t start;
-    (void)tables;
+    (void)tables, (void)watch;
     tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
     if (status != TAMIS_OK) return status;
     if (!tmi_uniform(&start, (uint64_t)design->population, rng)) return tmi_bits_failed(err);

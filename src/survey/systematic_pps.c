@@ -46,24 +46,17 @@ done:
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
-    (void)tables;
+    (void)tables, (void)watch;
     return draw_in_order(drawn, tmi_pps_of(design), NULL, rng, err);
 }
 
 static tamis_status draw_random(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                                tamis_error *err)
+                                const tmi_watch *watch, tamis_error *err)
 {
-    const tmi_pps *pps = tmi_pps_of(design);
-    uint64_t *order = tmi_alloc(pps->open_count, sizeof *order);
-    (void)tables;
-    if (!order) return tmi_fail_memory(err);
-    tamis_status status = tamis_permutation(order, pps->open_count, rng, err);
-    if (status == TAMIS_OK) status = draw_in_order(drawn, pps, order, rng, err);
-    tmi_wipe(order, pps->open_count * sizeof *order);
-    tmi_free(order);
-    return status;
+    (void)tables, (void)watch;
+    return tmi_pps_draw_shuffled(drawn, tmi_pps_of(design), draw_in_order, rng, err);
 }
 
 /* ---- pairs ---- */

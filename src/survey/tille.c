@@ -102,8 +102,9 @@ static void special_mass(uint64_t *mass, const steps *s, size_t rank, size_t k)
 
 /* ---- drawing ---- */
 
-static tamis_status prepare(void **tables, const tamis_design *design, tamis_error *err)
+static tamis_status prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
+    (void)watch;
     steps *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     tamis_status status = make_steps(s, tmi_pps_of(design), err);
@@ -140,11 +141,12 @@ static bool put_out(size_t *left, size_t *count, const steps *s, size_t k, tamis
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
     const steps *s = tables;
     size_t *left = tmi_alloc(s->N + 1, sizeof *left), count = 0;
     tamis_status status = TAMIS_OK;
+    (void)watch;
     if (!left) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_pps_draw_certain(drawn, tmi_pps_of(design), err));
     for (size_t k = s->N; k-- > s->n;)

@@ -184,24 +184,63 @@ static tamis_status add_level(tmi_tree *tree, size_t count, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits, tamis_error *err)
+/* Levels above the leaves that are there. */
+static tamis_status add_levels(tmi_tree *tree, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *tree = (tmi_tree){.marked = marked, .bits = bits};
-    tree->nodes = tmi_alloc(LEVELS, sizeof *tree->nodes);
-    tree->counts = tmi_alloc(LEVELS, sizeof *tree->counts);
-    if (!tree->nodes || !tree->counts) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(add_level(tree, count, err));
-    for (size_t i = 0; i < count; i++) TMI_TRY(set_leaf(&tree->nodes[0][i], &odds[i], marked, bits, err));
     for (size_t l = 0; tree->counts[l] > 1; l++) {
         const tmi_tree_node *below = tree->nodes[l];
         TMI_TRY(add_level(tree, (tree->counts[l] + 1) / 2, err));
         for (size_t i = 0; i < tree->counts[l + 1]; i++) {
             tmi_tree_node *node = &tree->nodes[l + 1][i];
-            if (2 * i + 1 < tree->counts[l]) TMI_TRY(join(node, &below[2 * i], &below[2 * i + 1], marked, bits, err));
+            if (2 * i + 1 < tree->counts[l]) TMI_TRY(join(node, &below[2 * i], &below[2 * i + 1], tree->marked, tree->bits, err));
             else TMI_TRY(copy_node(node, &below[2 * i], err));
         }
     }
+done:
+    return status;
+}
+
+static tamis_status begin(tmi_tree *tree, const tmi_ball *odds, size_t count, size_t block, bool marked, long bits,
+                          tamis_error *err)
+{
+    *tree = (tmi_tree){.odds = odds, .count = count, .block = block, .marked = marked, .bits = bits};
+    tree->nodes = tmi_alloc(LEVELS, sizeof *tree->nodes);
+    tree->counts = tmi_alloc(LEVELS, sizeof *tree->counts);
+    if (!tree->nodes || !tree->counts) return tmi_fail_memory(err);
+    return add_level(tree, (count + block - 1) / block, err);
+}
+
+tamis_status tmi_tree_block(tmi_tree *below, const tmi_tree *tree, size_t index, tamis_error *err)
+{
+    const size_t first = index * tree->block, left = tree->count - first, count = left < tree->block ? left : tree->block;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(begin(below, tree->odds + first, count, 1, tree->marked, tree->bits, err));
+    for (size_t i = 0; i < count; i++)
+        TMI_TRY(set_leaf(&below->nodes[0][i], &below->odds[i], tree->marked, tree->bits, err));
+    TMI_TRY(add_levels(below, err));
+done:
+    if (status != TAMIS_OK) tmi_tree_clear(below);
+    return status;
+}
+
+#define BLOCKS_A_LOOK 1024 /* between two looks at the watch: some hundredths of a second */
+
+tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits,
+                           const tmi_watch *watch, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(begin(tree, odds, count, TMI_TREE_BLOCK, marked, bits, err));
+    for (size_t i = 0; i < tree->counts[0]; i++) {
+        tmi_tree below;
+        if (i % BLOCKS_A_LOOK == 0) TMI_TRY(tmi_watch_tell(watch, (double)i / (double)tree->counts[0], err));
+        TMI_TRY(tmi_tree_block(&below, tree, i, err));
+        tmi_tree_node *root = &below.nodes[below.levels - 1][0], empty = tree->nodes[0][i];
+        tree->nodes[0][i] = *root;
+        *root = empty;
+        tmi_tree_clear(&below);
+    }
+    TMI_TRY(add_levels(tree, err));
 done:
     if (status != TAMIS_OK) tmi_tree_clear(tree);
     return status;
@@ -215,6 +254,7 @@ void tmi_tree_clear(tmi_tree *tree)
     }
     tmi_free(tree->nodes);
     tmi_free(tree->counts);
+    tmi_balls_free(tree->own, tree->count);
     *tree = (tmi_tree){0};
 }
 
@@ -285,17 +325,18 @@ static tamis_status rests_below(tmi_ball **below, tmi_ball *const *above, const 
     return status;
 }
 
-tamis_status tmi_tree_given(tmi_ball *given, const tmi_tree *tree, const tmi_ball *odds, int64_t n, tamis_error *err)
+/* The rests of level 0, from that of the root, which is taken. */
+static tamis_status rests_of_leaves(tmi_ball ***leaves, const tmi_tree *tree, tmi_ball *root, tamis_error *err)
 {
     size_t top = tree->levels - 1;
-    const tmi_tree_node *root = &tree->nodes[top][0];
-    tmi_ball **above = NULL, **below = NULL;
     tamis_status status = TAMIS_OK;
-    if (n < root->low || n > high(root))
-        return tmi_fail(err, TAMIS_UNABLE, "the sample size lies too far from what the coins give");
-    if (!(above = tmi_alloc(1, sizeof *above)) || !(above[0] = tmi_balls_new(root->count)))
-        TMI_TRY(tmi_fail_memory(err));
-    tmi_ball_set_int(&above[0][n - root->low], 1);
+    tmi_ball **above = tmi_alloc(1, sizeof *above), **below;
+    *leaves = NULL;
+    if (!above) {
+        tmi_balls_free(root, tree->nodes[top][0].count);
+        return tmi_fail_memory(err);
+    }
+    above[0] = root;
     for (size_t level = top; level-- > 0;) {
         if (!(below = tmi_alloc(tree->counts[level], sizeof *below))) TMI_TRY(tmi_fail_memory(err));
         status = rests_below(below, above, tree, level, err);
@@ -304,11 +345,56 @@ tamis_status tmi_tree_given(tmi_ball *given, const tmi_tree *tree, const tmi_bal
         top = level;
         if (status != TAMIS_OK) goto done;
     }
-    for (size_t k = 0; k < tree->counts[0]; k++) { /* w P(others: n - 1) / P(others: n) */
-        tmi_ball_mul(&given[k], &odds[k], &above[k][1], tree->bits);
-        tmi_ball_div(&given[k], &given[k], &above[k][0], tree->bits);
-    }
+    *leaves = above;
+    return TAMIS_OK;
 done:
     free_rests(above, tree, top);
+    return status;
+}
+
+/* The units of one block; its rest is taken. */
+static tamis_status given_in_block(const tmi_tree *tree, size_t index, tmi_ball *rest, tmi_take_odds *take, void *context,
+                                   tamis_error *err)
+{
+    tmi_tree below;
+    tmi_ball **leaves, given;
+    tamis_status status = tmi_tree_block(&below, tree, index, err);
+    if (status != TAMIS_OK) {
+        tmi_balls_free(rest, tree->nodes[0][index].count);
+        return status;
+    }
+    tmi_ball_init(&given);
+    TMI_TRY(rests_of_leaves(&leaves, &below, rest, err));
+    for (size_t k = 0; k < below.count; k++) { /* w P(others: n - 1) / P(others: n) */
+        tmi_ball_mul(&given, &below.odds[k], &leaves[k][1], tree->bits);
+        tmi_ball_div(&given, &given, &leaves[k][0], tree->bits);
+        take(context, index * tree->block + k, &given);
+    }
+    free_rests(leaves, &below, 0);
+done:
+    tmi_ball_clear(&given);
+    tmi_tree_clear(&below);
+    return status;
+}
+
+tamis_status tmi_tree_given(const tmi_tree *tree, int64_t n, tmi_take_odds *take, void *context, const tmi_watch *watch,
+                            tamis_error *err)
+{
+    const tmi_tree_node *root = &tree->nodes[tree->levels - 1][0];
+    tmi_ball *rest, **blocks = NULL;
+    tamis_status status = TAMIS_OK;
+    if (n < root->low || n > high(root))
+        return tmi_fail(err, TAMIS_UNABLE, "the sample size lies too far from what the coins give");
+    if (!(rest = tmi_balls_new(root->count))) TMI_TRY(tmi_fail_memory(err));
+    tmi_ball_set_int(&rest[n - root->low], 1);
+    TMI_TRY(rests_of_leaves(&blocks, tree, rest, err));
+    for (size_t i = 0; i < tree->counts[0]; i++) {
+        if (i % BLOCKS_A_LOOK == 0) TMI_TRY(tmi_watch_tell(watch, (double)i / (double)tree->counts[0], err));
+        rest = blocks[i];
+        blocks[i] = NULL;
+        TMI_TRY(given_in_block(tree, i, rest, take, context, err));
+    }
+done:
+    free_rests(blocks, tree, 0);
     return status;
 }

@@ -10,6 +10,9 @@
  * nodes know also B(m), the weight of m heads with the mark among them: B = B_left A_right + A_left B_right. A marked
  * sample of n heads has weight prod p prod (1 - p) * sum over the sample of (1 - p_l): Sampford's law.
  *
+ * The tree is kept down to blocks of TMI_TREE_BLOCK units; what is below is made again, from the odds, for each block
+ * that is entered. A sample of n units enters at most n of them, and a tree of a million units takes megabytes.
+ *
  * Everything is a ball. Ends of a law that together weigh less than 2^-bits are cut off and their weight is
  * remembered as `lost`: it is added, as an interval [0, lost], to whatever they could have contributed to. A node of
  * variance v keeps O(sqrt(bits v)) numbers, so a tree takes O(bits V log N) operations, V being the variance of the
@@ -17,7 +20,10 @@
 #ifndef TMI_TREE_H
 #define TMI_TREE_H
 
+#include "base/watch.h"
 #include "survey/design.h"
+
+#define TMI_TREE_BLOCK 16
 
 typedef struct tmi_tree_node {
     int64_t low;     /* a[i], b[i] are of low + i heads */
@@ -27,25 +33,46 @@ typedef struct tmi_tree_node {
 } tmi_tree_node;
 
 typedef struct tmi_tree {
-    tmi_tree_node **nodes; /* nodes[0] are the leaves; node i has children 2i and 2i + 1 (the last one: maybe only 2i) */
+    tmi_tree_node **nodes; /* nodes[0] are the blocks; node i has children 2i and 2i + 1 (the last one: maybe only 2i) */
     size_t *counts, levels;
+    const tmi_ball *odds;
+    size_t count, block; /* units, and how many of them a node of level 0 has: TMI_TREE_BLOCK, or 1 inside a block */
+    tmi_ball *own;       /* the odds again, if they belong to the tree */
     bool marked;
     long bits;
 } tmi_tree;
 
-/* Needs    count >= 1 coins of odds > 0. */
+/* Needs    count >= 1 coins of odds > 0, which live as long as the tree. `watch` may be NULL. */
 tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits,
-                           tamis_error *err);
+                           const tmi_watch *watch, tamis_error *err);
 void tmi_tree_clear(tmi_tree *tree);
 
-/* The odds that each unit is a head, given n heads in all: given[k] for odds[k]. */
-tamis_status tmi_tree_given(tmi_ball *given, const tmi_tree *tree, const tmi_ball *odds, int64_t n, tamis_error *err);
+/* What is below block number `index`: a tree whose leaves are its units. */
+tamis_status tmi_tree_block(tmi_tree *below, const tmi_tree *tree, size_t index, tamis_error *err);
 
-/* Makes a tree of more bits, for the rare draw that the first one does not decide. */
-typedef tamis_status tmi_tree_refine(tmi_tree *finer, const void *context, long bits, tamis_error *err);
+/* The odds that each unit is a head, given n heads in all: told one by one, in order. */
+typedef void tmi_take_odds(void *context, size_t unit, const tmi_ball *given);
+tamis_status tmi_tree_given(const tmi_tree *tree, int64_t n, tmi_take_odds *take, void *context, const tmi_watch *watch,
+                            tamis_error *err);
 
-/* Draws n heads (one of them marked, if the tree is) and adds units[k] for each head k. */
+/* ---- designs that are drawn down a tree ---- */
+
+/* Makes the tree of a design; the odds belong to it. */
+typedef tamis_status tmi_tree_maker(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch,
+                                    tamis_error *err);
+
+/* Draws n heads (one of them marked, if the tree is) and adds units[k] for each head k. Where the tree does not decide,
+ * one of more bits is made. */
 tamis_status tmi_tree_draw(tamis_drawn *drawn, const tmi_tree *tree, int64_t n, const int64_t *units,
-                           tmi_tree_refine *refine, const void *context, tamis_rng *rng, tamis_error *err);
+                           tmi_tree_maker *maker, const tamis_design *design, tamis_rng *rng, const tmi_watch *watch,
+                           tamis_error *err);
+
+/* The same as functions of a kind of tmi_pps: its prepare calls the first, with as many bits as shall decide nearly every
+ * draw. */
+tamis_status tmi_tree_prepare(void **tables, const tamis_design *design, tmi_tree_maker *maker, long bits,
+                              const tmi_watch *watch, tamis_error *err);
+void tmi_tree_dismiss(void *tables, const tamis_design *design);
+tamis_status tmi_tree_draw_design(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
+                                  const tmi_watch *watch, tamis_error *err);
 
 #endif

@@ -4,6 +4,7 @@
  * many bits more. So the sample has exactly its law, whatever the precision of the first tree was.                  */
 #include "rng/bits.h"
 #include "rng/inversion.h"
+#include "survey/pps.h"
 #include "survey/tree.h"
 
 #define WORDS_MAX 64 /* digits of U / 64: reached with probability 2^-4000 */
@@ -12,10 +13,13 @@ typedef struct walk {
     tamis_drawn *drawn;
     const tmi_tree *tree;
     tmi_tree finer;
+    tmi_tree block; /* what is below the block that was entered; no levels: none */
+    size_t entered;
     const int64_t *units;
-    tmi_tree_refine *refine;
-    const void *context;
+    tmi_tree_maker *maker;
+    const tamis_design *design;
     tamis_rng *rng;
+    const tmi_watch *watch;
 } walk;
 
 /* j heads and perhaps the mark go left. */
@@ -27,12 +31,14 @@ typedef struct turn {
 static tamis_status refine(walk *w, tamis_error *err)
 {
     tmi_tree finer;
-    tamis_status status = w->refine(&finer, w->context, w->tree->bits + 64, err);
+    tamis_status status = w->maker(&finer, w->design, w->tree->bits + 64, w->watch, err);
     if (status != TAMIS_OK) return status;
     tmi_tree_clear(&w->finer);
     w->finer = finer;
     w->tree = &w->finer;
-    return TAMIS_OK;
+    if (w->block.levels == 0) return TAMIS_OK;
+    tmi_tree_clear(&w->block);
+    return tmi_tree_block(&w->block, w->tree, w->entered, err);
 }
 
 /* The weight of the i-th choice of m heads: i = 0, 1, ... are j = from, from + 1, ...; with a mark two choices each. */
@@ -123,7 +129,7 @@ static tamis_status choose_at(turn *t, walk *w, size_t level, size_t index, int6
         const uint8_t *random = tmi_bits_take(w->rng, sizeof *words);
         if (!random) return tmi_bits_failed(err);
         words[count - 1] = tmi_load64(random);
-        const tmi_tree_node *children = w->tree->nodes[level - 1];
+        const tmi_tree_node *children = (w->block.levels > 0 ? &w->block : w->tree)->nodes[level - 1];
         if (choose(t, &children[2 * index], &children[2 * index + 1], m, marked, words, count, w->tree->bits))
             goto done;
         TMI_TRY(refine(w, err));
@@ -134,13 +140,18 @@ done:
     return status;
 }
 
+static tamis_status enter(walk *w, size_t index, int64_t m, bool marked, tamis_error *err);
+
 static tamis_status descend(walk *w, size_t level, size_t index, int64_t m, bool marked, tamis_error *err)
 {
+    const bool inside = w->block.levels > 0;
+    const tmi_tree *tree = inside ? &w->block : w->tree;
     tamis_status status = TAMIS_OK;
     turn t;
     if (m == 0) return TAMIS_OK;
-    if (level == 0) return tmi_drawn_add(w->drawn, w->units[index], err);
-    if (2 * index + 1 == w->tree->counts[level - 1]) return descend(w, level - 1, 2 * index, m, marked, err);
+    if (level == 0 && !inside) return enter(w, index, m, marked, err);
+    if (level == 0) return tmi_drawn_add(w->drawn, w->units[w->entered * TMI_TREE_BLOCK + index], err);
+    if (2 * index + 1 == tree->counts[level - 1]) return descend(w, level - 1, 2 * index, m, marked, err);
     TMI_TRY(choose_at(&t, w, level, index, m, marked, err));
     TMI_TRY(descend(w, level - 1, 2 * index, t.j, marked && t.mark_left, err));
     TMI_TRY(descend(w, level - 1, 2 * index + 1, m - t.j, marked && !t.mark_left, err));
@@ -148,11 +159,64 @@ done:
     return status;
 }
 
-tamis_status tmi_tree_draw(tamis_drawn *drawn, const tmi_tree *tree, int64_t n, const int64_t *units,
-                           tmi_tree_refine *refine_tree, const void *context, tamis_rng *rng, tamis_error *err)
+#define BLOCKS_A_LOOK 64
+
+static tamis_status enter(walk *w, size_t index, int64_t m, bool marked, tamis_error *err)
 {
-    walk w = {.drawn = drawn, .tree = tree, .units = units, .refine = refine_tree, .context = context, .rng = rng};
+    tamis_status status = TAMIS_OK;
+    if (index % BLOCKS_A_LOOK == 0) TMI_TRY(tmi_watch_tell(w->watch, (double)index / (double)w->tree->counts[0], err));
+    TMI_TRY(tmi_tree_block(&w->block, w->tree, index, err));
+    w->entered = index;
+    status = descend(w, w->block.levels - 1, 0, m, marked, err);
+    tmi_tree_clear(&w->block);
+done:
+    return status;
+}
+
+tamis_status tmi_tree_draw(tamis_drawn *drawn, const tmi_tree *tree, int64_t n, const int64_t *units, tmi_tree_maker *maker,
+                           const tamis_design *design, tamis_rng *rng, const tmi_watch *watch, tamis_error *err)
+{
+    walk w = {.drawn = drawn, .tree = tree, .units = units, .maker = maker, .design = design, .rng = rng, .watch = watch};
     tamis_status status = descend(&w, tree->levels - 1, 0, n, tree->marked, err);
     tmi_tree_clear(&w.finer);
+    return status;
+}
+
+/* ---- as a kind of design ---- */
+
+typedef struct tables {
+    tmi_tree tree;
+    tmi_tree_maker *maker;
+} tables;
+
+tamis_status tmi_tree_prepare(void **made, const tamis_design *design, tmi_tree_maker *maker, long bits,
+                              const tmi_watch *watch, tamis_error *err)
+{
+    tables *t = tmi_alloc(1, sizeof *t);
+    tamis_status status = TAMIS_OK;
+    if (!t) return tmi_fail_memory(err);
+    t->maker = maker;
+    if (tmi_pps_of(design)->open_count > 0) status = maker(&t->tree, design, bits, watch, err);
+    if (status == TAMIS_OK) *made = t;
+    else tmi_free(t);
+    return status;
+}
+
+void tmi_tree_dismiss(void *made, const tamis_design *design)
+{
+    tables *t = made;
+    (void)design;
+    tmi_tree_clear(&t->tree);
+    tmi_free(t);
+}
+
+tamis_status tmi_tree_draw_design(tamis_drawn *drawn, const tamis_design *design, const void *made, tamis_rng *rng,
+                                  const tmi_watch *watch, tamis_error *err)
+{
+    const tmi_pps *pps = tmi_pps_of(design);
+    const tables *t = made;
+    tamis_status status = tmi_pps_draw_certain(drawn, pps, err);
+    if (status == TAMIS_OK && pps->open_count > 0)
+        status = tmi_tree_draw(drawn, &t->tree, pps->size, pps->open, t->maker, design, rng, watch, err);
     return status;
 }

@@ -117,7 +117,7 @@ static tamis_status add_stratum(spread *spread, tmi_sum *variance, int64_t *degr
         tmi_sum_add(&squares, (total - mean) * (total - mean));
     }
     spread->strata++;
-    if (n == 1 && fraction < 1) TMI_TRY(add_lonely(spread, s, total, 1 - fraction, stage, err));
+    if (n == 1 && fraction < 1) TMI_TRY(add_lonely(spread, s, mean, 1 - fraction, stage, err));
     else if (fraction < 1) tmi_sum_add(&spread->sum, (1 - fraction) * n / (n - 1) * tmi_sum_value(squares));
     if (fraction == 0 || stage + 1 == s->stage_count) goto done;
     for (size_t i = from, next; i < to; i = next) {

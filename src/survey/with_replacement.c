@@ -145,9 +145,9 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 }
 
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         tamis_error *err)
+                         const tmi_watch *watch, tamis_error *err)
 {
-    (void)tables;
+    (void)tables, (void)watch;
     tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
     for (int64_t i = 0; i < design->sample && status == TAMIS_OK; i++) {
         uint64_t unit;

@@ -172,12 +172,12 @@ static void questions(void **state)
     tamis_drawn drawn;
     tamis_exposure *list;
     size_t count;
-    assert_int_equal(tamis_sampler_new(&sampler, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_sampler_new(NULL, d, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_sampler_new(&sampler, d, NULL), TAMIS_OK);
-    assert_int_equal(tamis_draw(&drawn, sampler, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_draw(&drawn, NULL, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_draw(NULL, sampler, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_sampler_new(&sampler, NULL, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_sampler_new(NULL, d, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_sampler_new(&sampler, d, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_draw(&drawn, sampler, NULL, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_draw(&drawn, NULL, NULL, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_draw(NULL, sampler, NULL, NULL, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_exposures(&list, &count, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_exposures(NULL, &count, d, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_exposures(&list, NULL, d, NULL), TAMIS_INVALID);
@@ -238,8 +238,8 @@ static void without_memory(const tamis_design *design, const char *name)
     if (strstr(name, strchr(name, ':') ? "" : " of ") && N > 3) return; /* a run for each allocation: small frames */
     EVERY_ALLOCATION_FAILS(tamis_inclusion_joint(pij, design, NULL, N, NULL), is_unknown(pij, N * N));
     EVERY_ALLOCATION_FAILS(tamis_law_new(&law, design, NULL), assert_null(law));
-    EVERY_ALLOCATION_FAILS(tamis_sampler_new(&sampler, design, NULL), assert_null(sampler));
-    EVERY_ALLOCATION_FAILS(tamis_draw(&drawn, sampler, rng, NULL), assert_null(drawn.units));
+    EVERY_ALLOCATION_FAILS(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), assert_null(sampler));
+    EVERY_ALLOCATION_FAILS(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), assert_null(drawn.units));
     EVERY_ALLOCATION_FAILS(tamis_design_exposures(&list, &count, design, NULL), assert_null(list));
     tamis_free(list);
     tamis_drawn_clear(&drawn);
@@ -274,9 +274,9 @@ static void no_bits(const tamis_design *design, const char *name)
 {
     tamis_sampler *sampler;
     tamis_drawn drawn = {0};
-    assert_int_equal(tamis_sampler_new(&sampler, design, NULL), TAMIS_OK);
+    assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), TAMIS_OK);
     bits_from_bytes("", 0);
-    tamis_status status = tamis_draw(&drawn, sampler, rng, NULL);
+    tamis_status status = tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL);
     if (status == TAMIS_OK && tamis_design_sample(design) != tamis_design_population(design) &&
         strncmp(name, "census", 6) != 0 && !strstr(name, ": 1") && !strstr(name, "of 1") && !strstr(name, " 1"))
         fail_msg("%s: drawn without random bits", name);

@@ -15,7 +15,7 @@ static void check(const char *text, long bits)
     tmi_ball *all[] = {&ratio, &known, &part, &gap, &limit};
     tamis_error err = {0};
     for (size_t i = 0; i < 5; i++) tmi_ball_init(all[i]);
-    if (tmi_max_entropy(odds, p, bits, &err) != TAMIS_OK) fail_msg("%s: %s", text, err.message);
+    if (tmi_max_entropy(odds, p, bits, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", text, err.message);
     for (size_t k = 1; k < N; k++) {
         tmi_pps_ball(&known, p, p->size == 1 ? k : 0, bits + 200);
         tmi_pps_ball(&part, p, p->size == 1 ? 0 : k, bits + 200);

@@ -41,6 +41,11 @@ static bool holds(const tmi_ball *ball, double x)
     return bound.lower <= x * (1 + 1e-12) + 1e-300 && x * (1 - 1e-12) - 1e-300 <= bound.upper;
 }
 
+static void keep(void *context, size_t unit, const tmi_ball *given)
+{
+    tmi_ball_set(&((tmi_ball *)context)[unit], given);
+}
+
 /* With few bits the ends are cut, and the balls still hold the truth. */
 static void encloses(void **state)
 {
@@ -50,7 +55,7 @@ static void encloses(void **state)
     for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
         tmi_ball *odds = some_odds(precisions[i]), *given = tmi_balls_new(COINS);
         tmi_tree tree;
-        assert_int_equal(tmi_tree_init(&tree, odds, COINS, true, precisions[i], NULL), TAMIS_OK);
+        assert_int_equal(tmi_tree_init(&tree, odds, COINS, true, precisions[i], NULL, NULL), TAMIS_OK);
         const tmi_tree_node *root = &tree.nodes[tree.levels - 1][0];
         assert_true((root->count < COINS + 1) == (precisions[i] < 100)); /* something is cut, or nothing */
         convolve(a, b, -1);
@@ -64,13 +69,13 @@ static void encloses(void **state)
         }
         assert_true(outside_a <= tmi_ball_bound(&root->lost_a).upper && outside_b <= tmi_ball_bound(&root->lost_b).upper);
         for (int64_t n = root->low; n < root->low + (int64_t)root->count; n++) { /* at its ends much hangs on what was cut */
-            assert_int_equal(tmi_tree_given(given, &tree, odds, n, NULL), TAMIS_OK);
+            assert_int_equal(tmi_tree_given(&tree, n, keep, given, NULL, NULL), TAMIS_OK);
             for (int k = 0; k < COINS && n > 0 && n < COINS; k++) {
                 convolve(others, ignored, k);
                 assert_true(holds(&given[k], (k + 1) / 3.0 * others[n - 1] / others[n]));
             }
         }
-        assert_int_equal(tmi_tree_given(given, &tree, odds, COINS + 1, NULL), TAMIS_UNABLE);
+        assert_int_equal(tmi_tree_given(&tree, COINS + 1, keep, given, NULL, NULL), TAMIS_UNABLE);
         tmi_tree_clear(&tree);
         tmi_balls_free(odds, COINS);
         tmi_balls_free(given, COINS);
@@ -92,11 +97,11 @@ static void draws_on_the_edge(void **state)
     for (int m = 0; m < 2; m++) {
         tamis_design *design = pps(m == 0 ? "conditional_poisson" : "sampford", "1/2 1/2");
         tamis_sampler *sampler;
-        assert_int_equal(tamis_sampler_new(&sampler, design, NULL), TAMIS_OK);
+        assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), TAMIS_OK);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             tamis_drawn drawn;
             bits_from_bytes(cases[i].words, sizeof cases[i].words);
-            assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL), TAMIS_OK);
+            assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
             assert_int_equal(drawn.count, 1);
             assert_int_equal(drawn.units[0], cases[i].unit);
             assert_true(bits_taken() <= cases[i].taken || m == 0); /* balls around odds may need one more */
@@ -120,13 +125,13 @@ static void needs_a_finer_tree(void **state)
     tamis_design *design = pps("sampford", "0.500000000000000000000000000001 0.499999999999999999999999999999");
     (void)state;
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tamis_sampler_new(&sampler, design, NULL), TAMIS_OK);
+    assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), TAMIS_OK);
     bits_from_bytes(below, sizeof below);
-    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL), TAMIS_OK);
+    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
     assert_int_equal(drawn.units[0], 1);
     tamis_drawn_clear(&drawn);
     bits_from_bytes(above, sizeof above);
-    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL), TAMIS_OK);
+    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
     assert_int_equal(drawn.units[0], 0);
     assert_int_equal(bits_taken(), 16);
     tamis_drawn_clear(&drawn);
@@ -137,13 +142,13 @@ static void needs_a_finer_tree(void **state)
 
 static int refined;
 
-static tamis_status refine(tmi_tree *finer, const void *context, long bits, tamis_error *err)
+static tamis_status refine(tmi_tree *finer, const tamis_design *design, long bits, const tmi_watch *watch, tamis_error *err)
 {
     tmi_ball *odds = some_odds(bits);
-    (void)context;
+    (void)design;
     refined++;
-    tamis_status status = tmi_tree_init(finer, odds, COINS, true, bits, err);
-    tmi_balls_free(odds, COINS);
+    tamis_status status = tmi_tree_init(finer, odds, COINS, true, bits, watch, err);
+    finer->own = odds;
     return status;
 }
 
@@ -161,9 +166,9 @@ static void remembers_what_was_cut(void **state)
     memset(ones, 255, sizeof ones);
     for (int64_t k = 0; k < COINS; k++) units[k] = k;
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_tree_init(&tree, odds, COINS, true, 20, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_init(&tree, odds, COINS, true, 20, NULL, NULL), TAMIS_OK);
     bits_from_bytes(ones, sizeof ones);
-    assert_int_equal(tmi_tree_draw(&drawn, &tree, 32, units, refine, NULL, rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_draw(&drawn, &tree, 32, units, refine, NULL, rng, NULL, NULL), TAMIS_OK);
     assert_true(refined > 0);
     assert_int_equal(drawn.count, 32);
     for (int64_t k = 0; k < 32; k++) assert_int_equal(drawn.units[k], k);

@@ -1,0 +1,32 @@
+/* Long work and who watches it: a tamis_progress, and the part of the whole that the work at hand is. Work is told by
+ * the share that is done; whoever divides it hands a narrower watch to each part.                                    */
+#ifndef TMI_WATCH_H
+#define TMI_WATCH_H
+
+#include "base/error.h"
+
+typedef struct tmi_watch {
+    tamis_progress *progress; /* NULL: nobody watches */
+    void *context;
+    double from, to; /* where this work begins and ends in the whole, 0 <= from <= to <= 1 */
+    int64_t rows;    /* read so far */
+} tmi_watch;
+
+/* The part of the work between two shares of it; of nothing, nothing. */
+static inline tmi_watch tmi_watch_part(const tmi_watch *watch, double from, double to)
+{
+    if (!watch) return (tmi_watch){0};
+    const double length = watch->to - watch->from;
+    return (tmi_watch){watch->progress, watch->context, watch->from + from * length, watch->from + to * length, watch->rows};
+}
+
+/* Tells the share of this work that is done, in [0, 1]. SYSTEM, "cancelled", if the caller asks to stop. `watch` may be
+ * NULL. */
+static inline tamis_status tmi_watch_tell(const tmi_watch *watch, double share, tamis_error *err)
+{
+    if (!watch || !watch->progress) return TAMIS_OK;
+    const double whole = watch->from + share * (watch->to - watch->from);
+    return watch->progress(watch->context, whole, watch->rows) == 0 ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+}
+
+#endif
