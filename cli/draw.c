@@ -6,37 +6,55 @@
 static int tell(const cli_call *call, const tamis_frame_sample *sample, const char *out)
 {
     if (call->json) {
-        printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64 "}\n", sample->population,
+        printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64, sample->population,
                sample->sample, sample->strata);
+        if (sample->clusters > 0)
+            printf(", \"clusters\": %" PRId64 ", \"clusters_drawn\": %" PRId64, sample->clusters, sample->clusters_drawn);
+        puts("}");
     } else {
         printf("%" PRId64 " of %" PRId64 " units drawn", sample->sample, sample->population);
+        if (sample->clusters > 0) printf(", in %" PRId64 " of %" PRId64 " clusters", sample->clusters_drawn, sample->clusters);
         if (cli_value(call, "strata")) printf(" in %" PRId64 " strata", sample->strata);
         printf(", in %s\n", out);
     }
     return cli_finish_output();
 }
 
+static int draw(const cli_call *call, const tamis_frame_design *design, const char *out)
+{
+    tamis_error err = {0};
+    tamis_frame_sample sample;
+    cli_progress progress;
+    cli_progress_begin(&progress, call);
+    tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, cli_progress_step, &progress, &err);
+    cli_progress_end(&progress);
+    return status == TAMIS_OK ? tell(call, &sample, out) : cli_failed(&err, NULL);
+}
+
 static int run(const cli_call *call)
 {
-    const char *sample_text = cli_value(call, "sample"), *rate_text = cli_value(call, "rate"), *out = cli_value(call, "out");
+    const char *sample_text = cli_value(call, "sample"), *rate_text = cli_value(call, "rate"),
+               *within_text = cli_value(call, "within");
     tamis_error err = {0};
     tamis_number *rate = NULL;
-    tamis_frame_sample sample;
     tamis_frame_design design = {.method = cli_value(call, "design"), .probability = cli_value(call, "probability"),
                                  .size = cli_value(call, "size"), .strata = cli_value(call, "strata"),
-                                 .allocation = cli_value(call, "allocation")};
+                                 .allocation = cli_value(call, "allocation"), .cluster = cli_value(call, "cluster")};
     if (sample_text && !cli_whole(&design.sample, sample_text, 1, INT64_MAX))
         return cli_wrong_usage(call->command, "--sample must be a whole number, at least 1");
+    if (within_text && !cli_whole(&design.within, within_text, 1, INT64_MAX)) {
+        if (tamis_number_read(&rate, within_text, NULL) == TAMIS_OK) {
+            tamis_number_free(rate);
+            return cli_wrong_usage(call->command, "--within must be a whole number, at least 1, or a column");
+        }
+        design.within_column = within_text;
+    }
     if (rate_text && tamis_number_read(&rate, rate_text, &err) != TAMIS_OK)
         return cli_wrong_usage(call->command, "--rate: %s", err.message);
     design.rate = rate;
     int code;
-    if (tamis_frame_design_check(&design, &err) != TAMIS_OK)
-        code = cli_wrong_usage(call->command, "--%s", err.message);
-    else if (tamis_frame_draw(&sample, call->operands[0], &design, out, &err) != TAMIS_OK)
-        code = cli_failed(&err, NULL);
-    else
-        code = tell(call, &sample, out);
+    if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
+    else code = draw(call, &design, cli_value(call, "out"));
     tamis_number_free(rate);
     return code;
 }
@@ -48,27 +66,36 @@ const cli_command cli_command_draw = {
              "frame's columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's "
              "order. Random bits come from the operating system, sizes and probabilities are exact numbers, and the "
              "law of the sample is exactly that of the design.\n\n"
-             "  srs                  simple random sampling: --sample\n"
-             "  bernoulli            each unit by itself: --rate\n"
-             "  poisson              each unit by itself, with its own probability\n"
-             "  systematic           every k-th unit of the list after a random start\n"
-             "  systematic_random    the same in random order\n"
-             "  pivotal              neighbours in the list compete for a place\n"
-             "  pivotal_random       the same in random order\n"
-             "  conditional_poisson  maximum entropy, fixed size\n"
-             "  sampford             Sampford's method, fixed size\n\n"
+             "  srs                   simple random sampling: --sample\n"
+             "  srs_with_replacement  --sample draws, each of any unit\n"
+             "  bernoulli             each unit by itself: --rate\n"
+             "  poisson               each unit by itself, with its own probability\n"
+             "  systematic            every k-th unit of the list after a random start\n"
+             "  systematic_random     the same in random order\n"
+             "  pivotal               neighbours in the list compete for a place\n"
+             "  pivotal_random        the same in random order\n"
+             "  conditional_poisson   maximum entropy, fixed size\n"
+             "  sampford              Sampford's method, fixed size\n"
+             "  brewer                Brewer's method, fixed size; slow for large frames\n"
+             "  tille                 Tille's elimination, fixed size\n\n"
+             "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has a row for each draw; weight is then the "
+             "inverse of the expected number of draws of the unit.\n\n"
              "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then "
              "they are proportional to the sizes, and units that would get more than 1 are taken for certain. But "
              "for poisson, probabilities must add up to a whole number. systematic draws with equal probabilities "
              "if neither is given.\n\n"
              "With --strata the design is drawn in each stratum by itself: --sample units in each, or as many as the "
-             "column --allocation says.",
+             "column --allocation says.\n\n"
+             "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability "
+             "speak of these. All units of a drawn cluster are taken, or --within of them by simple random sampling: "
+             "two stages.",
     .operands = (const cli_argument[]){
         {.name = "FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"},
         {0}},
     .options = (const cli_argument[]){
         {.name = "design", .value = "NAME", .needed = true,
-         .choices = "srs bernoulli poisson systematic systematic_random pivotal pivotal_random conditional_poisson sampford",
+         .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
+                    "conditional_poisson sampford brewer tille",
          .help = "how to draw"},
         {.name = "sample", .value = "N", .help = "units to draw, in each stratum if there are strata"},
         {.name = "rate", .value = "P/Q", .help = "the probability of each unit (bernoulli)"},
@@ -76,12 +103,15 @@ const cli_command cli_command_draw = {
         {.name = "size", .value = "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
         {.name = "strata", .value = "COLUMN", .help = "what names the stratum; several columns: A,B"},
         {.name = "allocation", .value = "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
+        {.name = "cluster", .value = "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
+        {.name = "within", .value = "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
         {.name = "out", .value = "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"},
         {0}},
     .examples = (const cli_example[]){
         {"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
         {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},
         {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv", "five schools of each type"},
+        {"tamis draw apisrs.csv --design srs --cluster cname --sample 6 --out s.csv", "all schools of six counties"},
         {0}},
     .run = run,
 };

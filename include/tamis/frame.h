@@ -1,7 +1,9 @@
 /* From a sampling frame in a file to a sample in a file.
  *
  * The frame is a CSV or Parquet file, a row a unit. The sample is a CSV file with the frame's columns as they stand and
- * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame.                   */
+ * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame. With replacement the
+ * sample has a row for each draw, so that a unit drawn twice stands twice; then inclusion_probability is that of being
+ * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.   */
 #ifndef TAMIS_FRAME_H
 #define TAMIS_FRAME_H
 
@@ -11,14 +13,19 @@ TAMIS_BEGIN
 
 /* How to draw; what is not used is NULL or 0. Columns are named as in the frame's first line.
  *
- *   srs                                           sample
+ *   srs, srs_with_replacement                     sample
  *   bernoulli                                     rate
  *   systematic, systematic_random                 sample, for equal probabilities; otherwise as below
  *   poisson, pivotal, pivotal_random,
- *   conditional_poisson, sampford                 probability; or size, with sample (expected for poisson)
+ *   conditional_poisson, sampford, brewer, tille  probability; or size, with sample (expected for poisson)
  *
  * With strata the design is drawn in each stratum by itself: `sample` units in each, or as many as the column
- * `allocation` says in all rows of the stratum.                                                                      */
+ * `allocation` says in all rows of the stratum.
+ *
+ * With clusters the design draws clusters: samples, allocations and rates count these, and sizes and probabilities are
+ * theirs, the same in all rows of a cluster. All units of a drawn cluster are in the sample; or, if `within` or
+ * `within_column` says how many, a simple random sample of that many of them, all if it has no more. Labels of clusters
+ * count inside a stratum.                                                                                            */
 typedef struct tamis_frame_design {
     const char *method;
     int64_t sample;
@@ -27,6 +34,9 @@ typedef struct tamis_frame_design {
     const char *size;        /* column of positive sizes, to which the probabilities shall be proportional */
     const char *strata;      /* columns, separated by commas, whose texts together name the stratum */
     const char *allocation;  /* column of whole numbers */
+    const char *cluster;     /* columns, separated by commas, whose texts together name the cluster inside its stratum */
+    int64_t within;          /* units to draw in each drawn cluster */
+    const char *within_column; /* the same as a column of whole numbers, the same in all rows of a cluster */
 } tamis_frame_design;
 
 /* Whether the parts fit together; no file is opened.
@@ -37,18 +47,22 @@ TAMIS_API tamis_status tamis_frame_design_check(const tamis_frame_design *design
 typedef struct tamis_frame_sample {
     int64_t population, sample; /* units of the frame, and drawn */
     int64_t strata;             /* 1 without strata */
+    int64_t clusters, clusters_drawn; /* 0 without clusters */
 } tamis_frame_sample;
 
-/* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact.
+/* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact. `progress` (may be NULL) is called
+ * with `context` some times a second.
  *
  * Needs    `frame` ends in .csv or .parquet; `out` does not exist yet.
  * Gives    the file `out`, complete or not at all; *sample is all zero on failure.
- * Cost     the frame is read two or three times; about a second for a million units. Memory for the sample, and some
- *          hundred bytes a unit if sizes or probabilities are given.
+ * Cost     the frame is read two or three times; about a second for a million units, more for conditional Poisson,
+ *          Sampford and Brewer (survey.h). Memory for the sample, and some hundred bytes a unit if sizes or probabilities
+ *          are given.
  * Errors   INVALID (a design that does not fit, a column that is missing, a cell that is no number: the message names
- *          column and row, never what stands there), UNABLE (as for the design), SYSTEM (engine, disk, memory).       */
+ *          column and row, never what stands there), UNABLE (as for the design), SYSTEM (engine, disk, memory, cancelled).
+ */
 TAMIS_API tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
-                                        const char *out, tamis_error *err);
+                                        const char *out, tamis_progress *progress, void *context, tamis_error *err);
 
 TAMIS_END
 

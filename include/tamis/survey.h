@@ -89,10 +89,17 @@ TAMIS_API const char *tamis_design_name(const tamis_design *design);
  *
  * Needs    1 <= sample <= number of positive sizes, sizes >= 0.
  * Gives    `count` new numbers that the caller frees; all NULL on failure.
- * Cost     O(count log count).
+ * Cost     O(count), and O(log count) for each unit that gets 1.
  * Errors   INVALID, SYSTEM, UNABLE (as above).                                                                       */
 TAMIS_API tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes,
                                                size_t count, int64_t sample, tamis_error *err);
+
+/* The design of these probabilities, without the numbers in between: tamis_design_pps, or "poisson", whose expected size
+ * `sample` is then.
+ *
+ * Needs    as above, and sizes that are not 0.                                                                       */
+TAMIS_API tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes,
+                                              size_t count, int64_t sample, tamis_error *err);
 
 /* ---- inclusion probabilities ---- */
 

@@ -29,4 +29,11 @@ static inline tamis_status tmi_watch_tell(const tmi_watch *watch, double share, 
     return watch->progress(watch->context, whole, watch->rows) == 0 ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "cancelled");
 }
 
+/* The same as a tamis_progress, for a function that takes one: `watch` is the context, and the rows are the watch's. */
+static inline int tmi_watch_progress(void *watch, double share, int64_t rows)
+{
+    (void)rows;
+    return tmi_watch_tell(watch, share < 0 ? 0 : share, NULL) != TAMIS_OK;
+}
+
 #endif

@@ -17,21 +17,25 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     return absent(err);
 }
 
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *err)
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
+                            tamis_error *err)
 {
     (void)path;
+    (void)progress;
+    (void)progress_context;
     *frame = NULL;
     return absent(err);
 }
 
 tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            tamis_error *err)
+                            const tmi_watch *watch, tamis_error *err)
 {
     (void)frame;
     (void)columns;
     (void)count;
     (void)take;
     (void)context;
+    (void)watch;
     return absent(err);
 }
 

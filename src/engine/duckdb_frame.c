@@ -22,7 +22,8 @@ void tmi_frame_free(tmi_frame *frame)
     tmi_free(state);
 }
 
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *err)
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
+                            tamis_error *err)
 {
     *frame = NULL;
     if (!tmi_duckdb_load(err)) return TAMIS_SYSTEM;
@@ -35,7 +36,7 @@ tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *er
     state->source.in_order = true;
     TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
     TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));
-    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, NULL, NULL, err));
+    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, progress, progress_context, err));
     *frame = made;
 done:
     if (status != TAMIS_OK) tmi_frame_free(made);
@@ -77,8 +78,9 @@ static tamis_status take_chunk(cell_room *room, duckdb_data_chunk chunk, const t
 }
 
 static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text *sql, tmi_take_cells *take,
-                             void *context, tamis_error *err)
+                             void *context, const tmi_watch *watch, tamis_error *err)
 {
+    tmi_watch told = watch ? *watch : (tmi_watch){0};
     const tmi_duckdb_api *api = state->session.api;
     duckdb_result result = {0};
     duckdb_data_chunk chunk = NULL;
@@ -90,6 +92,8 @@ static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text
         if (rows > state->frame.rows - first) break;
         TMI_TRY(take_chunk(room, chunk, api, first, take, context, err));
         first += rows;
+        told.rows += rows;
+        TMI_TRY(tmi_watch_tell(&told, (double)first / (double)state->frame.rows, err));
         api->destroy_data_chunk(&chunk);
     }
     if (chunk || first != state->frame.rows)
@@ -102,7 +106,7 @@ done:
 }
 
 tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            tamis_error *err)
+                            const tmi_watch *watch, tamis_error *err)
 {
     frame_state *state = frame->state;
     cell_room room = {.cells = tmi_alloc(count, sizeof *room.cells), .count = count};
@@ -117,7 +121,7 @@ tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t coun
         list[c] = &wanted[c];
     }
     TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, 0, &state->session, list, count, err));
-    TMI_TRY(take_all(&room, state, &sql, take, context, err));
+    TMI_TRY(take_all(&room, state, &sql, take, context, watch, err));
 done:
     for (size_t c = 0; room.cells && c < count; c++) tmi_free(room.cells[c]);
     tmi_free(room.cells);

@@ -3,6 +3,7 @@
 #ifndef TMI_FRAME_H
 #define TMI_FRAME_H
 
+#include "base/watch.h"
 #include "engine/engine.h"
 
 typedef struct tmi_frame {
@@ -21,13 +22,16 @@ typedef struct tmi_cell {
 /* Rows `first` to first + rows - 1; cells[c][i] is column c of row first + i. A status other than OK stops the reading. */
 typedef tamis_status tmi_take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err);
 
-/* Opens a .csv or .parquet file, counts its rows and sees that it holds together. The caller frees it with
- * tmi_frame_free; NULL on failure. INVALID tells what is wrong with the file. */
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_error *err);
-
-/* The columns of these numbers. SYSTEM if the file has another number of rows than when it was opened. */
-tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
+/* Opens a .csv or .parquet file, counts its rows and sees that it holds together; `progress` (may be NULL) is asked now
+ * and then whether to stop. The caller frees it with tmi_frame_free; NULL on failure. INVALID tells what is wrong with the
+ * file. */
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
                             tamis_error *err);
+
+/* The columns of these numbers. SYSTEM if the file has another number of rows than when it was opened. The watch is told
+ * the rows on top of those that it has. */
+tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
+                            const tmi_watch *watch, tamis_error *err);
 
 void tmi_frame_free(tmi_frame *frame);
 

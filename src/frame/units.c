@@ -1,21 +1,25 @@
 #include "frame/units.h"
 
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/memory.h"
 #include "num/number.h"
 
-#define STRATA_COLUMNS 16
+#define LABEL_COLUMNS 16
 #define LONGEST_NUMBER 2100 /* a number may have 1000 digits above and below */
 
 /* ---- columns ---- */
 
-/* Numbers of columns in the frame: strata first, then the number, then the allocation; SIZE_MAX if not wanted. */
+/* Numbers of columns in the frame: those of the strata first, then those of the clusters, then numbers. */
 typedef struct reader {
     tmi_units *units;
     const tmi_frame *frame;
-    size_t columns[STRATA_COLUMNS + 2], count, strata;
-    size_t number, allocation; /* places in columns */
+    size_t columns[2 * LABEL_COLUMNS + 3], count, strata, labels; /* labels: strata and clusters */
+    size_t number, allocation, within;                            /* places in columns; SIZE_MAX if not wanted */
+    int64_t within_all;
 } reader;
 
 static tamis_status add_column(reader *r, size_t *place, const char *option, const char *name, size_t length,
@@ -30,21 +34,42 @@ static tamis_status add_column(reader *r, size_t *place, const char *option, con
     return tmi_fail(err, TAMIS_INVALID, "%s: the frame has no column %.*s", option, (int)(length < 200 ? length : 200), name);
 }
 
-static tamis_status find_columns(reader *r, const tamis_frame_design *design, tamis_error *err)
+/* Columns separated by commas. */
+static tamis_status add_labels(reader *r, const char *option, const char *names, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    const size_t before = r->count;
     size_t place;
-    for (const char *name = design->strata; name;) {
-        size_t length = strcspn(name, ",");
-        if (r->strata == STRATA_COLUMNS) return tmi_fail(err, TAMIS_INVALID, "strata: at most %d columns", STRATA_COLUMNS);
-        TMI_TRY(add_column(r, &place, "strata", name, length, err));
-        r->strata++;
-        name = name[length] ? name + length + 1 : NULL;
+    while (names) {
+        const size_t length = strcspn(names, ",");
+        if (r->count - before == LABEL_COLUMNS)
+            return tmi_fail(err, TAMIS_INVALID, "%s: at most %d columns", option, LABEL_COLUMNS);
+        TMI_TRY(add_column(r, &place, option, names, length, err));
+        names = names[length] ? names + length + 1 : NULL;
     }
-    const char *option = design->size ? "size" : "probability", *number = design->size ? design->size : design->probability;
-    if (number) TMI_TRY(add_column(r, &r->number, option, number, strlen(number), err));
-    if (design->allocation)
-        TMI_TRY(add_column(r, &r->allocation, "allocation", design->allocation, strlen(design->allocation), err));
+done:
+    return status;
+}
+
+static tamis_status find_columns(reader *r, const tamis_frame_design *design, tamis_error *err)
+{
+    const struct {
+        const char *option, *name;
+        size_t *place;
+    } numbers[] = {
+        {"size", design->size, &r->number},
+        {"probability", design->probability, &r->number},
+        {"allocation", design->allocation, &r->allocation},
+        {"within", design->within_column, &r->within},
+    };
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(add_labels(r, "strata", design->strata, err));
+    r->strata = r->count;
+    TMI_TRY(add_labels(r, "cluster", design->cluster, err));
+    r->labels = r->count;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].name)
+            TMI_TRY(add_column(r, numbers[i].place, numbers[i].option, numbers[i].name, strlen(numbers[i].name), err));
 done:
     return status;
 }
@@ -78,146 +103,117 @@ static tamis_status read_number(tamis_number **number, const reader *r, size_t p
     return bad_cell(r, place, row, "must be positive", err);
 }
 
-/* ---- strata ---- */
-
-static uint64_t hash(const char *key, size_t length)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
-    return h ^ h >> 32;
-}
-
-static size_t find_slot(const tmi_units *u, const char *key, size_t length)
-{
-    size_t at = hash(key, length) & (u->slot_count - 1);
-    for (; u->slots[at]; at = (at + 1) & (u->slot_count - 1)) {
-        const tmi_stratum *s = &u->strata[u->slots[at] - 1];
-        if (s->key_length == length && memcmp(u->keys + s->key, key, length) == 0) break;
-    }
-    return at;
-}
-
-static bool grow_strata(tmi_units *u)
-{
-    const size_t room = u->stratum_room ? 2 * u->stratum_room : 64;
-    tmi_stratum *strata = tmi_realloc(u->strata, room, sizeof *strata);
-    if (!strata) return false;
-    u->strata = strata;
-    uint32_t *slots = tmi_alloc(2 * room, sizeof *slots);
-    if (!slots) return false;
-    tmi_free(u->slots);
-    u->slots = slots;
-    u->slot_count = 2 * room;
-    u->stratum_room = room;
-    for (size_t s = 0; s < u->stratum_count; s++)
-        slots[find_slot(u, u->keys + u->strata[s].key, u->strata[s].key_length)] = (uint32_t)s + 1;
-    return true;
-}
-
-static bool grow_keys(tmi_units *u, size_t more)
-{
-    if (more <= u->key_room - u->key_bytes) return true;
-    const size_t room = 2 * (u->key_bytes + more);
-    char *keys = tmi_realloc(u->keys, room, 1);
-    if (!keys) return false;
-    u->keys = keys;
-    u->key_room = room;
-    return true;
-}
-
-/* The stratum of the key that was written at the end of the keys; made if it is new. */
-static bool find_stratum(uint32_t *number, tmi_units *u, size_t length, int64_t row)
-{
-    if (u->stratum_count == u->stratum_room && !grow_strata(u)) return false;
-    const size_t slot = find_slot(u, u->keys + u->key_bytes, length);
-    if (u->slots[slot] == 0) {
-        u->strata[u->stratum_count] = (tmi_stratum){.key = u->key_bytes, .key_length = length, .first = row};
-        u->key_bytes += length;
-        u->slots[slot] = (uint32_t)++u->stratum_count;
-    }
-    *number = u->slots[slot] - 1;
-    return true;
-}
-
-static tamis_status take_stratum(uint32_t *number, const reader *r, int64_t row, size_t i, tmi_cell *const *cells,
-                                 tamis_error *err)
-{
-    tmi_units *u = r->units;
-    size_t length = 0;
-    for (size_t c = 0; c < r->strata; c++) { /* length before text: no two lists of texts have the same key */
-        const tmi_cell cell = cells[c][i];
-        if (!cell.bytes) return bad_cell(r, c, row, "empty", err);
-        if (!grow_keys(u, length + sizeof cell.length + cell.length)) return tmi_fail_memory(err);
-        memcpy(u->keys + u->key_bytes + length, &cell.length, sizeof cell.length);
-        memcpy(u->keys + u->key_bytes + length + sizeof cell.length, cell.bytes, cell.length);
-        length += sizeof cell.length + cell.length;
-    }
-    return find_stratum(number, u, length, row) ? TAMIS_OK : tmi_fail_memory(err);
-}
-
-static tamis_status take_allocation(const reader *r, tmi_stratum *stratum, int64_t row, tmi_cell cell, tamis_error *err)
+/* A whole number that all rows of a group share. */
+static tamis_status take_sample(const reader *r, tmi_group *group, size_t place, int64_t row, tmi_cell cell,
+                                const char *what, tamis_error *err)
 {
     tamis_number *number;
     int64_t sample = 0;
-    tamis_status status = read_number(&number, r, r->allocation, row, cell, err);
+    tamis_status status = read_number(&number, r, place, row, cell, err);
     if (status != TAMIS_OK) return status;
     const bool is_whole = tmi_number_is_integer(number) && tmi_number_floor(&sample, number);
     tamis_number_free(number);
-    if (!is_whole) return bad_cell(r, r->allocation, row, "must be a whole number", err);
-    if (stratum->sample != 0 && stratum->sample != sample)
-        return bad_cell(r, r->allocation, row, "differs from other rows of the same stratum", err);
-    stratum->sample = sample;
+    if (!is_whole) return bad_cell(r, place, row, "must be a whole number", err);
+    if (group->sample != 0 && group->sample != sample) return bad_cell(r, place, row, what, err);
+    group->sample = sample;
     return TAMIS_OK;
+}
+
+/* The number of a cluster stands in all of its rows. */
+static tamis_status take_cluster_number(const reader *r, uint32_t cluster, int64_t row, tmi_cell cell, tamis_error *err)
+{
+    tmi_units *u = r->units;
+    tamis_number *number;
+    tamis_status status = read_number(&number, r, r->number, row, cell, err);
+    if (status != TAMIS_OK) return status;
+    if (!u->numbers[cluster]) {
+        u->numbers[cluster] = number;
+        return TAMIS_OK;
+    }
+    const bool same = tmi_number_compare(u->numbers[cluster], number) == 0;
+    tamis_number_free(number);
+    return same ? TAMIS_OK : bad_cell(r, r->number, row, "differs from other rows of the same cluster", err);
+}
+
+/* ---- rows ---- */
+
+static tamis_status take_row(const reader *r, int64_t row, size_t i, tmi_cell *const *cells, tamis_error *err)
+{
+    tmi_units *u = r->units;
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; c < r->labels; c++)
+        if (!cells[c][i].bytes) return bad_cell(r, c, row, "empty", err);
+    if (u->strata.of && !tmi_groups_add(&u->strata, row, i, cells, r->strata)) return tmi_fail_memory(err);
+    tmi_group *stratum = &u->strata.list[u->strata.of ? u->strata.of[row] : 0];
+    if (r->allocation != SIZE_MAX)
+        TMI_TRY(take_sample(r, stratum, r->allocation, row, cells[r->allocation][i],
+                            "differs from other rows of the same stratum", err));
+    if (!u->clusters.of) {
+        if (u->numbers) TMI_TRY(read_number(&u->numbers[row], r, r->number, row, cells[r->number][i], err));
+        return TAMIS_OK;
+    }
+    if (!tmi_groups_add(&u->clusters, row, i, cells, r->labels)) return tmi_fail_memory(err);
+    const uint32_t number = u->clusters.of[row];
+    tmi_group *cluster = &u->clusters.list[number];
+    cluster->stratum = u->strata.of ? u->strata.of[row] : 0;
+    if (r->within != SIZE_MAX)
+        TMI_TRY(take_sample(r, cluster, r->within, row, cells[r->within][i], "differs from other rows of the same cluster",
+                            err));
+    else cluster->sample = r->within_all;
+    if (u->numbers) TMI_TRY(take_cluster_number(r, number, row, cells[r->number][i], err));
+done:
+    return status;
 }
 
 static tamis_status take(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err)
 {
-    const reader *r = context;
-    tmi_units *u = r->units;
-    for (size_t i = 0; i < rows; i++) {
-        const int64_t row = first + (int64_t)i;
-        uint32_t s = 0;
-        tamis_status status = TAMIS_OK;
-        if (r->strata > 0) {
-            if ((status = take_stratum(&s, r, row, i, cells, err)) != TAMIS_OK) return status;
-            u->stratum_of[row] = s;
-            u->strata[s].count++;
-        }
-        if (u->numbers) status = read_number(&u->numbers[row], r, r->number, row, cells[r->number][i], err);
-        if (status == TAMIS_OK && r->allocation != SIZE_MAX)
-            status = take_allocation(r, &u->strata[s], row, cells[r->allocation][i], err);
-        if (status != TAMIS_OK) return status;
-    }
-    return TAMIS_OK;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < rows && status == TAMIS_OK; i++) status = take_row(context, first + (int64_t)i, i, cells, err);
+    return status;
 }
 
-tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, tamis_error *err)
+tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
+                            tamis_error *err)
 {
-    reader r = {.units = units, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX};
+    reader r = {.units = units, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX, .within = SIZE_MAX,
+                .within_all = design->within};
     *units = (tmi_units){.count = frame->rows};
     tamis_status status = find_columns(&r, design, err);
     if (status != TAMIS_OK) return status;
     const size_t count = (size_t)frame->rows;
     if (frame->rows == 0) return tmi_fail(err, TAMIS_INVALID, "the frame has no rows");
     if (r.count > 0 && count > TAMIS_MAX_LISTED)
-        return tmi_fail(err, TAMIS_INVALID, "the frame has more than 2^28 rows, too many for sizes, probabilities or strata");
+        return tmi_fail(err, TAMIS_INVALID, "the frame has more than 2^28 rows, too many for sizes, probabilities, strata or "
+                        "clusters");
+    units->number_count = r.number != SIZE_MAX ? count : 0;
     if (r.number != SIZE_MAX && !(units->numbers = tmi_alloc(count, sizeof *units->numbers))) return tmi_fail_memory(err);
-    if (r.strata > 0 && !(units->stratum_of = tmi_alloc(count, sizeof *units->stratum_of))) return tmi_fail_memory(err);
+    if (r.strata > 0 && !(units->strata.of = tmi_alloc(count, sizeof *units->strata.of))) return tmi_fail_memory(err);
+    if (r.labels > r.strata && !(units->clusters.of = tmi_alloc(count, sizeof *units->clusters.of)))
+        return tmi_fail_memory(err);
     if (r.strata == 0) {
-        if (!grow_strata(units)) return tmi_fail_memory(err);
-        units->strata[0] = (tmi_stratum){.count = frame->rows};
-        units->stratum_count = 1;
+        if (!(units->strata.list = tmi_alloc(1, sizeof *units->strata.list))) return tmi_fail_memory(err);
+        units->strata.list[0] = (tmi_group){.count = frame->rows};
+        units->strata.count = 1;
     }
-    return r.count > 0 ? tmi_frame_read(frame, r.columns, r.count, take, &r, err) : TAMIS_OK;
+    return r.count > 0 ? tmi_frame_read(frame, r.columns, r.count, take, &r, watch, err) : TAMIS_OK;
+}
+
+void tmi_units_forget_numbers(tmi_units *units)
+{
+    if (!units->numbers) return;
+    for (size_t i = 0; i < units->number_count; i++) tamis_number_free(units->numbers[i]);
+    tmi_free(units->numbers);
+    units->numbers = NULL;
+    units->number_count = 0;
+#ifdef __GLIBC__
+    malloc_trim(0); /* a million small holes in the heap are a hundred megabytes that nobody gets back otherwise */
+#endif
 }
 
 void tmi_units_clear(tmi_units *units)
 {
-    for (int64_t i = 0; units->numbers && i < units->count; i++) tamis_number_free(units->numbers[i]);
-    tmi_free(units->numbers);
-    tmi_free(units->stratum_of);
-    tmi_free(units->strata);
-    tmi_free(units->slots);
-    tmi_free(units->keys);
+    tmi_units_forget_numbers(units);
+    tmi_groups_clear(&units->strata);
+    tmi_groups_clear(&units->clusters);
     *units = (tmi_units){0};
 }

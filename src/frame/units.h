@@ -1,33 +1,27 @@
-/* What a design needs to know of the units: the stratum of each, and a size or probability. */
+/* What a design needs to know of a frame: the stratum and the cluster of each row, and a size or probability. */
 #ifndef TMI_UNITS_H
 #define TMI_UNITS_H
 
 #include <tamis/frame.h>
 #include <tamis/survey.h>
 
-#include "engine/frame.h"
+#include "base/watch.h"
+#include "frame/groups.h"
 
-typedef struct tmi_stratum {
-    size_t key, key_length; /* its name, a piece of tmi_units.keys */
-    int64_t first;          /* its first row */
-    int64_t count;          /* its units */
-    int64_t sample;         /* units to draw; 0: not said */
-} tmi_stratum;
-
+/* What is drawn first are the rows, or the clusters if there are any; that many have numbers. */
 typedef struct tmi_units {
-    int64_t count;
-    tamis_number **numbers; /* sizes or probabilities, by row; NULL if the design has none */
-    uint32_t *stratum_of;   /* by row; NULL without strata */
-    tmi_stratum *strata;    /* in the order of their first rows; one without strata */
-    size_t stratum_count, stratum_room;
-    uint32_t *slots; /* hash table: number of the stratum + 1; 0 is free */
-    size_t slot_count;
-    char *keys;
-    size_t key_bytes, key_room;
+    int64_t count;             /* rows */
+    tamis_number **numbers;    /* sizes or probabilities, by row or cluster; NULL if the design has none */
+    size_t number_count;
+    tmi_groups strata;         /* without strata one group, and no list `of` rows */
+    tmi_groups clusters;       /* none without clusters; `sample` units of each, if it is drawn; 0: all */
 } tmi_units;
 
 /* Clear units in any case. INVALID names the column, and the row. */
-tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, tamis_error *err);
+tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
+                            tamis_error *err);
+
+void tmi_units_forget_numbers(tmi_units *units);
 void tmi_units_clear(tmi_units *units);
 
 #endif

@@ -24,6 +24,21 @@ static void export(uint64_t *words, const mpz_t x)
     mpz_export(words, NULL, -1, sizeof *words, 0, 0, x); /* the words were zero */
 }
 
+tamis_status tmi_common_alloc(tmi_common *c, size_t count, size_t bits, tamis_error *err)
+{
+    for (size_t n = count + 1; n > 0; n >>= 1) bits++;
+    *c = (tmi_common){.count = count, .words = (bits + 63) / 64};
+    tamis_status status = TAMIS_OK;
+    if (c->words > TMI_COMMON_WORDS || count > ALL_WORDS / c->words)
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the numbers need more than a gigabyte over a common denominator"));
+    if (!(c->numerators = tmi_alloc(count * c->words, sizeof(uint64_t))) ||
+        !(c->denominator = tmi_alloc(c->words, sizeof(uint64_t))))
+        TMI_TRY(tmi_fail_memory(err));
+done:
+    if (status != TAMIS_OK) tmi_common_clear(c);
+    return status;
+}
+
 static tamis_status fill(tmi_common *c, const mpz_t common, const tamis_number *const *x, tamis_error *err)
 {
     mpz_t numerator;
@@ -35,13 +50,7 @@ static tamis_status fill(tmi_common *c, const mpz_t common, const tamis_number *
         size_t length = mpz_sizeinbase(common, 2) + more - less + 2;
         if (more >= less && length > bits) bits = length;
     }
-    for (size_t n = c->count + 1; n > 0; n >>= 1) bits++;
-    c->words = (bits + 63) / 64;
-    if (c->words > TMI_COMMON_WORDS || c->count > ALL_WORDS / c->words)
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the numbers need more than a gigabyte over a common denominator"));
-    if (!(c->numerators = tmi_alloc(c->count * c->words, sizeof(uint64_t))) ||
-        !(c->denominator = tmi_alloc(c->words, sizeof(uint64_t))))
-        TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_common_alloc(c, c->count, bits, err));
     export(c->denominator, common);
     for (size_t i = 0; i < c->count; i++) {
         mpz_divexact(numerator, common, mpq_denref(x[i]->value));

@@ -28,6 +28,9 @@ static inline const uint64_t *tmi_common_at(const tmi_common *c, size_t i)
 tamis_status tmi_common_init(tmi_common *c, const tamis_number *const *x, size_t count, tamis_error *err);
 void tmi_common_clear(tmi_common *c);
 
+/* Zeros of as many words as hold (count + 1) times any number of `bits` bits. Errors as above. */
+tamis_status tmi_common_alloc(tmi_common *c, size_t count, size_t bits, tamis_error *err);
+
 /* x / y, exactly or as a ball; y is not zero. */
 tamis_status tmi_number_wide(tamis_number **z, const uint64_t *x, const uint64_t *y, size_t words, tamis_error *err);
 void tmi_ball_set_wide(tmi_ball *z, const uint64_t *x, const uint64_t *y, size_t words, long bits);

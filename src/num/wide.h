@@ -58,6 +58,13 @@ static inline bool tmi_wide_mul(uint64_t *z, const uint64_t *x, uint64_t factor,
     return carry != 0;
 }
 
+/* The binary digits of x: 0 for 0, 3 for 5. */
+static inline size_t tmi_wide_bits(const uint64_t *x, size_t words)
+{
+    while (words > 0 && x[words - 1] == 0) words--;
+    return words == 0 ? 0 : 64 * words - (size_t)__builtin_clzll(x[words - 1]);
+}
+
 static inline void tmi_wide_set(uint64_t *z, const uint64_t *x, size_t words)
 {
     memcpy(z, x, words * sizeof *z);

@@ -74,12 +74,13 @@ static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pp
         list[k] = tmi_ball_bound(&wanted).upper;
     }
     choose_steps(s->step, list, N);
-    double *w = s->change, error = tmi_max_entropy_guess(w, list, s->step, N, pps->size, watch);
+    double *w = s->change, error;
+    tamis_status status = tmi_max_entropy_guess(&error, w, list, s->step, N, pps->size, watch, err);
     for (size_t k = 0; k < N && error < 1; k++) tmi_ball_set_double(&odds[k], w[k]);
     *known = error < 1 ? fmin(52, -log2(error + 0x1p-60)) : 0;
     tmi_ball_clear(&wanted);
     tmi_free(list);
-    return TAMIS_OK;
+    return status;
 }
 
 /* For one unit, with o the odds given and v those wanted, as 1/a = (1 + o)^2 / o:

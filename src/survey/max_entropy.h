@@ -29,10 +29,12 @@
  * Errors   SYSTEM, UNABLE.                                                                                           */
 tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, const tmi_watch *watch, tamis_error *err);
 
-/* Corrects w[k], which begins as wanted[k] = pi / (1 - pi), in doubles until it is as good as doubles tell: the largest
- * relative error of the odds given n heads is returned, infinite if nothing came of it. step[k] is the share of a
- * correction that is made. Gives up silently when cancelled: the next look of the caller at its watch tells.         */
-double tmi_max_entropy_guess(double *w, const double *wanted, const double *step, size_t count, int64_t n,
-                             const tmi_watch *watch);
+/* Corrects w[k], which begins as wanted[k] = pi / (1 - pi), in doubles until it is as good as doubles tell. Gives the
+ * largest relative error of the odds given n heads, infinite if nothing came of it. step[k] is the share of a correction
+ * that is made.
+ *
+ * Errors   SYSTEM (cancelled).                                                                                       */
+tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count,
+                                   int64_t n, const tmi_watch *watch, tamis_error *err);
 
 #endif

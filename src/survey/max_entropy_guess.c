@@ -81,31 +81,37 @@ static double ratio(const terms *t, double p)
 }
 
 /* One round; gives the largest relative error that the odds had. */
-static double correct(double *w, const double *wanted, const double *step, size_t count, int64_t n, const tmi_watch *watch)
+static tamis_status correct(double *worst, double *w, const double *wanted, const double *step, size_t count, int64_t n,
+                            const tmi_watch *watch, tamis_error *err)
 {
     terms t;
-    double worst = 0;
-    if (!set_terms(&t, w, count, n)) return INFINITY;
-    for (size_t k = 0; k < count; k++) {
-        if (k % UNITS_A_LOOK == 0 && tmi_watch_tell(watch, 0, NULL) != TAMIS_OK) return INFINITY;
+    const bool can = set_terms(&t, w, count, n);
+    *worst = can ? 0 : INFINITY;
+    for (size_t k = 0; can && k < count; k++) {
+        if (k % UNITS_A_LOOK == 0 && tmi_watch_tell(watch, 0, err) != TAMIS_OK) return TAMIS_SYSTEM;
         const double error = wanted[k] / (w[k] * ratio(&t, w[k] / (1 + w[k]))) - 1, factor = 1 + step[k] * error;
-        if (!(factor > 0 && factor < INFINITY)) return INFINITY;
-        worst = fmax(worst, fabs(error));
+        if (!(factor > 0 && factor < INFINITY)) {
+            *worst = INFINITY;
+            return TAMIS_OK;
+        }
+        *worst = fmax(*worst, fabs(error));
         w[k] *= factor;
     }
-    return worst;
+    return TAMIS_OK;
 }
 
-double tmi_max_entropy_guess(double *w, const double *wanted, const double *step, size_t count, int64_t n,
-                             const tmi_watch *watch)
+tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count,
+                                   int64_t n, const tmi_watch *watch, tamis_error *err)
 {
-    double error = INFINITY;
+    tamis_status status = TAMIS_OK;
+    *error = INFINITY;
     for (size_t k = 0; k < count; k++) w[k] = wanted[k];
     for (int round = 0; round < ROUNDS; round++) {
-        const double before = error;
-        error = correct(w, wanted, step, count, n, watch);
-        if (error < GOOD || !isfinite(error)) break;
-        if (error < 1e-9 && error > before / 2) break; /* rounding is all that is left */
+        const double before = *error;
+        TMI_TRY(correct(error, w, wanted, step, count, n, watch, err));
+        if (*error < GOOD || !isfinite(*error)) break;
+        if (*error < 1e-9 && *error > before / 2) break; /* rounding is all that is left */
     }
-    return error;
+done:
+    return status;
 }

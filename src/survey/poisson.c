@@ -80,14 +80,14 @@ static tamis_status poisson_expose(tmi_exposures *exposures, const tamis_design 
     return tmi_pps_expose(exposures, design, 0, "poisson", NULL, err);
 }
 
-static const tmi_design_kind poisson = {.name = "poisson", .clear = tmi_pps_clear, .first = tmi_pps_first,
+const tmi_design_kind tmi_poisson = {.name = "poisson", .clear = tmi_pps_clear, .first = tmi_pps_first,
     .exact = tmi_pps_exact, .joint = poisson_joint, .law = poisson_law, .draw = poisson_draw, .expose = poisson_expose};
 
 tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count,
                                   tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    return tmi_pps_new(design, &poisson, probabilities, count, false, err);
+    return tmi_pps_new(design, &tmi_poisson, probabilities, count, false, err);
 }
 
 /* ---- Bernoulli: one rate for all ---- */

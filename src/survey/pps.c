@@ -57,13 +57,26 @@ static tamis_status sort_out(tmi_pps *pps, tamis_error *err)
 tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, const tamis_number *const *probabilities,
                          size_t count, bool fixed_size, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    tmi_pps *pps = NULL;
+    tmi_common pi = {0};
     *design = NULL;
-    TMI_TRY(check_probabilities(probabilities, count, err));
-    if (!(pps = tmi_design_alloc(sizeof *pps, kind, (int64_t)count, -1))) TMI_TRY(tmi_fail_memory(err));
+    tamis_status status = check_probabilities(probabilities, count, err);
+    if (status == TAMIS_OK) status = tmi_common_init(&pi, probabilities, count, err);
+    return status == TAMIS_OK ? tmi_pps_take(design, kind, &pi, fixed_size, err) : status;
+}
+
+tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size,
+                          tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_pps *pps = tmi_design_alloc(sizeof *pps, kind, (int64_t)pi->count, -1);
+    *design = NULL;
+    if (!pps) {
+        tmi_common_clear(pi);
+        return tmi_fail_memory(err);
+    }
     pps->size = -1;
-    TMI_TRY(tmi_common_init(&pps->pi, probabilities, count, err));
+    pps->pi = *pi;
+    *pi = (tmi_common){0};
     TMI_TRY(sort_out(pps, err));
     if (fixed_size) {
         if (!integer_sum(&pps->size, pps))
@@ -77,17 +90,26 @@ done:
     return status;
 }
 
+tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err)
+{
+    if (!method) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
+    for (size_t i = 0; i < METHODS; i++)
+        if (strcmp(method, methods[i]->name) == 0) {
+            *kind = methods[i];
+            return TAMIS_OK;
+        }
+    return tmi_fail(err, TAMIS_INVALID, "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
+                    "systematic, systematic_random, brewer, tille");
+}
+
 tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities,
                               size_t count, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
-    if (!method) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(method, methods[i]->name) == 0)
-            return tmi_pps_new(design, methods[i], probabilities, count, true, err);
-    return tmi_fail(err, TAMIS_INVALID, "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
-                    "systematic, systematic_random, brewer, tille");
+    const tmi_design_kind *kind = NULL;
+    tamis_status status = tmi_pps_kind(&kind, method, err);
+    return status == TAMIS_OK ? tmi_pps_new(design, kind, probabilities, count, true, err) : status;
 }
 
 /* ---- what the kinds share ---- */

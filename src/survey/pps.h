@@ -30,6 +30,13 @@ static inline const uint64_t *tmi_open(const tmi_pps *pps, size_t i)
 tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, const tamis_number *const *probabilities,
                          size_t count, bool fixed_size, tamis_error *err);
 
+/* The same of numerators and a denominator that are there: units of probability in (0, 1]. Takes pi in any case. */
+tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size,
+                          tamis_error *err);
+
+/* A method of tamis_design_pps by its name. */
+tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err);
+
 /* Functions that serve several kinds. */
 void tmi_pps_clear(tamis_design *design);
 tamis_status tmi_pps_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);
@@ -55,6 +62,8 @@ typedef tamis_status tmi_open_joint(tmi_ball *pij, const tmi_pps *pps, const siz
                                     tamis_error *err);
 tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
                            tmi_open_joint *joint, long bits, tamis_error *err);
+
+extern const tmi_design_kind tmi_poisson;
 
 /* Kinds of tamis_design_pps, one a file. */
 extern const tmi_design_kind tmi_conditional_poisson, tmi_sampford, tmi_pivotal, tmi_pivotal_random, tmi_systematic_pps,

@@ -121,13 +121,15 @@ static size_t cut(tmi_tree_node *node, long step, long bits)
     return count;
 }
 
-/* Drops numbers at both ends. */
-static void shorten(tmi_ball *balls, size_t from, size_t kept, size_t count)
+/* Drops numbers at both ends, and gives their memory back. */
+static tmi_ball *shorten(tmi_ball *balls, size_t from, size_t kept, size_t count)
 {
-    if (!balls) return;
+    if (!balls || kept == count) return balls;
     for (size_t i = 0; i < from; i++) tmi_ball_clear(&balls[i]);
     for (size_t i = from + kept; i < count; i++) tmi_ball_clear(&balls[i]);
     memmove(balls, balls + from, kept * sizeof *balls);
+    tmi_ball *less = tmi_realloc(balls, kept, sizeof *balls);
+    return less ? less : balls;
 }
 
 static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const tmi_tree_node *right, bool marked,
@@ -152,8 +154,8 @@ static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const t
     tmi_ball_set(&blur_a, &node->lost_a);
     tmi_ball_set(&blur_b, &node->lost_b);
     size_t from = cut(node, 1, bits), to = cut(node, -1, bits), kept = full - from - to;
-    shorten(node->a, from, kept, full);
-    shorten(node->b, from, kept, full);
+    node->a = shorten(node->a, from, kept, full);
+    node->b = shorten(node->b, from, kept, full);
     node->low += (int64_t)from;
     node->count = kept;
     for (size_t i = 0; i < kept; i++) {

@@ -23,7 +23,7 @@
 #include "base/watch.h"
 #include "survey/design.h"
 
-#define TMI_TREE_BLOCK 16
+#define TMI_TREE_BLOCK 32
 
 typedef struct tmi_tree_node {
     int64_t low;     /* a[i], b[i] are of low + i heads */

@@ -1,7 +1,10 @@
 """tamis draw"""
 import csv
 import json
+import re
+import signal
 import tempfile
+import time
 
 from kit import *
 
@@ -33,6 +36,8 @@ DESIGNS = [
     ("pivotal_random", ["--size", "enroll", "--sample", "20"], 20),
     ("conditional_poisson", ["--size", "enroll", "--sample", "20"], 20),
     ("sampford", ["--size", "enroll", "--sample", "20"], 20),
+    ("brewer", ["--size", "enroll", "--sample", "20"], 20),
+    ("tille", ["--size", "enroll", "--sample", "20"], 20),
 ]
 
 
@@ -68,6 +73,68 @@ def strata_are_drawn_by_themselves():
         assert done.returncode == INVALID and "column yr.rnd, row 1: empty" in done.stderr, done.stderr
         done, rows = draw(folder, "--design", "bernoulli", "--strata", "stype,awards", "--rate", "1", out="u.csv")
         assert [{k: row[k] for k in API_ROWS[0]} for row in rows] == API_ROWS
+
+
+def counts(rows, column):
+    found = {}
+    for row in rows:
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+@case
+def with_replacement_a_row_is_a_draw():
+    with tempfile.TemporaryDirectory() as folder:
+        done, rows = draw(folder, "--design", "srs_with_replacement", "--sample", "300")
+        assert len(rows) == 300 and len(counts(rows, "cds")) < 200, done.stderr
+        for row in rows:
+            assert abs(float(row["inclusion_probability"]) - (1 - (199 / 200) ** 300)) < 1e-12
+            assert abs(float(row["weight"]) - 200 / 300) < 1e-12
+        done, rows = draw(folder, "--design", "srs_with_replacement", "--strata", "stype", "--sample", "5", out="t.csv")
+        for kind, drawn in counts(rows, "stype").items():
+            units = sum(row["stype"] == kind for row in API_ROWS)
+            assert len(drawn) == 5 and all(abs(float(row["weight"]) - units / 5) < 1e-9 for row in drawn)
+
+
+@case
+def clusters_are_drawn_whole():
+    whole = counts(API_ROWS, "cname")
+    with tempfile.TemporaryDirectory() as folder:
+        done, rows = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "6", "--json")
+        told = json.loads(done.stdout)
+        assert told == {"population": 200, "sample": len(rows), "strata": 1, "clusters": len(whole), "clusters_drawn": 6}
+        drawn = counts(rows, "cname")
+        assert len(drawn) == 6
+        for name, units in drawn.items():
+            assert [row["cds"] for row in units] == [row["cds"] for row in whole[name]]
+            assert all(abs(float(row["weight"]) - len(whole) / 6) < 1e-9 for row in units)
+        done, rows = draw(folder, "--design", "bernoulli", "--cluster", "stype,cname", "--rate", "1", out="t.csv")
+        assert [{k: row[k] for k in API_ROWS[0]} for row in rows] == API_ROWS  # the frame's order, whatever the clusters
+
+
+@case
+def two_stages_take_some_of_each_drawn_cluster():
+    whole = counts(API_ROWS, "cname")
+    with tempfile.TemporaryDirectory() as folder:
+        done, rows = draw(folder, "--design", "srs", "--cluster", "cname", "--sample", "8", "--within", "2")
+        drawn = counts(rows, "cname")
+        assert len(drawn) == 8, done.stderr
+        for name, units in drawn.items():
+            size = len(whole[name])
+            assert len(units) == min(2, size)
+            assert all(abs(float(row["weight"]) - len(whole) / 8 * size / min(2, size)) < 1e-9 for row in units)
+        # sizes and allocations by columns; labels of clusters count inside a stratum: 2 strata of 3 clusters of 4 units
+        text = "h,n,c,x,m\n" + "".join(f"{h},{h + 1},{c},{c + 1},{c + 1}\n" for h in (0, 1) for _ in range(4) for c in range(3))
+        done, rows = draw(folder, "--design", "sampford", "--strata", "h", "--allocation", "n", "--cluster", "c", "--size", "x",
+                          "--within", "m", frame=frame_of(folder, text), out="t.csv")
+        assert len(rows) > 0, done.stderr
+        for h, of in counts(rows, "h").items():
+            clusters = counts(of, "c")
+            assert len(clusters) == int(h) + 1
+            for c, units in clusters.items():
+                first = min(1, (int(h) + 1) * (int(c) + 1) / 6) if (h, c) != ("1", "2") else 1
+                assert len(units) == int(c) + 1
+                assert abs(float(units[0]["inclusion_probability"]) - first * (int(c) + 1) / 4) < 1e-12, (h, c, units[0])
 
 
 @case
@@ -116,6 +183,13 @@ def bad_frames_are_named():
         ("h,n\na,0.5\n", ["srs", "--strata", "h", "--allocation", "n"], "whole number"),
         ("h\na\n", ["bernoulli", "--rate", "2"], "rate"),
         ("h\na,b\n", ["srs", "--sample", "1"], "line 2"),
+        ("c,x\na,1\na,2\n", ["sampford", "--cluster", "c", "--size", "x", "--sample", "1"], "column x, row 2: differs"),
+        ("c,m\na,1\na,2\n", ["srs", "--cluster", "c", "--within", "m", "--sample", "1"], "column m, row 2: differs"),
+        ("c,m\na,1/2\n", ["srs", "--cluster", "c", "--within", "m", "--sample", "1"], "column m, row 1: must be a whole"),
+        ("c,x\na,1\n,2\n", ["srs", "--cluster", "c", "--sample", "1"], "column c, row 2: empty"),
+        ("c\na\na\n", ["srs", "--cluster", "c", "--sample", "2"], "sample: 2 clusters, but there are only 1"),
+        ("c\na\n", ["srs", "--cluster", "d", "--sample", "1"], "cluster: the frame has no column d"),
+        ("c\na\n", ["srs", "--cluster", "c", "--within", "d", "--sample", "1"], "within: the frame has no column d"),
     ]
     with tempfile.TemporaryDirectory() as folder:
         for text, options, words in bad:
@@ -132,9 +206,46 @@ def wrong_usage_is_named():
                                (["srs", "--sample", "1.5"], "--sample"), (["srs", "--sample", "-3"], "--sample"),
                                (["srs", "--sample", "9" * 30], "--sample"), (["srs", "--sample", "x"], "--sample"),
                                (["bernoulli"], "--rate"), (["bernoulli", "--rate", "x"], "--rate"),
+                               (["srs", "--sample", "3", "--within", "2"], "--within"),
+                               (["srs", "--sample", "3", "--cluster", "cname", "--within", "1/2"], "--within"),
+                               (["srs_with_replacement", "--sample", "3", "--cluster", "cname"], "--cluster"),
                                (["best", "--sample", "3"], "--design"), (["sampford", "--sample", "3"], "--probability")):
             is_usage_error(draw(folder, "--design", *options)[0], words)
         assert os.listdir(folder) == []
+
+
+MUCH = "x\n" + "".join(f"{100 + i * 7919 % 2000}\n" for i in range(150000))
+
+
+@case
+def a_bar_moves_on_a_terminal():
+    with tempfile.TemporaryDirectory() as folder:
+        frame_of(folder, MUCH)
+        line = ["draw", "frame.csv", "--design", "sampford", "--size", "x", "--sample", "100", "--out"]
+        code, text = on_terminal([*line, "s.csv"], cwd=folder)
+        assert code == OK and len(set(re.findall(r"(\d+) %", text))) >= 3, text[-2000:]
+        assert "\r\033[K100 of 150000" in text
+        code, text = on_terminal([*line, "quiet.csv", "--quiet"], cwd=folder)
+        assert code == OK and "%" not in text
+
+
+@case
+def ctrl_c_stops_and_leaves_nothing():
+    for design, phase in (("sampford", "%"), ("brewer", "%"), ("conditional_poisson", "%"), ("sampford", "looking")):
+        with tempfile.TemporaryDirectory() as folder:
+            frame_of(folder, MUCH)
+            sent = []
+
+            def interrupt(process, text):
+                if (phase in text or phase == "looking") and not sent:
+                    sent.append(time.monotonic())
+                    process.send_signal(signal.SIGINT)
+
+            code, text = on_terminal(["draw", "frame.csv", "--design", design, "--size", "x", "--sample", "1000", "--out",
+                                      "s.csv"], act=interrupt, cwd=folder, LSAN_OPTIONS=CANCELLED)
+            assert sent and code in (SYSTEM, -signal.SIGINT), (design, code, text[-500:])
+            assert time.monotonic() - sent[0] < 5  # one second of ours, the others for sanitizers on a busy machine
+            assert os.listdir(folder) == ["frame.csv"], os.listdir(folder)
 
 
 @case

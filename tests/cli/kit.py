@@ -22,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 API = TOP / "examples" / "api"
 
+CANCELLED = f"suppressions={HERE / 'cancelled.supp'}:print_suppressions=0"  # LSAN_OPTIONS of a command that is stopped
+
 OK, SYSTEM, USAGE, INVALID, REFUSED, UNABLE = range(6)
 
 

@@ -166,7 +166,6 @@ def the_demo_leaves_nothing_behind_when_it_fails():
 
 # Work of a few seconds: files of a million rows each.
 ROWS, PARTS = 1_000_000, 16
-CANCELLED = f"suppressions={HERE / 'cancelled.supp'}:print_suppressions=0"
 
 
 class folder_with_much_work(folder_with_plan):

@@ -19,6 +19,18 @@ static void parts_fit_or_are_named(void **state)
         {{.method = "sampford", .size = "x", .sample = 3}, NULL},
         {{.method = "systematic", .sample = 3}, NULL},
         {{.method = "systematic", .size = "x", .sample = 3}, NULL},
+        {{.method = "brewer", .size = "x", .sample = 3}, NULL},
+        {{.method = "tille", .probability = "p"}, NULL},
+        {{.method = "srs_with_replacement", .sample = 3}, NULL},
+        {{.method = "srs", .sample = 3, .cluster = "c"}, NULL},
+        {{.method = "sampford", .size = "x", .sample = 3, .cluster = "c", .within = 2}, NULL},
+        {{.method = "bernoulli", .rate = half, .cluster = "c", .within_column = "m"}, NULL},
+        {{.method = "srs", .sample = 3, .within = 2}, "within: there are no clusters"},
+        {{.method = "srs", .sample = 3, .within_column = "m"}, "within: there are no clusters"},
+        {{.method = "srs", .sample = 3, .cluster = "c", .within = -1}, "within: must be"},
+        {{.method = "srs", .sample = 3, .cluster = "c", .within = 1, .within_column = "m"}, "within: either"},
+        {{.method = "srs_with_replacement", .sample = 3, .cluster = "c"}, "cluster: srs_with_replacement draws"},
+        {{.method = "srs_with_replacement", .sample = 3, .size = "x"}, "size: srs_with_replacement draws"},
         {{.sample = 3}, "design:"},
         {{.method = "best", .sample = 3}, "design: must be"},
         {{.method = "srs"}, "sample: how many"},
@@ -50,14 +62,14 @@ static void parts_fit_or_are_named(void **state)
 static void nothing_is_invalid(void **state)
 {
     const tamis_frame_design design = {.method = "srs", .sample = 1};
-    tamis_frame_sample sample = {1, 1, 1};
+    tamis_frame_sample sample = {.population = 1, .sample = 1};
     (void)state;
     assert_int_equal(tamis_frame_design_check(NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(sample.population, 0);
-    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL, NULL, NULL), TAMIS_INVALID);
 }
 
 int main(void)
