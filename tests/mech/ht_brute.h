@@ -21,6 +21,7 @@ typedef struct brute {
     mpq_t p[BRUTE_SAMPLES], pi[BRUTE_UNITS], v[BRUTE_VALUES], w[BRUTE_UNITS][BRUTE_VALUES]; /* w = v / pi */
     long double total[2 * BRUTE_SAMPLES], here[2 * BRUTE_SAMPLES], there[2 * BRUTE_SAMPLES]; /* of one pair */
     int atoms;
+    int low, high; /* populations with a sum of value numbers outside are not possible; none if both are 0 */
 } brute;
 
 /* `pi`, blank between, if the probabilities are not rational; else they are added up here. */
@@ -154,8 +155,13 @@ static inline void brute_each(brute *b, int unit, void (*f)(brute *b, void *cont
 {
     int x[BRUTE_UNITS] = {0};
     for (;;) {
+        int sum = 0;
+        for (int i = 0; i < b->units; i++) sum += x[i];
         for (int other = 0; other < b->values; other++) {
+            int changed = sum - x[unit] + other;
+            bool window = b->low + b->high > 0;
             if (other == x[unit]) continue;
+            if (window && (sum < b->low || sum > b->high || changed < b->low || changed > b->high)) continue;
             brute_pair(b, x, unit, other);
             f(b, context);
         }

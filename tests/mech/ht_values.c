@@ -38,7 +38,9 @@ static void attained(brute *b, const tamis_ht_unit *u, int unit, long double E, 
     about(u->value, brute_delta(b, E), name, "the reported pair");
 }
 
-static void without_noise(const tamis_design *design, const char *name, const char *pi, const char *const *values, int count)
+/* With low < high the sum of 0/1 values is known to lie between. */
+static void without_noise(const tamis_design *design, const char *name, const char *pi, const char *const *values, int count,
+                          int low, int high)
 {
     tamis_law *law;
     tamis_error err = {0};
@@ -48,7 +50,13 @@ static void without_noise(const tamis_design *design, const char *name, const ch
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
     brute_set(&b, law, pi, values, count);
     for (int a = 0; a < count; a++) list[a] = number(values[a]);
-    tamis_ht_values v = {.law = law, .values = (const tamis_number *const *)list, .count = (size_t)count};
+    char ends[2][8];
+    snprintf(ends[0], sizeof ends[0], "%d", low);
+    snprintf(ends[1], sizeof ends[1], "%d", high);
+    tamis_number *from = low < high ? number(ends[0]) : NULL, *to = low < high ? number(ends[1]) : NULL;
+    tamis_ht_values v = {.law = law, .values = (const tamis_number *const *)list, .count = (size_t)count, .low = from, .high = to};
+    b.low = low;
+    b.high = high;
     worst w[BRUTE_UNITS] = {0};
     for (int i = 0; i < b.units; i++) brute_each(&b, i, take_worst, &w[i]);
     for (int e = 0; e < EPS_COUNT; e++) {
@@ -63,6 +71,8 @@ static void without_noise(const tamis_design *design, const char *name, const ch
     if (tamis_ht_values_pure(units, &v, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     for (int i = 0; i < b.units; i++) about(units[i].value, w[i].pure, name, "pure");
     for (int a = 0; a < count; a++) tamis_number_free(list[a]);
+    tamis_number_free(from);
+    tamis_number_free(to);
     brute_clear(&b);
     tamis_law_free(law);
 }
@@ -96,8 +106,10 @@ static void every_design(void **state)
         {"census", census(4), NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        without_noise(cases[i].design, cases[i].name, cases[i].pi, two, 2);
-        if (tamis_design_population(cases[i].design) <= 4) without_noise(cases[i].design, cases[i].name, cases[i].pi, three, 3);
+        int units = (int)tamis_design_population(cases[i].design);
+        without_noise(cases[i].design, cases[i].name, cases[i].pi, two, 2, units - 3, units - 1);
+        if (units <= 6) without_noise(cases[i].design, cases[i].name, cases[i].pi, two, 2, 0, 0);
+        if (units <= 4) without_noise(cases[i].design, cases[i].name, cases[i].pi, three, 3, 0, 0);
         tamis_design_free(cases[i].design);
     }
 }
