@@ -10,6 +10,7 @@
 #include "privacy/meaning.h"
 #include "release/noise_law.h"
 #include "release/sensitivity.h"
+#include "release/specification.h"
 
 /* ---- exact numbers ---- */
 
@@ -140,6 +141,8 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_open(out, '{');
     tmi_json_key(out, "setting");
     put_setting(out, schedule);
+    tmi_json_key(out, "specification");
+    tmi_put_specification(out, schedule);
     tmi_json_key(out, "sample");
     tmi_put_spent(out, schedule);
     tmi_json_key(out, "outsider");
@@ -381,6 +384,7 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
     write_paragraph(text, schedule, put_outsider);
     tmi_text_put(text, "\n");
     write_meaning(text, schedule);
+    if (!released) tmi_write_specification(text, schedule);
 
     const char *list[4];
     size_t count = sentences(list, schedule);

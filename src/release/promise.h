@@ -8,7 +8,8 @@
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
 void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what);
 
-/* Value of the key "guarantee": {"sample": {epsilon, delta}, "outsider": null, "outsider_reason"}. */
+/* Value of the key "guarantee": {"setting", "specification", "sample": {epsilon, delta}, "outsider", "outsider_reason",
+ * "meaning"}. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
 
 /* {"epsilon": {lower, upper}, "delta": {lower, upper}} */

@@ -186,7 +186,7 @@ static void the_promise_is_in_the_words_of_the_plan(void **state)
         assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
         assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
         assert_true(!strstr(text, "Every person: epsilon 1") == !cases[i].census);
-        assert_true(!strstr(text, "sampled") == cases[i].census);
+        assert_true(!strstr(text, "Sampled person: epsilon 1") == cases[i].census);
         assert_true(!strstr(text, "about each sampled person") || !cases[i].census);
         tamis_free(text);
         tamis_preview_free(preview);
@@ -238,6 +238,8 @@ static void every_setting_is_checked(void **state)
             assert_int_equal(strstr(text, "has no effect in this setting") != NULL, secret && !s->may_amplify);
             assert_int_equal(strstr(json, "\"outsider\": null") == NULL, claims);
             assert_int_equal(strstr(json, "\"outsider_reason\"") == NULL, claims);
+            assert_true(strstr(json, s->domain) && strstr(json, s->universes) && strstr(json, s->neighbours));
+            assert_non_null(strstr(text, "measured by largest |log(P(S) / Q(S))| over all sets S of outputs"));
             assert_int_equal(strstr(text, "or taking it away") != NULL, !s->size_is_public);
             tamis_free(text);
             tamis_free(json);
