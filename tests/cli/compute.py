@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import threading
+import xml.etree.ElementTree
 
 from kit import *
 
@@ -156,6 +157,21 @@ def the_example_of_the_paper_runs():
     for n, eps in pure.items():  # Result 9, with k = 400
         assert eps == math.inf if n > 400 else abs(eps / math.log(401 / (401 - n)) - 1) < 1e-12, (n, eps)
     assert len(scales) == 12 and any(scale == 0 for *_, scale in scales) and all(scale < 1000 for *_, scale in scales), scales
+
+
+@case
+def figure_5_1_of_settings_is_drawn():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["sh", TOP / "examples" / "settings" / "figure-5-1.sh", folder], check=True, env=environment(TAMIS=TAMIS))
+        header, *rows = (pathlib.Path(folder) / "figure-5-1.csv").read_text().splitlines()
+        example = (pathlib.Path(folder) / "example.csv").read_text()
+        picture = xml.etree.ElementTree.parse(pathlib.Path(folder) / "figure-5-1.svg").getroot()
+    assert example == "first,second,naive,right\n0.16,0.49,0.65,1.07\n", example
+    assert header == "eps,naive,right" and len(rows) == 13
+    for eps, naive, right in (map(float, row.split(",")) for row in rows):
+        assert abs(naive - 2 * math.log1p(0.1 * math.expm1(eps))) < 1e-6
+        assert abs(right - math.log1p(0.1 * math.expm1(2 * eps))) < 1e-6
+    assert len([e for e in picture if e.tag.endswith("polyline")]) == 2
 
 
 @case
