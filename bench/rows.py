@@ -86,6 +86,18 @@ def draw_rows(method, size, bar, peer):
     yield Row("survey", what, what, drawn, "s", bar, False, *beside)
 
 
+# `tamis draw` on a frame of a million units
+DRAWS = {
+    "srs": "--design srs --sample 10000",
+    "bernoulli": "--design bernoulli --rate 1/100",
+    "poisson": "--design poisson --size size --sample 10000",
+    "systematic": "--design systematic --size size --sample 10000",
+    "pivotal": "--design pivotal --size size --sample 10000",
+    "strata": "--design srs --strata stratum --sample 10",
+    "clusters": "--design srs --cluster stratum --sample 10",
+}
+
+
 def ht_rows():
     """The whole window at the size of a country, the proof that no total inside it is worse included; and its growth."""
     def line(N, n, eps):
@@ -115,6 +127,9 @@ ROWS = [
     *draw_rows("pivotal", "10000 of 1000000", 1, True),
     *draw_rows("sampford", "1000 of 100000", 5, False),
     *draw_rows("conditional_poisson", "1000 of 100000", 5, False),
+    *draw_rows("conditional_poisson", "1000 of 1000000", 20, False),
+    *(Row("survey", f"tamis draw, {title}, 10000 of 1000000, CSV to CSV", f"tamis draw, {title}", seconds, "s", 1.5, False,
+          "the bar", None, 1.5) for title in DRAWS),
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),

@@ -23,6 +23,7 @@ static const struct { const char *method; int64_t population, sample; } rows[] =
     {"stratified", 1000000, 10000},
     {"sampford", 100000, 1000},
     {"conditional_poisson", 100000, 1000},
+    {"conditional_poisson", 1000000, 1000},
     {"sampford", 500, 20},
     {"conditional_poisson", 5000, 200},
 };
