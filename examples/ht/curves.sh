@@ -1,6 +1,6 @@
 #!/bin/sh
 # How private is an estimate because its sample was drawn at random? The formulas of the paper ht at the size of a real
-# survey, as three tables in CSV. Usage: sh curves.sh [FOLDER]; TAMIS names the program.
+# survey, as three tables in CSV and a picture. Usage: sh curves.sh [FOLDER]; TAMIS names the program.
 set -e
 tamis=${TAMIS:-tamis}
 folder=${1:-.}
@@ -43,3 +43,6 @@ ask() { # ID KIND IN
         done
     done | rows
 } >"$folder/scale.csv"
+
+# The first curve as a picture.
+"$tamis" privacy srs --population 6194 --sample 200 --ones 400:5794 --svg "$folder/delta.svg" --json >"$folder/delta.json"

@@ -144,9 +144,9 @@ static bool tell(tamis_bound *bound, const tmi_ball *ball, double size)
 
 static bool tell_side(tamis_moments *m, const side *s, double size)
 {
-    bool narrow = tell(&m->mean, &s->mean, size) & tell(&m->variance, &s->variance, size * size);
+    bool mean = tell(&m->mean, &s->mean, size), variance = tell(&m->variance, &s->variance, size * size);
     m->variance.lower = fmax(m->variance.lower, 0);
-    return narrow;
+    return mean && variance;
 }
 
 /* ---- public ---- */
@@ -187,7 +187,7 @@ tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_l
         divide_values(&w, x, bits);
         for (int i = 0; i < 2; i++) set_moments(&w, &w.sides[i], bits);
         double size = fmin(tmi_ball_bound(&w.size).upper, 1e150);
-        if (tell_side(&with, &w.sides[0], size) & tell_side(&without, &w.sides[1], size)) {
+        if (tell_side(&with, &w.sides[0], size) && tell_side(&without, &w.sides[1], size)) {
             *in = with;
             *out = without;
             goto done;

@@ -6,16 +6,17 @@
  * (max_entropy_guess.c): what they give is a guess and nothing else, which the balls go on from.
  *
  * How they are certified. Let w be any guess, pi_k + r_k its probabilities given n heads (enclosed by tree.h), and
- * let lambda(t) be the logarithms of odds that give pi + (1-t) r, from the guess at t = 0 to the solution at t = 1.
- * Then C d lambda / dt = -r, where C is the covariance matrix of the indicators: off the diagonal -c_kl <= 0, and
- * rows sum to 0. With R_j the elementary symmetric functions of the odds of the other units,
+ * let lambda(t) be the logarithms of odds that give pi + (1-t) r, from the guess at t = 0 to the solution at t = 1:
+ * all of these lie in (0, 1) and sum to n, so there are such odds, and they move smoothly. Then C d lambda / dt = -r,
+ * where C is the covariance matrix of the indicators: off the diagonal -c_kl <= 0, and rows sum to 0, the sample size
+ * being fixed. With R_j the elementary symmetric functions of the odds of the other N - 2 units,
  *     c_kl = P(k, not l) P(l, not k) - P(k, l) P(neither) = w_k w_l (R_{n-1}^2 - R_n R_{n-2}) / (sum)^2
  *          >= kappa P(k, not l) P(l, not k) >= kappa a_k a_l,
  *     kappa = (N - 1) / (n (N - n)),  a_k = pi_k(t) (1 - pi_k(t)),
  * by Newton's inequality and because indicators of different units are negatively correlated. Where d lambda / dt is
  * largest, at k say, sum over l of c_kl (difference to l) = -r_k, so its distance to the mean weighted by a is at
- * most |r_k| / (kappa a_k S), S = sum of a; likewise where it is smallest. Hence, up to a common factor, every log
- * w_k is within
+ * most |r_k| / (kappa a_k S), S = sum of a; likewise where it is smallest. Integrated over t, and the integral of the
+ * weighted mean being the same for all units: up to a common factor, every log w_k is within
  *     epsilon = max over k of |r_k| / (kappa a_k S)
  * of the solution, a_k being the smaller of its values at t = 0 and t = 1 (it is concave in between).                */
 #ifndef TMI_MAX_ENTROPY_H

@@ -150,6 +150,8 @@ def the_example_of_the_paper_runs():
         curves = {(row["noise"], float(row["eps"])): float(row["delta"]) for row in table("delta.csv")}
         pure = {int(row["sample"]): float(row["eps"]) for row in table("pure.csv")}
         scales = [(row["noise"], float(row["eps"]), float(row["scale"])) for row in table("scale.csv")]
+        json.loads((pathlib.Path(folder) / "delta.json").read_text())
+        assert (pathlib.Path(folder) / "delta.svg").read_text().startswith("<svg")
     for noise in {noise for noise, _ in curves}:
         deltas = [curves[key] for key in sorted(curves) if key[0] == noise]
         assert deltas == sorted(deltas, reverse=True) and 1e-3 < deltas[0] < 200 / 6194 and deltas[-1] == 0, (noise, deltas)
