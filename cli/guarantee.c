@@ -1,13 +1,9 @@
 /* The numbers of a guarantee: which epsilons are looked at, and their deltas. */
 #include "guarantee.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define ROWS 8            /* of the table, about */
 #define POINTS_A_ROW 4    /* of the curve */
@@ -25,17 +21,6 @@ static int read_number(tamis_number **number, const cli_call *call, const char *
     return status == TAMIS_OK ? 0 : cli_wrong_usage(call->command, "--%s: %s", option, err.message);
 }
 
-static int open_svg(cli_guarantee *g)
-{
-    const char *path = cli_value(g->call, "svg");
-    if (!path) return 0;
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    g->svg_is_new = file >= 0;
-    if (file < 0 && errno == EEXIST) file = open(path, O_WRONLY | O_CLOEXEC); /* emptied when there is something to write */
-    g->svg = file >= 0 ? fdopen(file, "w") : NULL;
-    return g->svg ? 0 : cli_wrong_usage(g->call->command, "--svg: cannot write '%s': %s", path, strerror(errno));
-}
-
 int cli_guarantee_begin(cli_guarantee *g, const cli_call *call)
 {
     *g = (cli_guarantee){.call = call};
@@ -43,15 +28,14 @@ int cli_guarantee_begin(cli_guarantee *g, const cli_call *call)
         return cli_wrong_usage(call->command, "--epsilon and --delta exclude each other: one is asked, the other answered");
     int code = read_number(&g->eps, call, "epsilon");
     if (code == 0) code = read_number(&g->delta, call, "delta");
-    return code == 0 ? open_svg(g) : code;
+    return code == 0 ? cli_svg_open(&g->svg, call) : code;
 }
 
 void cli_guarantee_clear(cli_guarantee *g)
 {
     tamis_number_free(g->eps);
     tamis_number_free(g->delta);
-    if (g->svg) fclose(g->svg);
-    if (g->svg && g->svg_is_new) unlink(cli_value(g->call, "svg"));
+    cli_svg_close(&g->svg);
     *g = (cli_guarantee){0};
 }
 

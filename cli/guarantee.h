@@ -33,6 +33,18 @@ typedef struct cli_mechanism {
     {.name = "svg", .value = "FILE", .help = "also write the curve as a picture"},                                   \
     {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"}
 
+/* The file of --svg: opened before the work, so that what is wrong is told first (the exit code; 0: go on), written once,
+ * and gone if it was new and nothing was written. All of it does nothing if there is no --svg. */
+typedef struct cli_svg {
+    const char *path;
+    FILE *file;
+    bool is_new;
+} cli_svg;
+
+int cli_svg_open(cli_svg *svg, const cli_call *call);
+tamis_status cli_svg_write(cli_svg *svg, const tamis_plot *plot, tamis_error *err);
+void cli_svg_close(cli_svg *svg);
+
 #define CLI_CURVE 64 /* points at most */
 
 typedef struct cli_point {
@@ -52,8 +64,7 @@ typedef struct cli_guarantee {
     tamis_bound pure;
     cli_point points[CLI_CURVE];
     size_t count;
-    FILE *svg;
-    bool svg_is_new;
+    cli_svg svg;
 } cli_guarantee;
 
 /* Reads the options and opens the file of the picture, so that what is wrong is told before the work. The exit code; 0: go

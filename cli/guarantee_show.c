@@ -1,14 +1,12 @@
 /* A guarantee on paper: lines, table, plot, JSON. */
 #include "guarantee.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool cli_plain_letters(const cli_call *call)
 {
@@ -134,23 +132,6 @@ static bool make_picture(picture *p, const cli_guarantee *g)
     return true;
 }
 
-static tamis_status write_svg(cli_guarantee *g, const tamis_plot *plot, tamis_error *err)
-{
-    char *svg = NULL;
-    if (!g->svg) return TAMIS_OK;
-    tamis_status status = tamis_plot_svg(&svg, plot, err);
-    if (status != TAMIS_OK) return status;
-    bool wrong = ftruncate(fileno(g->svg), 0) != 0 && errno != EINVAL; /* a pipe has no length */
-    wrong |= fputs(svg, g->svg) < 0;
-    wrong |= fclose(g->svg) != 0;
-    g->svg = NULL;
-    tamis_free(svg);
-    if (!wrong) return TAMIS_OK;
-    err->status = TAMIS_SYSTEM;
-    snprintf(err->message, sizeof err->message, "cannot write the picture: %s", strerror(errno));
-    return TAMIS_SYSTEM;
-}
-
 /* ---- text ---- */
 
 static void put_answers(const cli_guarantee *g)
@@ -203,7 +184,7 @@ tamis_status cli_guarantee_show(cli_guarantee *g, tamis_error *err)
     bool ascii = cli_plain_letters(g->call), drawn = make_picture(&p, g);
     char *text = NULL;
     tamis_status status = TAMIS_OK;
-    if (drawn) status = write_svg(g, &p.plot, err);
+    if (drawn) status = cli_svg_write(&g->svg, &p.plot, err);
     p.plot.title = p.plot.subtitle = NULL; /* said already */
     if (drawn && status == TAMIS_OK)
         status = tamis_plot_text(&text, &p.plot, ascii ? TAMIS_LETTERS_ASCII : TAMIS_LETTERS_BRAILLE, err);
@@ -257,7 +238,7 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
 tamis_status cli_guarantee_json(cli_guarantee *g, tamis_error *err)
 {
     picture p = {0};
-    tamis_status status = make_picture(&p, g) ? write_svg(g, &p.plot, err) : TAMIS_OK;
+    tamis_status status = make_picture(&p, g) ? cli_svg_write(&g->svg, &p.plot, err) : TAMIS_OK;
     if (status != TAMIS_OK) return status;
     fputs(", \"pure\": ", stdout);
     cli_put_bound(g->pure);

@@ -28,6 +28,7 @@ typedef struct tamis_sample_promise {
     tamis_neighbours neighbours; /* of the frame */
     tamis_neighbours mechanism;  /* what eps and delta count on the sample; replacing counts as two steps of add and
                                     remove, adding as none of replacing: then only samples of equal size compare */
+    int64_t releases; /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */
 } tamis_sample_promise;
 
 /* Units of one stratum; those that are in every sample stand apart. */
@@ -51,7 +52,7 @@ typedef struct tamis_amplified {
 
 /* From the sample to the frame.
  *
- * Needs    eps from 0 to 10^6, 0 <= delta <= 1.
+ * Needs    eps from 0 to 10^6, 0 <= delta <= 1, releases from 0 to 10^6.
  * Gives    enclosures of relative width 1e-10 of the best numbers that the theorem gives; `upper` is the one to
  *          publish. The caller clears it with tamis_amplified_clear. On failure [0, inf], [0, 1] and no parts.
  * Cost     O(units) for unequal probabilities, else O(1) a stratum and a cluster.
@@ -65,7 +66,7 @@ TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
  *
  * Needs    as above.
  * Gives    an enclosure of the largest eps_n, of relative width 1e-10, and the largest delta_n beside its lower end;
- *          the lower ends are the budget that may be spent. On failure [0, inf] and [0, 1].
+ *          the lower ends are the budget that may be spent, by each release. On failure [0, inf] and [0, 1].
  * Cost     about a hundred times that of tamis_amplify_design at worst.
  * Errors   as above.                                                                                                 */
 TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n,

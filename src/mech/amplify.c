@@ -8,6 +8,7 @@
 
 /* e^eps is not written down beyond. */
 #define MOST_EPS 1000000
+#define MOST_RELEASES 1000000
 
 static bool is_neighbours(tamis_neighbours n)
 {
@@ -32,6 +33,8 @@ static tamis_status check_promise(const tamis_design *design, const tamis_sample
     tamis_status status = tmi_check_eps_delta(p->eps, p->delta, err);
     if (status != TAMIS_OK) return status;
     if (!is_neighbours(p->neighbours)) return tmi_fail(err, TAMIS_INVALID, "neighbours: replace, or add and remove");
+    if (p->releases < 0 || p->releases > MOST_RELEASES)
+        return tmi_fail(err, TAMIS_INVALID, "releases: must lie between 0 and 10^6");
     if (!is_neighbours(p->mechanism)) return tmi_fail(err, TAMIS_INVALID, "mechanism: replace, or add and remove");
     return TAMIS_OK;
 }

@@ -30,7 +30,8 @@ tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const
     if (facts->known)
         return tmi_fail(err, TAMIS_REFUSED, "who was sampled is known: sampling adds nothing, and the epsilon of the sample "
                         "is all that holds; interviewers who were seen, published lists of clusters and people who tell "
-                        "make a sample known");
+                        "make a sample known (a plan calls a sample secret with `protect: frame` and "
+                        "`secret_sample: yes`)");
     if (facts->by_response)
         return tmi_fail(err, TAMIS_REFUSED, "nonresponse is no sampling: who answers is behaviour, which others may know, "
                         "not a secret draw; count the sampling rate alone");

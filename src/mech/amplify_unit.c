@@ -182,6 +182,10 @@ static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bi
     else tmi_ball_set_number(&b.eps, u->promise->eps, bits);
     if (u->of_one) tmi_ball_set_int(&b.delta, 1);
     else tmi_ball_set_number(&b.delta, u->promise->delta, bits);
+    if (u->promise->releases > 1) { /* composed first, amplified once */
+        tmi_ball_mul_int(&b.eps, &b.eps, u->promise->releases, bits);
+        tmi_ball_mul_int(&b.delta, &b.delta, u->promise->releases, bits);
+    }
     if (strcmp(e->theorem, "srs_with_replacement") == 0) {
         draws(&b, e, steps((tamis_distance){.exchanges = 1}, mechanism), bits);
     } else {

@@ -158,6 +158,24 @@ const char *tamis_plan_survey(const tamis_plan *plan)
     return plan ? plan->survey : NULL;
 }
 
+tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
+                                 const tamis_plan *plan, tamis_error *err)
+{
+    if (design) *design = NULL;
+    if (facts) *facts = (tamis_sampling_facts){.known = 1};
+    if (eps) *eps = NULL;
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    if (!facts) return tmi_fail(err, TAMIS_INVALID, "facts: NULL");
+    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    const tmi_plan_privacy *p = &plan->privacy;
+    *facts = (tamis_sampling_facts){.known = !p->secret_sample || !p->setting->may_amplify,
+                                    .looked_at = p->design_protected};
+    *eps = p->epsilon;
+    if (plan->design.kind == TMI_DESIGN_CENSUS) return tamis_design_census(design, plan->design.population, err);
+    return tamis_design_srs(design, plan->design.population, plan->design.sample, err);
+}
+
 tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err)
 {
     if (!folder) return tmi_fail(err, TAMIS_INVALID, "folder: expected a place for the result, got NULL");

@@ -64,7 +64,7 @@ static void the_inverse_meets_its_target(const tamis_design *design, const char 
             assert_int_equal(tamis_number_read(&e, targets[i], NULL), TAMIS_OK);
             assert_int_equal(tamis_number_read(&d, "1e-7", NULL), TAMIS_OK);
             tamis_status status = tamis_amplify_design_inverse(&eps, &delta, design,
-                                                               &(tamis_sample_promise){e, d, kind, kind}, NULL);
+                                                               &(tamis_sample_promise){e, d, kind, kind, 0}, NULL);
             if (status == TAMIS_OK) {
                 double target = tmi_number_up(e);
                 snprintf(text[0], sizeof text[0], "%.17g", eps.lower);
@@ -179,6 +179,29 @@ static void tells_the_parts(void **state)
     tamis_design_free(plain);
 }
 
+/* Ten releases of eps = 1 from a sample of one in a hundred: 5.3993 together, not ten times 0.01704. */
+static void releases_are_composed_first(void **state)
+{
+    tamis_design *d = srs(100, 1);
+    tamis_number *one, *delta;
+    tamis_amplified a;
+    tamis_bound eps_n, delta_n;
+    (void)state;
+    assert_int_equal(tamis_number_read(&one, "1", NULL), TAMIS_OK);
+    assert_int_equal(tamis_number_read(&delta, "1e-6", NULL), TAMIS_OK);
+    tamis_sample_promise p = {one, delta, TAMIS_REPLACE, TAMIS_REPLACE, 10};
+    assert_int_equal(tamis_amplify_design(&a, d, &p, NULL), TAMIS_OK);
+    assert_true(fabs(a.eps.upper - 5.3993) < 5e-5 && fabs(a.delta.upper - 1e-7) < 1e-20);
+    tamis_amplified_clear(&a);
+    assert_int_equal(tamis_amplify_design_inverse(&eps_n, &delta_n, d, &p, NULL), TAMIS_OK);
+    assert_true(fabs(eps_n.lower - log(1 + 100 * (M_E - 1)) / 10) < 1e-10 && fabs(delta_n.lower - 1e-5) < 1e-15);
+    p.releases = -1;
+    assert_int_equal(tamis_amplify_design(&a, d, &p, NULL), TAMIS_INVALID);
+    tamis_number_free(one);
+    tamis_number_free(delta);
+    tamis_design_free(d);
+}
+
 static void refuses_bad_input(void **state)
 {
     tamis_design *d = srs(5, 2);
@@ -199,7 +222,7 @@ static void refuses_bad_input(void **state)
     }
     tamis_number *one;
     assert_int_equal(tamis_number_read(&one, "1", NULL), TAMIS_OK);
-    tamis_sample_promise good = {one, one, TAMIS_REPLACE, TAMIS_REPLACE}, no_eps = good, no_delta = good;
+    tamis_sample_promise good = {one, one, TAMIS_REPLACE, TAMIS_REPLACE, 0}, no_eps = good, no_delta = good;
     no_eps.eps = NULL;
     no_delta.delta = NULL;
     assert_int_equal(tamis_amplify_design(NULL, d, &good, NULL), TAMIS_INVALID);
@@ -227,6 +250,7 @@ int main(void)
         cmocka_unit_test(what_is_not_proved_is_refused),
         cmocka_unit_test(what_claims_too_much_is_refused),
         cmocka_unit_test(tells_the_parts),
+        cmocka_unit_test(releases_are_composed_first),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,166 @@
+"""tamis privacy amplify: the texts of golden/amplify-*.txt (`amplify.py TAMIS --write` writes them anew), numbers on the
+safe side, plans, and refusals."""
+import json
+import math
+import re
+import xml.etree.ElementTree as xml
+
+from kit import *
+
+GOLDEN = HERE / "golden"
+API_SURVEY = ["--population", "6194", "--sample", "200"]
+STRATA = '{"stratified": {"within": "srs", "strata": [{"population": 50, "sample": 5}, {"population": 10, "sample": 10}]}}'
+CLUSTERS = '{"cluster": {"population": 4, "sample": 1, "smallest": 2, "largest": 2}}'
+SYSTEMATIC = '{"systematic": {"population": 9, "sample": 3, "order": "public"}}'
+
+TEXTS = {
+    "srs": [*API_SURVEY, "--epsilon", "1"],
+    "inverse": [*API_SURVEY, "--epsilon", "0.1", "--delta", "1e-9", "--inverse", "--ascii"],
+    "releases": ["--population", "100", "--sample", "1", "--epsilon", "1", "--releases", "10", "--ascii"],
+    "strata": ["--design", STRATA, "--epsilon", "1/2", "--delta", "1e-6", "--ascii"],
+}
+
+
+def amplify(*arguments, **options):
+    return tamis("privacy", "amplify", *arguments, **options)
+
+
+if sys.argv[2:] == ["--write"]:
+    for name, arguments in TEXTS.items():
+        (GOLDEN / f"amplify-{name}.txt").write_text(amplify(*arguments).stdout)
+    sys.exit()
+
+
+def each_text(name, arguments):
+    def text_is_the_golden_one():
+        done = amplify(*arguments)
+        assert done.returncode == OK and done.stderr == "", done.stderr
+        assert done.stdout == (GOLDEN / f"amplify-{name}.txt").read_text(), f"differs from golden/amplify-{name}.txt:\n{done.stdout}"
+        for line in done.stdout.splitlines():
+            assert len(line) <= 80 and line == line.rstrip(), line
+
+    case(text_is_the_golden_one, f"text of {name} is the golden one")
+
+
+for name, arguments in TEXTS.items():
+    each_text(name, arguments)
+
+
+@case
+def no_golden_text_is_left_over():
+    assert {f"amplify-{name}.txt" for name in TEXTS} == {f.name for f in GOLDEN.iterdir() if f.name.startswith("amplify-")}
+
+
+def told(*arguments):
+    done = amplify(*arguments, "--json")
+    assert done.returncode == OK and done.stderr == "", done
+    return json.loads(done.stdout)
+
+
+def holds(bound, value):
+    return bound["lower"] <= value * (1 + 1e-12) and value * (1 - 1e-12) <= bound["upper"]
+
+
+@case
+def the_json_has_enclosures():
+    out = told("--design", STRATA, "--epsilon", "1/2", "--delta", "1e-6")
+    assert out["theorem"] == "stratified" and out["worst"] == 50 and len(out["parts"]) == 2
+    assert out["sample"] == {"epsilon": "1/2", "delta": "1/1000000"}
+    assert holds(out["outsider"]["epsilon"], 0.5) and holds(out["parts"][0]["epsilon"], math.log(1 + 0.1 * math.expm1(0.5)))
+    assert out["parts"][1]["take_all"] is True and [m["who"] for m in out["meaning"]][-1] == "outsider"
+    assert [row["epsilon"] for row in out["curve"]] == ["0.1", "0.2", "0.5", "1", "2", "5", "10"]
+
+
+@case
+def ten_releases_are_composed_first():
+    out = told("--population", "100", "--sample", "1", "--epsilon", "1", "--releases", "10")
+    assert holds(out["outsider"]["epsilon"], math.log(1 + math.expm1(10) / 100)) and out["outsider"]["epsilon"]["upper"] > 5.3993
+
+
+@case
+def what_may_be_spent_meets_the_target():
+    out = told(*API_SURVEY, "--epsilon", "0.1", "--delta", "1e-9", "--inverse")
+    assert holds(out["may_be_spent"]["epsilon"], math.log(1 + 6194 / 200 * math.expm1(0.1)))
+    assert out["outsider"]["epsilon"]["upper"] <= 0.1 and out["outsider"]["delta"]["upper"] <= 1e-9 * (1 + 1e-15)
+    shown = amplify(*API_SURVEY, "--epsilon", "0.1", "--inverse").stdout.split("a sampled person ")[1].split()[0]
+    assert told(*API_SURVEY, "--epsilon", shown)["outsider"]["epsilon"]["upper"] <= 0.1  # the printed number too
+
+
+@case
+def a_plan_with_a_secret_sample_has_an_outsider():
+    with folder_with_plan() as folder:
+        plan = pathlib.Path(folder) / "plan.yaml"
+        text = plan.read_text()
+        done = amplify("plan.yaml", cwd=folder)
+        assert done.returncode == REFUSED and "who was sampled is known" in done.stderr, done.stderr
+        plan.write_text(re.sub(r"protect: sample.*\n", "protect: frame\n  secret_sample: yes\n", text).replace("given: frame", "given: population"))
+        done = amplify("plan.yaml", "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        out = json.loads(done.stdout)
+        eps = eval(out["sample"]["epsilon"])
+        assert out["theorem"] == "srs" and holds(out["outsider"]["epsilon"], math.log(1 + 200 / 6194 * math.expm1(eps)))
+
+
+@case
+def a_picture_is_xml_and_gone_after_a_refusal():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.svg")
+        assert amplify("--design", CLUSTERS, "--epsilon", "1", "--svg", path).returncode == OK
+        assert xml.parse(path).getroot().tag.endswith("svg")
+        os.unlink(path)
+        assert amplify("--design", CLUSTERS, "--epsilon", "1", "--svg", path, "--as-srs").returncode == REFUSED
+        assert not os.path.exists(path)
+
+
+REFUSALS = {
+    "clusters as if they were a simple random sample": (["--design", CLUSTERS, "--as-srs"], "up to 2 records"),
+    "a public list as if it were a simple random sample": (["--design", SYSTEMATIC, "--as-srs"], "up to 3 records"),
+    "a known sample": ([*API_SURVEY, "--known-sample"], "who was sampled is known"),
+    "nonresponse": ([*API_SURVEY, "--nonresponse"], "nonresponse is no sampling"),
+    "one release of several": ([*API_SURVEY, "--one-of-several"], "composed first and amplified once"),
+    "Brewer's method": (["--design", '{"pps": {"method": "brewer", "probabilities": ["1/2", "1/2"]}}'], "no proved coupling"),
+    "records that come and go": (["--design", SYSTEMATIC, "--neighbours", "add_remove"], "changes how the others are drawn"),
+}
+
+
+def each_refusal(name, arguments, words):
+    def is_refused():
+        done = amplify(*arguments, "--epsilon", "1")
+        assert done.returncode == REFUSED and words in done.stderr and done.stdout == "", done
+
+    case(is_refused, f"refused: {name}")
+
+
+for name, (arguments, words) in REFUSALS.items():
+    each_refusal(name, arguments, words)
+
+WRONG = {
+    "no design": (["--epsilon", "1"], "give one of"),
+    "two designs": ([*API_SURVEY, "--design", CLUSTERS, "--epsilon", "1"], "give one of"),
+    "no epsilon": (API_SURVEY, "--epsilon is needed"),
+    "an epsilon that is no number": ([*API_SURVEY, "--epsilon", "much"], "--epsilon:"),
+    "an infinite epsilon": ([*API_SURVEY, "--epsilon", "inf"], "--epsilon:"),
+    "a negative epsilon": ([*API_SURVEY, "--epsilon", "-1"], "--epsilon must not be negative"),
+    "a huge epsilon": ([*API_SURVEY, "--epsilon", "1e7"], "--epsilon must not exceed 10^6"),
+    "a delta above 1": ([*API_SURVEY, "--epsilon", "1", "--delta", "2"], "--delta must be between 0 and 1"),
+    "a sample above the population": (["--population", "5", "--sample", "6", "--epsilon", "1"], "--sample cannot be more"),
+    "half a person": (["--population", "5", "--sample", "1/2", "--epsilon", "1"], "--sample needs a whole number"),
+    "a design that is no JSON": (["--design", "srs", "--epsilon", "1"], "--design:"),
+    "an unknown neighbour": ([*API_SURVEY, "--epsilon", "1", "--neighbours", "both"], "replace"),
+    "no releases": ([*API_SURVEY, "--epsilon", "1", "--releases", "0"], "--releases needs a whole number"),
+    "a picture nowhere": ([*API_SURVEY, "--epsilon", "1", "--svg", "/nowhere/a.svg"], "--svg: cannot write"),
+}
+
+
+def each_mistake(name, arguments, words):
+    def is_wrong_usage():
+        done = amplify(*arguments)
+        assert done.returncode == USAGE and words in done.stderr and done.stdout == "", done
+
+    case(is_wrong_usage, f"wrong usage: {name}")
+
+
+for name, (arguments, words) in WRONG.items():
+    each_mistake(name, arguments, words)
+
+main()
