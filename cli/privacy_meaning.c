@@ -65,7 +65,7 @@ static int run(const cli_call *call)
 
 extern const cli_command cli_command_privacy_meaning;
 const cli_command cli_command_privacy_meaning = {
-    .name = "meaning",
+    .name = "privacy meaning",
     .purpose = "what a guarantee means to a person: odds, beliefs, hits",
     .about = "Three lines: the neighbour who knows that a person was sampled, the journalist who picks any sampled record, and the "
              "outsider who knows neither. For each the factor by which the odds of a guess can grow, what a belief of 1, 10 and 50 "

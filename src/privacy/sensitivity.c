@@ -82,7 +82,7 @@ done:
 static tamis_status possible_weights(tamis_span *w, const tamis_setting *setting, const tamis_contribution *c,
                                      tamis_error *err)
 {
-    int level = setting->given;
+    int level = (int)setting->given;
     if (level < TAMIS_FRAME && !c->design_protected) level = TAMIS_FRAME;
     while (level > TAMIS_NOTHING && !c->weights[level].least) level--;
     *w = c->weights[level];
