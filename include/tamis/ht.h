@@ -172,7 +172,8 @@ typedef struct tamis_ht_part {
  *
  * Needs    from < to, 0 <= eps <= 10^6, 0 <= delta <= 1; with windows from = 0, to = 1, 0 <= low <= high <= units of the
  *          stratum.
- * Gives    *count parts that cover the frame in order; the caller frees the list with tamis_free. NULL and 0 on failure.
+ * Gives    *count parts that cover the frame in order; the caller frees the list with tamis_free. NULL and 0 on failure,
+ *          but after UNABLE in some stratum all parts, with a bound that holds in that one.
  * Cost     microseconds (Gaussian: about a millisecond) for each stratum, and for each of some tens of different
  *          inclusion probabilities in it; eps at delta some tens of times as much.
  * Errors   INVALID, SYSTEM, UNABLE.

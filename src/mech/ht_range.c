@@ -139,18 +139,28 @@ static tamis_ht_part part_of(const tmi_stratum *s, const tmi_between *b)
 
 typedef tamis_status answer(tmi_between *b, const tmi_stratum *s, const tamis_number *x, tamis_error *err);
 
+/* What holds if nothing could be computed: delta is at most the largest inclusion probability. */
+static tamis_ht_part safe_part(const tmi_stratum *s, bool is_delta)
+{
+    const tmi_alike *a = &s->alike[s->count - 1];
+    double upper = is_delta ? tmi_number_up(a->p) : INFINITY;
+    return (tamis_ht_part){s->first, s->design->population, s->first + a->unit, {0, upper}, 0, "any_design"};
+}
+
+/* UNABLE in one stratum does not stop the others. */
 static tamis_status for_each(tamis_ht_part **parts, size_t *count, const strata *all, answer *ask, const tamis_number *x,
                              tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_ht_part *list = tmi_alloc(all->count, sizeof *list);
     if (!list) return tmi_fail_memory(err);
-    for (size_t h = 0; h < all->count && status == TAMIS_OK; h++) {
+    for (size_t h = 0; h < all->count && (status == TAMIS_OK || status == TAMIS_UNABLE); h++) {
         tmi_between b;
-        status = ask(&b, &all->list[h], x, err);
-        if (status == TAMIS_OK) list[h] = part_of(&all->list[h], &b);
+        tamis_status one = ask(&b, &all->list[h], x, status == TAMIS_OK ? err : NULL);
+        list[h] = one == TAMIS_OK ? part_of(&all->list[h], &b) : safe_part(&all->list[h], ask == tmi_stratum_ask && x);
+        if (one != TAMIS_OK) status = one;
     }
-    if (status == TAMIS_OK) {
+    if (status == TAMIS_OK || status == TAMIS_UNABLE) {
         *parts = list;
         *count = all->count;
     } else {

@@ -295,6 +295,29 @@ static void refuses_bad_input(void **state)
     tamis_design_free(design);
 }
 
+/* Too much work in one stratum: the other has its answer, this one a bound. */
+static void too_much_work(void **state)
+{
+    tamis_design *design = strata(srs(4, 4), bernoulli(3, "1/4"));
+    tamis_number *zero = number("0"), *one = number("1"), *small = number("1e-8"), *scale = number("1e9");
+    tamis_ht_range range = {design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_GAUSSIAN, scale, small};
+    tamis_ht_part *parts;
+    size_t count;
+    tamis_error err;
+    (void)state;
+    assert_int_equal(tamis_ht_range_delta(&parts, &count, &range, one, &err), TAMIS_UNABLE);
+    assert_true(count == 2 && parts[1].value.lower == 0 && parts[1].value.upper == 0.25 && !parts[1].exact);
+    tamis_free(parts);
+    assert_int_equal(tamis_ht_range_epsilon(&parts, &count, &range, small, &err), TAMIS_UNABLE);
+    assert_true(count == 2 && parts[1].value.upper == INFINITY && parts[1].first == 4);
+    tamis_free(parts);
+    tamis_number_free(zero);
+    tamis_number_free(one);
+    tamis_number_free(small);
+    tamis_number_free(scale);
+    tamis_design_free(design);
+}
+
 /* Targets at the limits: no noise needed, none that suffices, pure. */
 static void noise_at_the_limits(void **state)
 {
@@ -346,6 +369,7 @@ int main(void)
         cmocka_unit_test(every_design),
         cmocka_unit_test(many_probabilities),
         cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(too_much_work),
         cmocka_unit_test(noise_at_the_limits),
         cmocka_unit_test(survives_missing_memory),
     };
