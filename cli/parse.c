@@ -148,7 +148,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"verify", "ledger", "explain", "quantile", "total", "mean",
+static const char *const later[] = {"verify", "ledger", "quantile", "total", "mean",
                                     "randomize", "tally", "study", "audit", NULL};
 
 /* In a group, or NULL. */
