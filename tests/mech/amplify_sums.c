@@ -3,6 +3,7 @@
 
 #include <tamis/ht.h>
 
+#include "base/memory_that_fails.h"
 #include "mech/claims.h"
 
 enum { MOST_UNITS = 8 };
@@ -206,6 +207,55 @@ static void weights_beat_amplification(void **state)
     tamis_number_free(ten);
 }
 
+static void refuses_bad_input(void **state)
+{
+    tamis_design *d = srs(5, 2), *draws = with_replacement(5, 2), *brewer = pps("brewer", "0.5 0.5");
+    tamis_number *zero = number("0"), *one = number("1"), *half = number("1/2"), *minus = number("-1"), *huge = number("1001");
+    const tamis_noisy_sum good = {zero, one, TAMIS_NOISE_DISCRETE_LAPLACE, one};
+    const tamis_noisy_sum bad[] = {
+        {NULL, one, TAMIS_NOISE_LAPLACE, one},           {zero, NULL, TAMIS_NOISE_LAPLACE, one},
+        {one, zero, TAMIS_NOISE_LAPLACE, one},           {zero, one, TAMIS_NOISE_NONE, NULL},
+        {zero, one, TAMIS_NOISE_LAPLACE, NULL},          {zero, one, TAMIS_NOISE_GAUSSIAN, zero},
+        {zero, one, TAMIS_NOISE_GAUSSIAN, minus},        {zero, half, TAMIS_NOISE_DISCRETE_LAPLACE, one},
+        {zero, one, (tamis_noise_kind)9, one},
+    };
+    const tamis_number *light[] = {one, one, minus, one, one}, *none[] = {one, one, NULL, one, one};
+    const tamis_weighted_sum sums[] = {
+        {light, zero, one, one}, {none, zero, one, one},   {NULL, NULL, one, one},   {NULL, zero, NULL, one},
+        {NULL, one, zero, one},  {NULL, zero, one, NULL}, {NULL, zero, one, zero}, {NULL, zero, one, minus},
+    };
+    tamis_bound z;
+    int64_t worst;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tamis_amplify_noise(&z, &worst, d, &bad[i], one, NULL), TAMIS_INVALID);
+        assert_true(z.lower == 0 && z.upper == 1);
+    }
+    assert_int_equal(tamis_amplify_noise(NULL, &worst, d, &good, one, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, NULL, &good, one, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, d, NULL, one, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, minus, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, huge, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, draws, &good, one, NULL), TAMIS_REFUSED);
+    assert_int_equal(tamis_amplify_noise(&z, &worst, brewer, &good, one, NULL), TAMIS_REFUSED);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        assert_int_equal(tamis_amplify_total(&z, &worst, d, &sums[i], NULL), TAMIS_INVALID);
+        assert_true(z.lower == 0 && isinf(z.upper));
+    }
+    assert_int_equal(tamis_amplify_total(NULL, &worst, d, &sums[0], NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_total(&z, &worst, NULL, &sums[0], NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_amplify_total(&z, &worst, d, NULL, NULL), TAMIS_INVALID);
+    EVERY_ALLOCATION_FAILS(tamis_amplify_noise(&z, &worst, d, &good, half, NULL), assert_true(z.lower == 0 && z.upper == 1));
+    EVERY_ALLOCATION_FAILS(tamis_amplify_total(&z, &worst, d, &(tamis_weighted_sum){NULL, zero, one, one}, NULL),
+                           assert_true(isinf(z.upper)));
+    tamis_number *all[] = {zero, one, half, minus, huge};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tamis_number_free(all[i]);
+    tamis_design_free(d);
+    tamis_design_free(draws);
+    tamis_design_free(brewer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +264,7 @@ int main(void)
         cmocka_unit_test(laplace_noise_has_a_closed_form),
         cmocka_unit_test(no_total_loses_more),
         cmocka_unit_test(weights_beat_amplification),
+        cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
