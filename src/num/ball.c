@@ -54,6 +54,15 @@ void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y,
 }
 
 void tmi_ball_middle(tmi_ball *z, const tmi_ball *x) { arb_get_mid_arb(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_lower(tmi_ball *z, const tmi_ball *x, long bits)
+{
+    arf_t end;
+    arf_init(end);
+    arb_get_lbound_arf(end, tmi_arb_const(x), bits);
+    arb_set_arf(tmi_arb(z), end);
+    arf_clear(end);
+}
+
 void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius) { arb_add_error(tmi_arb(z), tmi_arb_const(radius)); }
 void tmi_ball_abs(tmi_ball *z, const tmi_ball *x) { arb_abs(tmi_arb(z), tmi_arb_const(x)); }
 void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent)

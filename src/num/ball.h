@@ -48,6 +48,7 @@ void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y,
 
 /* The middle of the ball as an exact number, and the ball with everything within |radius| of it. */
 void tmi_ball_middle(tmi_ball *z, const tmi_ball *x);
+void tmi_ball_lower(tmi_ball *z, const tmi_ball *x, long bits); /* the lower end, rounded down, as an exact number */
 void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius);
 void tmi_ball_abs(tmi_ball *z, const tmi_ball *x);
 void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent); /* x 2^exponent, exactly */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "privacy/contour.h"
+#include "privacy/lattice.h"
 #include "privacy/profile.h"
 #include "privacy/sums.h"
 
@@ -147,8 +148,8 @@ static tamis_status open_inner(whole *w, tamis_error *err)
         if (status != TAMIS_OK) return status;
         return tmi_road_of_loss(&w->inner, w->sum->factors[0].loss, err);
     }
-    if (kinds[TMI_LOSS_GAUSSIAN] > 0) return tmi_contour_open(&w->inner, p, err);
-    return tmi_sums_open(&w->inner, p, err);
+    tamis_status status = kinds[TMI_LOSS_GAUSSIAN] > 0 ? tmi_contour_open(&w->inner, p, err) : tmi_sums_open(&w->inner, p, err);
+    return status == TAMIS_UNABLE ? tmi_lattice_open(&w->inner, p, err) : status;
 }
 
 tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
