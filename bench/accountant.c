@@ -42,13 +42,71 @@ static tamis_profile *read_release(FILE *file)
 
 enum { MOST = 2000 };
 
+static double largest_width(const tamis_bound *eps, int count)
+{
+    double width = 0;
+    for (int i = 0; i < count; i++)
+        if ((eps[i].upper - eps[i].lower) / eps[i].upper > width) width = (eps[i].upper - eps[i].lower) / eps[i].upper;
+    return width;
+}
+
+static int ask(tamis_bound *eps, const tamis_profile *profile, const tamis_outsider *outsider, const char *delta)
+{
+    tamis_number *x = NULL;
+    tamis_error err;
+    tamis_number_read(&x, delta, NULL);
+    tamis_status status = profile ? tamis_profile_epsilon(eps, profile, x, &err) : tamis_outsider_epsilon(eps, outsider, x, &err);
+    if (status != TAMIS_OK) fprintf(stderr, "%s\n", err.message);
+    tamis_number_free(x);
+    return status != TAMIS_OK;
+}
+
+/* Five independent samples at the rate 1/10, each with Gaussian noise; and cut noise and a given pair of laws, at 1/2. */
+static int mixed(void)
+{
+    tamis_number *tenth = NULL, *half = NULL, *two = NULL, *one = NULL, *five = NULL;
+    tamis_profile *gaussian = NULL, *cut = NULL, *rr = NULL, *both = NULL;
+    tamis_outsider *first = NULL, *second = NULL, *all = NULL;
+    tamis_bound eps;
+    tamis_number_read(&tenth, "1/10", NULL);
+    tamis_number_read(&half, "1/2", NULL);
+    tamis_number_read(&one, "1", NULL);
+    tamis_number_read(&two, "2", NULL);
+    tamis_number_read(&five, "5", NULL);
+    tamis_number *much = NULL, *little = NULL;
+    tamis_number_read(&much, "3/4", NULL);
+    tamis_number_read(&little, "1/4", NULL);
+    const tamis_number *p[] = {much, little}, *q[] = {little, much};
+    int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_truncated_gaussian(&cut, five, 1, 60, NULL)
+                 || tamis_profile_pair(&rr, p, q, 2, NULL) || tamis_outsider_new(&first, gaussian, tenth, NULL);
+    const tamis_profile *list[] = {cut, rr};
+    failed = failed || tamis_profile_compose(&both, list, NULL, 2, NULL) || tamis_outsider_new(&second, both, half, NULL);
+    const tamis_outsider *samples[] = {first, first, first, first, first, second};
+    failed = failed || tamis_outsider_independent(&all, samples, 6, NULL);
+    double start = now();
+    failed = failed || ask(&eps, NULL, all, "1e-6");
+    if (!failed)
+        printf("{\"what\": \"compose amplified, cut and given laws\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, "
+               "\"lower\": %.17g, \"upper\": %.17g}\n", now() - start, largest_width(&eps, 1), eps.lower, eps.upper);
+    tamis_outsider *outsiders[] = {first, second, all};
+    for (int i = 0; i < 3; i++) tamis_outsider_free(outsiders[i]);
+    tamis_profile *profiles[] = {gaussian, cut, rr, both};
+    for (int i = 0; i < 4; i++) tamis_profile_free(profiles[i]);
+    tamis_number *numbers[] = {tenth, half, two, one, five, much, little};
+    for (int i = 0; i < 7; i++) tamis_number_free(numbers[i]);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const deltas[] = {"1e-6", "1e-18"};
     static tamis_profile *list[MOST];
     size_t count = 0;
-    FILE *file = fopen(argc > 2 ? argv[2] : "accountant_mechanisms.json", "r");
-    if (!file) return 1;
+    FILE *file = argc > 2 ? fopen(argv[2], "r") : NULL;
+    if (!file) {
+        fprintf(stderr, "usage: bench-accountant FOLDER accountant_mechanisms.json\n");
+        return 2;
+    }
     while (count < MOST && (list[count] = read_release(file))) count++;
     fclose(file);
     double best = 1e9, began = now();
@@ -57,26 +115,19 @@ int main(int argc, char **argv)
         double start = now();
         tamis_profile *all = NULL;
         if (tamis_profile_compose(&all, (const tamis_profile *const *)list, NULL, count, NULL)) return 1;
-        for (int i = 0; i < 2; i++) {
-            tamis_number *delta = NULL;
-            tamis_error err;
-            tamis_number_read(&delta, deltas[i], NULL);
-            if (tamis_profile_epsilon(&eps[i], all, delta, &err)) {
-                fprintf(stderr, "%s\n", err.message);
-                return 1;
-            }
-            tamis_number_free(delta);
-        }
+        for (int i = 0; i < 2; i++)
+            if (ask(&eps[i], all, NULL, deltas[i])) return 1;
         tamis_profile_free(all);
         double taken = now() - start;
         if (taken < best) best = taken;
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"what\": \"compose 1000 releases\", \"n\": 1, \"seconds\": %.9f, \"lower\": [%.17g, %.17g], "
+    printf("{\"what\": \"compose 1000 releases\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, \"lower\": [%.17g, %.17g], "
            "\"upper\": [%.17g, %.17g], \"bytes\": %ld}\n",
-           best, eps[0].lower, eps[1].lower, eps[0].upper, eps[1].upper, usage.ru_maxrss * 1024);
+           best, largest_width(eps, 2), eps[0].lower, eps[1].lower, eps[0].upper, eps[1].upper, usage.ru_maxrss * 1024);
     for (size_t i = 0; i < count; i++) tamis_profile_free(list[i]);
+    int failed = mixed();
     tamis_thread_done();
-    return 0;
+    return failed;
 }

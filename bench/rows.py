@@ -113,6 +113,20 @@ SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
 MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
 LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
 
+def accountant_rows():
+    """eps of 1000 different releases at delta 1e-6 and 1e-18, certified; and lists without closed forms."""
+    what = "compose 1000 releases"
+    yield Row("accountant", f"{what}, eps at two deltas", what, milliseconds, "ms", 130, False, "dp_accounting, PLD",
+              f"dp_accounting: {what}", least_ratio=20)
+    yield Row("accountant", f"{what}, width of eps / 1e-9", what, lambda row: row["width"] / 1e-9, "", 1, False,
+              "the bar", None, 1)
+    yield Row("accountant", f"{what}, peak memory", what, megabytes, "MB", 200, False, "the bar", None, 200)
+    mixed = "compose amplified, cut and given laws"
+    yield Row("accountant", mixed, mixed, milliseconds, "ms", None, False, "no peer", None)
+    yield Row("accountant", f"{mixed}, width of eps / 1e-3", mixed, lambda row: row["width"] / 1e-3, "", 1, False,
+              "the bar", None, 1)
+
+
 ROWS = [
     *noise_rows("Laplace,", "scale 1", 60, "Laplace,"),
     *(row for scale in ("10", "1000", "1e6") for row in noise_rows("Laplace,", f"scale {scale}", 30, "Laplace,")),
@@ -120,6 +134,7 @@ ROWS = [
     Row("num", "hypergeometric tail, K=10^7, 4 sd out", SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", "hypergeometric tail, K=N/2, at the mean", MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
+    *accountant_rows(),
     *engine_rows("coded", "the demo's query, 10^7 rows of Parquet"),
     *engine_rows("distinct", "the same, all values different"),
     *(row for method in ("srs", "bernoulli", "poisson", "systematic", "tille", "stratified")

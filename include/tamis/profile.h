@@ -189,6 +189,28 @@ TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
 TAMIS_API tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
                                                  const tamis_number *const *loss, size_t count, tamis_error *err);
 
+/* ---- budgets that follow answers ----
+ *
+ * A tight composition stopped at a cap is not valid if later budgets depend on earlier answers (docs/composition.md). A live
+ * account adds pure epsilons, and rhos (an eps is a rho of eps^2/2), exactly, and converts them at its cap.            */
+
+typedef struct tamis_account tamis_account;
+
+/* An account with the cap (eps, delta); the caller frees it with tamis_account_free.
+ *
+ * Needs    0 <= eps <= TAMIS_MAX_LOSS, 0 <= delta <= 1; with delta = 0 only pure epsilons are accepted.
+ * Errors   INVALID, SYSTEM (memory).                                                                                  */
+TAMIS_API tamis_status tamis_account_new(tamis_account **account, const tamis_number *eps, const tamis_number *delta,
+                                         tamis_error *err);
+
+/* Charges a release before it is made: one that is eps-private, or rho-concentrated.
+ *
+ * Errors   REFUSED (the cap would be passed; nothing was charged), INVALID, SYSTEM (memory; nothing was charged).      */
+TAMIS_API tamis_status tamis_account_charge_pure(tamis_account *account, const tamis_number *eps, tamis_error *err);
+TAMIS_API tamis_status tamis_account_charge_zcdp(tamis_account *account, const tamis_number *rho, tamis_error *err);
+
+TAMIS_API void tamis_account_free(tamis_account *account); /* NULL is fine */
+
 TAMIS_END
 
 #endif
