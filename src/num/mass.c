@@ -76,18 +76,18 @@ tamis_status tmi_masses_convolve(tmi_masses *z, tmi_ball *above, const tmi_masse
     fmpz_init(below);
     fmpz_init(beyond);
     fmpz_poly_mul(product, x->polynomial, y->polynomial);
-    for (int64_t k = first; k < end; k++) {
-        slong i = (slong)(k - first);
-        if (i >= fmpz_poly_length(product)) break;
+    for (slong i = 0; i < fmpz_poly_length(product); i++) {
+        int64_t k = first + i;
         fmpz *n = fmpz_poly_get_coeff_ptr(product, i);
-        if (k < lowest) fmpz_add(below, below, n);
+        if (k < lowest || (k == lowest && up)) fmpz_add(below, below, n);
         else if (k >= highest) fmpz_add(beyond, beyond, n);
         else {
-            if (k == lowest && up) fmpz_add(n, n, below);
             scale(n, up);
             fmpz_poly_set_coeff_fmpz(z->polynomial, (slong)(k - lowest), n);
         }
     }
+    scale(below, up);
+    if (up) fmpz_poly_set_coeff_fmpz(z->polynomial, 0, below);
     scale(beyond, up);
     arb_t mass;
     arb_init(mass);

@@ -7,6 +7,10 @@
 
 /* Nodes times releases; a million take about half a second. */
 #define MOST_WORK 2e7
+#define MOST_NODES 2e5
+
+/* Natural digits of delta that the integral should have: half of the bits. */
+#define DIGITS(bits) ((double)(bits) * 0.35)
 
 typedef struct contour {
     const tamis_profile *profile;
@@ -125,14 +129,18 @@ static void drop_table(contour *c)
     c->bits = 0;
 }
 
+static bool is_affordable(const contour *c)
+{
+    return c->h > 0 && (double)c->nodes <= MOST_NODES && (double)c->nodes * (double)c->profile->count <= MOST_WORK;
+}
+
 static tamis_status prepare(contour *c, double eps, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_complex side, z, at;
     drop_table(c);
-    choose(c, eps, (double)bits * 0.35); /* half of the bits, in natural digits */
-    if (!(c->h > 0) || (double)c->nodes * (double)c->profile->count > MOST_WORK)
-        return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
+    choose(c, eps, DIGITS(bits));
+    if (!is_affordable(c)) return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
     if (!(c->table = tmi_complex_row(c->nodes))) return tmi_fail_memory(err);
     tmi_complex_init(&side);
     tmi_complex_init(&z);
@@ -298,6 +306,13 @@ tamis_status tmi_contour_open(tmi_road *road, const tamis_profile *profile, tami
     tmi_ball_init(&c->sides[0]);
     tmi_ball_init(&c->sides[1]);
     tmi_ball_init(&c->square);
+    choose(c, 1, DIGITS(96)); /* what an ordinary question takes */
+    bool affordable = is_affordable(c);
+    c->nodes = 0;
+    if (!affordable) {
+        close_contour(c);
+        return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
+    }
     *road = (tmi_road){delta, guess, close_contour, c, true, TAMIS_WIDTH};
     return TAMIS_OK;
 }

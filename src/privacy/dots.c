@@ -122,11 +122,15 @@ static tamis_status place_dots(knots *k, tmi_road *road, double h, tamis_error *
         tmi_ball_exp(&k->a[J + j], &at, BITS);
         tmi_ball_div(&k->a[J - j], &one, &k->a[J + j], BITS);
         TMI_TRY(road->delta(&k->low[J + j], &k->high[J + j], road->self, &at, BITS, err));
+        if (!tmi_ball_is_finite(&k->low[J + j]) || !tmi_ball_is_finite(&k->high[J + j]))
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the profile of a release could not be enclosed"));
         mirrored(&k->low[J - j], &k->low[J + j], &k->a[J + j]);
         mirrored(&k->high[J - j], &k->high[J + j], &k->a[J + j]);
     }
     tmi_ball_set_double(&at, TAMIS_MAX_LOSS);
     TMI_TRY(road->delta(&k->limit, &one, road->self, &at, BITS, err));
+    if (!tmi_ball_is_finite(&k->limit)) tmi_ball_set_int(&k->limit, 0);
+    tmi_ball_lower(&k->limit, &k->limit, BITS);
 done:
     tmi_ball_clear(&at);
     tmi_ball_clear(&one);
