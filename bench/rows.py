@@ -140,7 +140,7 @@ ROWS = [
     *(row for method in ("srs", "bernoulli", "poisson", "systematic", "tille", "stratified")
       for row in draw_rows(method, "10000 of 1000000", 1, False)),
     *draw_rows("pivotal", "10000 of 1000000", 1, True),
-    *draw_rows("sampford", "1000 of 100000", 5, False),
+    *draw_rows("sampford", "1000 of 100000", 5, True),
     *draw_rows("conditional_poisson", "1000 of 100000", 5, False),
     *draw_rows("conditional_poisson", "1000 of 1000000", 20, False),
     *(Row("survey", f"tamis draw, {title}, 10000 of 1000000, CSV to CSV", f"tamis draw, {title}", seconds, "s", 1.5, False,

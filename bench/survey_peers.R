@@ -1,4 +1,6 @@
-# The same samples by R's package sampling, where its methods end within a minute: one JSON object a line.
+# The same samples by R's package sampling, where its methods end within a minute: one JSON object a line. UPmaxentropy 2.9
+# stops with an error at 200 of 20000 and at 400 of 10000 (NaN), UPsampford at 1000 of 20000 (too many
+# rejected samples).
 suppressMessages(library(sampling))
 measure <- function(what, method, population, sample) {
   set.seed(1)
@@ -9,4 +11,5 @@ measure <- function(what, method, population, sample) {
 }
 measure("draw, conditional_poisson, 200 of 5000", UPmaxentropy, 5000, 200)
 measure("draw, sampford, 20 of 500", UPsampford, 500, 20)
+measure("draw, sampford, 1000 of 100000", UPsampford, 100000, 1000)
 measure("draw, pivotal, 10000 of 1000000", UPpivotal, 1000000, 10000)
