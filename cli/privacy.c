@@ -1,11 +1,12 @@
 /* tamis privacy: the group. */
 #include "cli.h"
 
-extern const cli_command cli_command_privacy_srs, cli_command_privacy_noise, cli_command_privacy_amplify,
-    cli_command_privacy_meaning;
+extern const cli_command cli_command_privacy_srs, cli_command_privacy_design, cli_command_privacy_noise,
+    cli_command_privacy_amplify, cli_command_privacy_meaning;
 
 static const cli_command *const members[] = {
     &cli_command_privacy_srs,
+    &cli_command_privacy_design,
     &cli_command_privacy_noise,
     &cli_command_privacy_amplify,
     &cli_command_privacy_meaning,

@@ -129,6 +129,11 @@ tamis_status cli_target_find(cli_target *t, const cli_noise *noise, const cli_no
         t->scales[t->count].kind = (tamis_noise_kind)k;
         status = cli_go_on(&progress, (double)k / CLI_KINDS, err);
         if (status == TAMIS_OK) status = find_scale(&t->scales[t->count++], noise, noisy, err);
+        if (status == TAMIS_UNABLE && noise->kind == TAMIS_NOISE_NONE) { /* the others may do */
+            t->scales[t->count - 1].scale = (tamis_bound){0, INFINITY};
+            t->scales[t->count - 1].unable = true;
+            status = TAMIS_OK;
+        }
     }
     cli_progress_end(&progress);
     return status;
@@ -167,7 +172,8 @@ void cli_target_show(const cli_target *t)
         c = 0;
         snprintf(row[c++], CLI_CELL, "%s", cli_kinds[s->kind].words);
         if (on) snprintf(row[c++], CLI_CELL, "%s", t->noisy->on[s->kind]);
-        snprintf(row[c++], CLI_CELL, "%s", s->scale.upper == 0 ? "no noise needed" : isinf(s->scale.upper) ? "none suffices" : s->told);
+        snprintf(row[c++], CLI_CELL, "%s", s->unable ? "not certified" : s->scale.upper == 0 ? "no noise needed"
+                 : isinf(s->scale.upper) ? "none suffices" : s->told);
         if (s->told[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
         else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 ? "0" : "");
     }

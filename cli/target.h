@@ -56,6 +56,7 @@ typedef struct cli_noisy {
 typedef struct cli_scale {
     tamis_noise_kind kind;
     tamis_bound scale;
+    bool unable;
     char told[TAMIS_DECIMAL]; /* a scale that was checked to meet the target; empty if none is needed or suffices */
 } cli_scale;
 

@@ -40,6 +40,32 @@ TAMIS_API tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_API tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
 
+/* ---- what a plan says about its design, before there is anything to release ----
+ *
+ * A design can be judged that no release is made by yet. An outline looks at `design` and at the bounds under `columns`
+ * alone; the file may also hold nothing but a design. Columns of a frame are not read: where a design needs numbers for
+ * every unit, they stand in the file as lists, as docs/compute.md describes.                                         */
+typedef struct tamis_outline tamis_outline;
+
+/* Gives    an outline that the caller frees with tamis_outline_free; NULL on failure.
+ * Errors   INVALID (no YAML or JSON, no design, a column where a list is needed), SYSTEM (the file cannot be read,
+ *          memory).                                                                                                  */
+TAMIS_API tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err);
+TAMIS_API void tamis_outline_free(tamis_outline *outline);
+
+/* The design as tamis_design_read takes it; NULL for NULL. Whether it makes sense is for that function to say. */
+TAMIS_API const char *tamis_outline_design(const tamis_outline *outline);
+
+/* The name of the stratum with this number, from 0; NULL if it has none. */
+TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t stratum);
+
+/* The bounds of a column: from and to of a number, 0 and 1 of a category, which is counted.
+ *
+ * Gives    new numbers that the caller frees; NULL on failure.
+ * Errors   INVALID (no such column, no bounds), SYSTEM (memory).                                                     */
+TAMIS_API tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
+                                           const char *column, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -73,7 +73,7 @@ static tamis_status make_scale(tmi_plot_scale *scale, const tamis_plot *plot, bo
     if (high - low < (scale->log ? 0.05 : fmax(SMALLEST, FINEST * largest))) {
         double more = scale->log ? 0.3 : largest < SMALLEST ? 1 : 0.1 * largest;
         low -= more;
-        high += more;
+        high += 1.1 * more; /* a level curve lies between two rows of dots, not just at their border */
     }
     if (y && !scale->log && low > 0 && low < 0.5 * high) low = 0;
     if (falls) low -= fmax(1, 0.1 * (high - low));

@@ -79,34 +79,45 @@ done:
     return status;
 }
 
-tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err)
+tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err)
 {
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
-    *plan = NULL;
+    *bytes = NULL;
+    *length = 0;
     if (!path) return tmi_fail(err, TAMIS_INVALID, "path: expected the name of a file, got NULL");
 
-    tamis_status status;
-    char *bytes = NULL;
+    tamis_status status = TAMIS_OK;
     FILE *file = fopen(path, "rb");
     if (!file) {
         status = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM;
         return tmi_fail(err, status, "%s: the plan cannot be opened: %s", path, strerror(errno));
     }
-    bytes = tmi_alloc(TMI_YAML_BYTES + 2, 1); /* one byte more than a plan may have tells that it is too long */
-    if (!bytes) {
+    *bytes = tmi_alloc(TMI_YAML_BYTES + 2, 1); /* one byte more than a plan may have tells that it is too long */
+    if (!*bytes) {
         status = tmi_fail_memory(err);
         goto done;
     }
-    size_t length = fread(bytes, 1, TMI_YAML_BYTES + 1, file);
+    *length = fread(*bytes, 1, TMI_YAML_BYTES + 1, file);
     if (ferror(file)) {
         status = tmi_fail(err, errno == EISDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the plan cannot be read: %s", path,
                           strerror(errno));
-        goto done;
     }
-    status = tamis_plan_read_text(plan, path, bytes, length, err);
-
 done:
     fclose(file);
+    if (status != TAMIS_OK) {
+        tmi_free(*bytes);
+        *bytes = NULL;
+    }
+    return status;
+}
+
+tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
+    *plan = NULL;
+    tamis_status status = tmi_plan_bytes(&bytes, &length, path, err);
+    if (status == TAMIS_OK) status = tamis_plan_read_text(plan, path, bytes, length, err);
     tmi_free(bytes);
     return status;
 }

@@ -88,4 +88,7 @@ void tmi_plan_drop(const tamis_plan *plan);
 /* Cells of a statistic: the product of the numbers of values of its `by` columns. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
+/* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
+tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);
+
 #endif

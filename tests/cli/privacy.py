@@ -3,6 +3,7 @@ pictures, and what is told about bad input."""
 import fractions
 import json
 import math
+import resource
 import signal
 import xml.etree.ElementTree as xml
 
@@ -20,8 +21,15 @@ TEXTS = {
     "noise": ["noise", "--discrete-laplace", "2"],
     "noise-delta": ["noise", "--gaussian", "400", "--sensitivity", "100", "--delta", "1e-6"],
     "noise-target": ["noise", "--target", "1,1e-6", "--sensitivity", "100"],
+    "design": ["design", HERE / "stratified.yaml", "--laplace", "40"],
+    "design-column": ["design", HERE / "stratified.yaml", "--column", "enroll", "--gaussian", "200000", "--delta", "1e-6"],
+    "design-target": ["design", HERE / "stratified.yaml", "--target", "1,1e-6"],
     "srs-target": ["srs", *SMALL, "--ones", "0:60", "--laplace", "9", "--target", "1,1e-4"],
 }
+
+
+def little_time():
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
 def privacy(*arguments, **options):
@@ -163,6 +171,57 @@ def the_smallest_noise_is_the_smallest():
                 answer = told("noise", f"--{law}", other, "--sensitivity", "3", "--epsilon", target.split(",")[0])["answer"]["delta"]
                 assert (float(answer["upper"]) <= delta) if side < 0 else (float(answer["lower"]) > delta), (law, target, factor)
     assert "1" in privacy("noise", "--laplace", "1", "--target", "1,0").stdout.split("──\n")[1].split()
+
+
+def design(text, *arguments, **options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "d.yaml")
+        path.write_text(text)
+        return privacy("design", path, *arguments, **options)
+
+
+@case
+def designs_agree_with_the_formulas():
+    for text, p in ("bernoulli: {rate: 1/10, population: 5000}", 0.1), ("poisson: {probabilities: [1/2, 1/4, 1]}", 0.25):
+        out = json.loads(design(text, "--laplace", "10", "--json").stdout)  # Result 1: ln(1 + p (e^(1/(p b)) - 1)), the smallest p is worst
+        assert abs(float(out["pure"]["upper"]) - math.log(1 + p * math.expm1(1 / (p * 10)))) < 1e-9, out["pure"]
+        assert out["strata"][0]["exact"] is True and out["strata"][0]["theorem"] == "independent"
+    out = json.loads(design('{"srs": {"population": 60, "sample": 9}}', "--epsilon", "0.3", "--json").stdout)
+    assert out["design"] == {"srs": {"population": "60", "sample": "9"}} and abs(out["answer"]["delta"]["upper"] - 9 / 60) < 1e-9
+    assert out["answer"]["exact"] is True
+
+
+@case
+def a_stratum_is_as_private_as_a_survey_of_its_own():
+    whole = told("design", HERE / "stratified.yaml", "--laplace", "40", "--epsilon", "1/50")
+    names = {"E": (4421, 100), "M": (1018, 50), "H": (755, 50)}
+    for stratum, (population, sample) in zip(whole["strata"], names.values()):
+        alone = json.loads(design(f"srs: {{population: {population}, sample: {sample}}}", "--laplace", "40", "--epsilon", "1/50", "--json").stdout,
+                           parse_float=fractions.Fraction, parse_int=fractions.Fraction)
+        assert stratum["units"] == population and same(stratum["delta"], alone["answer"]["delta"])
+    assert whole["answer"]["delta"]["upper"] == max(s["delta"]["upper"] for s in whole["strata"])
+
+
+@case
+def bad_designs_are_told():
+    good = "srs: {population: 9, sample: 3}"
+    for text, words in (("", "expected a plan or a design"), ("srs: {population: 9}", "design: "), ("nonsense: 1", "design: "),
+                        ("srs: {population: 9, sample: 10}", "design: "), ("poisson: {probability: p}", "write probabilities"),
+                        ("stratified: {within: srs, strata: []}", "design: ")):
+        done = design(text)
+        assert done.returncode == INVALID and done.stdout == "" and words in done.stderr, (text, done)
+    assert privacy("design", "no-such-file").returncode == INVALID
+    assert design(good, "--column", "x").returncode == INVALID
+    for bad in ("1", "1:0", "0:0", ":1", "0:", "x:y", "0:inf"):
+        is_usage_error(design(good, "--range", bad), "--range")
+    is_usage_error(design(good, "--range", "0:1", "--column", "x"), "exclude each other")
+    is_usage_error(privacy("design"), "PLAN is missing")
+
+
+@case
+def what_cannot_be_certified_says_so():
+    done = privacy("design", HERE / "stratified.yaml", "--discrete-gaussian", "500", "--target", "1/3,1e-6", preexec_fn=little_time)
+    assert done.returncode == UNABLE and done.stdout == "" and "too many steps" in done.stderr, done
 
 
 @case

@@ -1,0 +1,431 @@
+/* tamis privacy design: the Horvitz-Thompson total under the design of a plan, as a mechanism. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target.h"
+
+#define MOST_PARTS 20   /* rows of the table of strata */
+#define MOST_STEPS 100 /* of a discrete Gaussian scale that is searched for: some seconds */
+
+typedef struct request {
+    const cli_call *call;
+    cli_noise noise;
+    tamis_outline *outline;
+    tamis_design *design;
+    tamis_number *from, *to, *step;
+    tamis_ht_range range;
+} request;
+
+/* ---- what is asked ---- */
+
+/* FROM:TO, two numbers. */
+static int read_range(request *r)
+{
+    const char *text = cli_value(r->call, "range"), *column = cli_value(r->call, "column"), *colon = strchr(text ? text : "0:1", ':');
+    char from[TAMIS_NUMBER_DIGITS] = "";
+    tamis_error err = {0};
+    if (text && column) return cli_wrong_usage(r->call->command, "--range and --column exclude each other");
+    if (column) {
+        tamis_status status = tamis_outline_range(&r->from, &r->to, r->outline, column, &err);
+        return status == TAMIS_OK ? 0 : cli_failed(&err, r->call->operands[0]);
+    }
+    if (!text) text = "0:1", colon = text + 1;
+    if (colon && colon - text < (ptrdiff_t)sizeof from) memcpy(from, text, (size_t)(colon - text));
+    if (!*from) return cli_wrong_usage(r->call->command, "--range needs the least and the largest value, such as 0:4000");
+    if (tamis_number_read(&r->from, from, &err) != TAMIS_OK || tamis_number_read(&r->to, colon + 1, &err) != TAMIS_OK)
+        return cli_wrong_usage(r->call->command, "--range: %s", err.message);
+    if (!(cli_approximately(r->from) < cli_approximately(r->to)))
+        return cli_wrong_usage(r->call->command, "--range FROM:TO needs FROM below TO");
+    return 0;
+}
+
+static int read_request(request *r, const cli_call *call)
+{
+    tamis_error err = {0}, inner = {0};
+    *r = (request){.call = call};
+    int code = cli_noise_read(&r->noise, call);
+    if (code != 0) return code;
+    if (tamis_outline_read(&r->outline, call->operands[0], &err) != TAMIS_OK) return cli_failed(&err, call->operands[0]);
+    if (tamis_design_read(&r->design, tamis_outline_design(r->outline), &inner) != TAMIS_OK) {
+        err.status = inner.status;
+        snprintf(err.message, sizeof err.message, "design: %.4000s", inner.message);
+        return cli_failed(&err, call->operands[0]);
+    }
+    code = read_range(r);
+    if (code != 0) return code;
+    bool discrete = r->noise.kind == TAMIS_NOISE_DISCRETE_LAPLACE || r->noise.kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
+    if ((discrete || r->noise.target_eps) && tamis_ht_range_step(&r->step, r->design, r->from, r->to, &err) != TAMIS_OK &&
+        (discrete || err.status == TAMIS_SYSTEM))
+        return cli_failed(&err, call->operands[0]);
+    r->range = (tamis_ht_range){.design = r->design, .from = r->from, .to = r->to, .noise = r->noise.kind,
+                                .scale = r->noise.scale, .step = discrete ? r->step : NULL};
+    return 0;
+}
+
+static void clear_request(request *r)
+{
+    tamis_number_free(r->from);
+    tamis_number_free(r->to);
+    tamis_number_free(r->step);
+    tamis_design_free(r->design);
+    tamis_outline_free(r->outline);
+    cli_noise_clear(&r->noise);
+}
+
+/* ---- strata ---- */
+
+typedef struct parts {
+    tamis_ht_part *list;
+    size_t count;
+} parts;
+
+/* "stratum 2", or its name. */
+static const char *name_of(char room[CLI_CELL], const request *r, size_t stratum)
+{
+    const char *name = tamis_outline_stratum(r->outline, stratum);
+    if (name) snprintf(room, CLI_CELL, "%.*s", CLI_CELL - 1, name);
+    else snprintf(room, CLI_CELL, "%zu", stratum + 1);
+    return room;
+}
+
+/* The largest of all parts, and the one that has it. */
+static tamis_bound largest(size_t *worst, const parts *p)
+{
+    tamis_bound all = {0, 0};
+    *worst = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->list[i].value.upper > all.upper) *worst = i;
+        all.lower = fmax(all.lower, p->list[i].value.lower);
+        all.upper = fmax(all.upper, p->list[i].value.upper);
+    }
+    return all;
+}
+
+static tamis_status take(tamis_bound *value, cli_note *note, const request *r, parts *p)
+{
+    size_t worst;
+    char name[CLI_CELL];
+    *value = largest(&worst, p);
+    if (note && p->count > 0) {
+        bool exact = p->list[worst].exact;
+        const char *known = exact ? "exact" : "upper bound";
+        if (p->count > 1) snprintf(note->text, sizeof note->text, "%.40s, %s", name_of(name, r, worst), known);
+        else snprintf(note->text, sizeof note->text, "%s", known);
+        snprintf(note->json, sizeof note->json, ", \"exact\": %s, \"stratum\": %zu", exact ? "true" : "false", worst + 1);
+    }
+    tamis_free(p->list);
+    return TAMIS_OK;
+}
+
+static tamis_status delta_of(tamis_bound *delta, cli_note *note, const void *what, const tamis_number *eps, tamis_error *err)
+{
+    const request *r = what;
+    parts p = {0};
+    tamis_status status = tamis_ht_range_delta(&p.list, &p.count, &r->range, eps, err);
+    return status == TAMIS_OK ? take(delta, note, r, &p) : status;
+}
+
+static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err)
+{
+    const request *r = what;
+    parts p = {0};
+    tamis_status status = tamis_ht_range_epsilon(&p.list, &p.count, &r->range, delta, err);
+    return status == TAMIS_OK ? take(eps, NULL, r, &p) : status;
+}
+
+static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
+{
+    const request *r = what;
+    parts p = {0};
+    tamis_status status = tamis_ht_range_pure(&p.list, &p.count, &r->range, err);
+    return status == TAMIS_OK ? take(eps, NULL, r, &p) : status;
+}
+
+/* What was asked, stratum by stratum: delta at --epsilon, epsilon at --delta, else epsilon at delta 0. */
+static tamis_status parts_asked(parts *p, const request *r, const cli_guarantee *g, tamis_error *err)
+{
+    *p = (parts){0};
+    return g->eps     ? tamis_ht_range_delta(&p->list, &p->count, &r->range, g->eps, err)
+           : g->delta ? tamis_ht_range_epsilon(&p->list, &p->count, &r->range, g->delta, err)
+                      : tamis_ht_range_pure(&p->list, &p->count, &r->range, err);
+}
+
+typedef struct place {
+    double value;
+    size_t part;
+} place;
+
+static int worse_first(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    if (x->value != y->value) return x->value > y->value ? -1 : 1;
+    return x->part < y->part ? -1 : 1;
+}
+
+static const char *reason(const char *theorem)
+{
+    static const char *const words[][2] = {{"independent", "units drawn independently"},
+                                           {"exchange", "exchange of records"},
+                                           {"any_design", "holds for any design"},
+                                           {"srs_window", "simple random sample, known number of ones"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], theorem) == 0) return words[i][1];
+    return theorem;
+}
+
+static tamis_status show_parts(const request *r, const cli_guarantee *g, const parts *p, tamis_error *err)
+{
+    cli_cells rows[MOST_PARTS + 1] = {{"stratum", "units", "drawn with probability", "", "known", "by"}};
+    place *order = calloc(p->count, sizeof *order);
+    tamis_status status = order ? TAMIS_OK : TAMIS_SYSTEM;
+    size_t shown = p->count < MOST_PARTS ? p->count : MOST_PARTS;
+    if (!order) *err = (tamis_error){TAMIS_SYSTEM, "out of memory"};
+    snprintf(rows[0][3], CLI_CELL, "%s", g->eps ? "delta" : "epsilon");
+    for (size_t i = 0; order && i < p->count; i++) order[i] = (place){p->list[i].value.upper, i};
+    if (order) qsort(order, p->count, sizeof *order, worse_first);
+    for (size_t i = 0; status == TAMIS_OK && i < shown; i++) {
+        const tamis_ht_part *part = &p->list[order[i].part];
+        tamis_bound pi;
+        char(*row)[CLI_CELL] = rows[i + 1];
+        status = tamis_inclusion_first(&pi, r->design, &part->unit, 1, err);
+        if (status != TAMIS_OK) break;
+        name_of(row[0], r, order[i].part);
+        cli_thousands(row[1], CLI_CELL, part->count);
+        snprintf(row[2], CLI_CELL, "%.4g", pi.upper);
+        tamis_decimal_up(row[3], part->value.upper, CLI_DIGITS);
+        snprintf(row[4], CLI_CELL, "%s", part->exact ? "exactly" : "at most");
+        snprintf(row[5], CLI_CELL, "%s", reason(part->theorem));
+    }
+    if (status == TAMIS_OK) {
+        printf("\nThe hardest to protect first%s\n", g->eps || g->delta ? "" : ", for delta 0");
+        cli_table("lrrrll", (const cli_cells *)rows, shown + 1, cli_plain_letters(r->call));
+        if (shown < p->count) printf("and %zu strata more\n", p->count - shown);
+    }
+    free(order);
+    return status;
+}
+
+static void json_parts(const request *r, const cli_guarantee *g, const parts *p)
+{
+    fputs(", \"strata\": [", stdout);
+    for (size_t i = 0; i < p->count; i++) {
+        const tamis_ht_part *part = &p->list[i];
+        printf("%s{\"stratum\": %zu, \"units\": %" PRId64 ", \"worst\": %" PRId64 ", \"exact\": %s, \"theorem\": \"%s\", \"%s\": ",
+               i > 0 ? ", " : "", i + 1, part->count, part->unit, part->exact ? "true" : "false", part->theorem,
+               g->eps ? "delta" : "epsilon");
+        cli_put_bound(part->value);
+        putchar('}');
+    }
+    putchar(']');
+    (void)r;
+}
+
+/* ---- words ---- */
+
+static void write_exact(char *room, size_t size, const tamis_number *number)
+{
+    char *exact = NULL;
+    tamis_status status = tamis_number_write(&exact, number, NULL);
+    snprintf(room, size, "%.40s", status == TAMIS_OK ? exact : "?");
+    tamis_free(exact);
+}
+
+static void put_subject(char *room, size_t size, const request *r)
+{
+    char N[32], from[48], to[48];
+    write_exact(from, sizeof from, r->from);
+    write_exact(to, sizeof to, r->to);
+    const char *name = tamis_design_name(r->design);
+    const char *words = strcmp(name, "strata") == 0 ? "stratified" : strcmp(name, "stages") == 0 ? "cluster or two-stage"
+                        : strcmp(name, "srs") == 0 ? "simple random" : name;
+    snprintf(room, size, "Sample from %s units, %s; every value lies between %s and %s",
+             cli_thousands(N, sizeof N, tamis_design_population(r->design)), words, from, to);
+}
+
+static void put_published(char *room, size_t size, const request *r)
+{
+    char step[48] = "";
+    if (r->noise.kind == TAMIS_NOISE_NONE) {
+        snprintf(room, size, "published without noise: the estimated total");
+        return;
+    }
+    if (r->range.step) write_exact(step, sizeof step, r->range.step);
+    snprintf(room, size, "published with %s noise on the estimated total, scale %s%s%s", cli_kinds[r->noise.kind].words,
+             cli_noise_scale(&r->noise), *step ? " steps of " : "", step);
+}
+
+static void json_head(const request *r)
+{
+    char from[48], to[48], step[48];
+    write_exact(from, sizeof from, r->from);
+    write_exact(to, sizeof to, r->to);
+    printf("{\"design\": %s, \"range\": [\"%s\", \"%s\"]", tamis_outline_design(r->outline), from, to);
+    if (r->range.step || (r->noise.target_eps && r->step)) {
+        write_exact(step, sizeof step, r->step);
+        printf(", \"step\": \"%s\"", step);
+    }
+    cli_noise_json(&r->noise, "total");
+}
+
+static void explain(const request *r, const cli_guarantee *g)
+{
+    char text[1024], words[256], N[32];
+    cli_thousands(N, sizeof N, tamis_design_population(r->design));
+    puts("\nWhat it means");
+    if (g) {
+        cli_guarantee_words(words, sizeof words, g);
+        snprintf(text, sizeof text, "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
+                 "probabilities of what is published %s. This holds against an attacker who knows all other values, but not "
+                 "who was sampled.", N, words);
+        cli_paragraph(stdout, text, 2);
+    }
+    cli_paragraph(stdout, "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an "
+                  "upper bound, the truth may be smaller, but nothing better is proved.", 2);
+    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN)
+        cli_paragraph(stdout, "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
+                      "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
+}
+
+/* ---- --epsilon, --delta, or the curve alone ---- */
+
+static int show(const request *r)
+{
+    char title[240], subtitle[240];
+    tamis_error err = {0};
+    parts p = {0};
+    cli_guarantee *g = &(cli_guarantee){0};
+    put_subject(title, sizeof title, r);
+    put_published(subtitle, sizeof subtitle, r);
+    const cli_mechanism mechanism = {.what = r, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of,
+                                     .note_heading = "hardest to protect", .title = title, .subtitle = subtitle};
+    int code = cli_guarantee_begin(g, r->call);
+    if (code != 0) goto done;
+    tamis_status status = cli_guarantee_compute(g, &mechanism, &err);
+    if (status == TAMIS_OK) status = parts_asked(&p, r, g, &err);
+    if (status == TAMIS_OK && r->call->json) {
+        json_head(r);
+        status = cli_guarantee_json(g, &err);
+        json_parts(r, g, &p);
+        puts("}");
+    } else if (status == TAMIS_OK) {
+        cli_paragraph(stdout, title, 0);
+        cli_paragraph(stdout, subtitle, 0);
+        putchar('\n');
+        status = cli_guarantee_show(g, &err);
+        if (status == TAMIS_OK) status = show_parts(r, g, &p, &err);
+        if (status == TAMIS_OK) explain(r, g);
+    }
+    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&r->noise, &err);
+done:
+    tamis_free(p.list);
+    cli_guarantee_clear(g);
+    return code;
+}
+
+/* ---- --target ---- */
+
+static tamis_ht_range with_noise(const request *r, tamis_noise_kind kind, const tamis_number *scale)
+{
+    tamis_ht_range range = r->range;
+    bool discrete = kind == TAMIS_NOISE_DISCRETE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
+    range.noise = kind;
+    range.scale = scale;
+    range.step = discrete ? r->step : NULL;
+    return range;
+}
+
+static double unit_of(const void *what, tamis_noise_kind kind)
+{
+    const request *r = what;
+    bool discrete = kind == TAMIS_NOISE_DISCRETE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
+    return discrete && r->step ? cli_approximately(r->step) : 1;
+}
+
+static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
+                             const tamis_number *delta, tamis_error *err)
+{
+    const tamis_ht_range range = with_noise(what, kind, NULL), smooth = with_noise(what, TAMIS_NOISE_GAUSSIAN, NULL);
+    if (kind == TAMIS_NOISE_DISCRETE_GAUSSIAN) { /* each of its deltas is a sum over all steps */
+        tamis_status status = tamis_ht_range_scale(scale, &smooth, eps, delta, err);
+        if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
+            *scale = (tamis_bound){0, INFINITY};
+            *err = (tamis_error){TAMIS_UNABLE, "discrete Gaussian noise would have a scale of too many steps to be searched for; "
+                                               "discrete Laplace noise is faster"};
+            status = TAMIS_UNABLE;
+        }
+        if (status != TAMIS_OK) return status;
+    }
+    return tamis_ht_range_scale(scale, &range, eps, delta, err);
+}
+
+static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                               const tamis_number *eps, tamis_error *err)
+{
+    const tamis_ht_range range = with_noise(what, kind, scale);
+    parts p = {0};
+    tamis_status status = tamis_ht_range_delta(&p.list, &p.count, &range, eps, err);
+    return status == TAMIS_OK ? take(delta, NULL, what, &p) : status;
+}
+
+static int find_noise(const request *r)
+{
+    tamis_error err = {0};
+    cli_target target;
+    char subject[240], step[48] = "", grid[80];
+    cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    if (r->step) write_exact(step, sizeof step, r->step);
+    snprintf(grid, sizeof grid, "grid of %s", step);
+    noisy.on[0] = "";
+    for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
+    if (cli_target_find(&target, &r->noise, &noisy, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
+    if (r->call->json) {
+        json_head(r);
+        cli_target_json(&target);
+        puts("}");
+        return cli_finish_output();
+    }
+    put_subject(subject, sizeof subject, r);
+    cli_paragraph(stdout, subject, 0);
+    cli_target_show(&target);
+    explain(r, NULL);
+    return cli_finish_output();
+}
+
+static int run(const cli_call *call)
+{
+    request r;
+    int code = read_request(&r, call);
+    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    clear_request(&r);
+    return code;
+}
+
+extern const cli_command cli_command_privacy_design;
+const cli_command cli_command_privacy_design = {
+    .name = "privacy design",
+    .purpose = "of the design of a plan: strata, unequal probabilities, clusters",
+    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was "
+             "drawn. This command says how private that is for each unit of the frame, stratum by stratum, and how much noise "
+             "is still needed. Every number says whether it is exact or an upper bound.\n\n"
+             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a "
+             "design; YAML or JSON. Designs that a release does not know yet are welcome: they are written as in "
+             "docs/compute.md, strata may be named.\n\n"
+             "Discrete noise is on a grid of which every weighted value is a multiple; its scale counts steps of it.",
+    .operands = (const cli_argument[]){
+        {.name = "PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "range", .value = "FROM:TO", .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
+        {.name = "column", .value = "NAME", .help = "the bounds that the plan gives for this column"},
+        CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
+        CLI_GUARANTEE_OPTIONS,
+        {0}},
+    .examples = (const cli_example[]){
+        {"tamis privacy design plan.yaml --column enroll --laplace 200000", "the total of a column of the plan, with noise"},
+        {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
+        {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d", "a design by itself"},
+        {0}},
+    .run = run,
+};

@@ -1,0 +1,132 @@
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory_that_fails.h"
+
+static char path[64];
+
+static const char *file_of(const char *text)
+{
+    snprintf(path, sizeof path, "/tmp/tamis-outline-%ld.yaml", (long)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static void designs_are_written_as_the_calculator_reads_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *json, *first;
+    } cases[] = {
+        {"{\"srs\": {\"population\": 6194, \"sample\": 200}}", "{\"srs\": {\"population\": \"6194\", \"sample\": \"200\"}}", NULL},
+        {"tamis: 1\ndesign:\n  srs: {population: 9, sample: 2}\n  weight: w\n",
+         "{\"srs\": {\"population\": \"9\", \"sample\": \"2\"}}", NULL},
+        {"design:\n  stratified:\n    by: stype\n    within: srs\n    strata:\n      E: {population: 4, sample: 1}\n      M: "
+         "{population: 3, sample: 2}\n",
+         "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": \"4\", \"sample\": \"1\"}, "
+         "{\"population\": \"3\", \"sample\": \"2\"}]}}", "E"},
+        {"poisson: {probabilities: [1/2, 0.25]}", "{\"poisson\": {\"probabilities\": [\"1/2\", \"0.25\"]}}", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_outline *outline;
+        tamis_design *design;
+        assert_int_equal(tamis_outline_read(&outline, file_of(cases[i].text), NULL), TAMIS_OK);
+        assert_string_equal(tamis_outline_design(outline), cases[i].json);
+        assert_int_equal(tamis_design_read(&design, tamis_outline_design(outline), NULL), TAMIS_OK);
+        if (cases[i].first) assert_string_equal(tamis_outline_stratum(outline, 0), cases[i].first);
+        else assert_null(tamis_outline_stratum(outline, 0));
+        assert_null(tamis_outline_stratum(outline, 2));
+        tamis_design_free(design);
+        tamis_outline_free(outline);
+    }
+    unlink(path);
+}
+
+static tamis_status read_range(tamis_number **from, tamis_number **to, const char *column, tamis_error *err)
+{
+    tamis_outline *outline;
+    tamis_status status = tamis_outline_read(&outline, path, err);
+    *from = *to = NULL;
+    if (status == TAMIS_OK) status = tamis_outline_range(from, to, outline, column, err);
+    tamis_outline_free(outline);
+    return status;
+}
+
+static void ranges_are_those_of_the_columns(void **state)
+{
+    (void)state;
+    tamis_number *from, *to;
+    tamis_error err;
+    char *text;
+    file_of("design: {census: {population: 3}}\ncolumns:\n  enroll: {from: -1/2, to: 4e3, step: 1}\n  stype: {values: [E, M]}\n"
+            "  odd: {from: x, to: 1}\n  open: {from: 1}\n  flat: 3\n");
+    assert_int_equal(read_range(&from, &to, "enroll", &err), TAMIS_OK);
+    assert_int_equal(tamis_number_write(&text, from, NULL), TAMIS_OK);
+    assert_string_equal(text, "-1/2");
+    tamis_free(text);
+    assert_int_equal(tamis_number_write(&text, to, NULL), TAMIS_OK);
+    assert_string_equal(text, "4000");
+    tamis_free(text);
+    tamis_number_free(from);
+    tamis_number_free(to);
+    assert_int_equal(read_range(&from, &to, "stype", &err), TAMIS_OK);
+    assert_int_equal(tamis_number_write(&text, to, NULL), TAMIS_OK);
+    assert_string_equal(text, "1");
+    tamis_free(text);
+    tamis_number_free(from);
+    tamis_number_free(to);
+    static const char *const bad[][2] = {{"nobody", "there is no nobody"}, {"odd", "columns.odd.from"}, {"open", "columns.open"},
+                                         {"flat", "columns.flat"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(read_range(&from, &to, bad[i][0], &err), TAMIS_INVALID);
+        assert_null(from);
+        assert_null(to);
+        assert_non_null(strstr(err.message, bad[i][1]));
+    }
+    EVERY_ALLOCATION_FAILS(read_range(&from, &to, "enroll", NULL), assert_null(from));
+    tamis_number_free(from);
+    tamis_number_free(to);
+    unlink(path);
+}
+
+static void what_is_no_outline_is_refused(void **state)
+{
+    (void)state;
+    const char *const bad[][2] = {
+        {"", "expected a plan or a design"}, {"- 1", "expected a plan or a design"}, {"a: [", path},
+        {"design: {poisson: {probability: p}}", "write probabilities"},
+        {"a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}", "levels"}};
+    tamis_outline *outline = (tamis_outline *)path;
+    tamis_number *from, *to;
+    tamis_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tamis_outline_read(&outline, file_of(bad[i][0]), &err), TAMIS_INVALID);
+        assert_null(outline);
+        assert_non_null(strstr(err.message, bad[i][1]));
+    }
+    unlink(path);
+    assert_int_equal(tamis_outline_read(&outline, path, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_read(&outline, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_read(NULL, path, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_range(&from, &to, NULL, "x", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_range(NULL, &to, NULL, "x", &err), TAMIS_INVALID);
+    assert_null(tamis_outline_design(NULL));
+    assert_null(tamis_outline_stratum(NULL, 0));
+    tamis_outline_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(designs_are_written_as_the_calculator_reads_them),
+        cmocka_unit_test(ranges_are_those_of_the_columns),
+        cmocka_unit_test(what_is_no_outline_is_refused),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
