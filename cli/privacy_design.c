@@ -405,7 +405,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_design;
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
-    .purpose = "of the design of a plan: strata, unequal probabilities, clusters",
+    .purpose = "of any design: strata, unequal probabilities, clusters",
     .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was "
              "drawn. This command says how private that is for each unit of the frame, stratum by stratum, and how much noise "
              "is still needed. Every number says whether it is exact or an upper bound.\n\n"
