@@ -100,13 +100,22 @@ DRAWS = {
 
 def ht_rows():
     """The whole window at the size of a country, the proof that no total inside it is worse included; and its growth."""
-    def line(N, n, eps):
-        return f"delta of a Horvitz-Thompson total, N={N} n={n} eps={eps}"
+    def line(what, noise, N, n, eps):
+        return f"{what} of a Horvitz-Thompson total, {noise} noise, N={N} n={n} eps={eps}"
+    country = 330000000
     for n, bar in ((1000, None), (10000, None), (100000, None), (1000000, 0.1)):
-        yield Row("ht", f"delta of a total, N=3.3e8, n={n}", line(330000000, n, "1e-4"), seconds, "s", bar, False,
-                  "the bar at n=10^6", None, 0.1)
-    yield Row("ht", "delta of a total, N=4000, n=400", line(4000, 400, "0.01"), seconds, "s", None, False,
-              "the direct way, not certified", "the direct way, uncertified, N=4000 n=400 eps=0.01")
+        yield Row("ht", f"delta of a total, N=3.3e8, n={n}", line("delta", "no", country, n, "1e-4"), seconds, "s", bar,
+                  False, "the bar at n=10^6", None, 0.1)
+    yield Row("ht", "the same, as a power of n", "growth from n=10^3 to 10^6", lambda row: row["exponent"], "", None, False,
+              "sqrt n", None, 0.5)
+    for what, noise, bar in (("delta", "Laplace", 0.3), ("delta", "Gaussian", 1), ("scale", "Laplace", 2),
+                             ("scale", "Gaussian", 2)):
+        yield Row("ht", f"{what} of a total, {noise} noise, N=3.3e8, n=10^6", line(what, noise, country, 1000000, "1e-4"),
+                  seconds, "s", bar, False, "the bar", None, bar)
+    for noise in ("no", "Laplace"):
+        yield Row("ht", f"delta of a total, {noise} noise, N=4000, n=400", line("delta", noise, 4000, 400, "0.01"), seconds,
+                  "s", None, False, "the direct way, no noise, not certified",
+                  "the direct way, uncertified, N=4000 n=400 eps=0.01")
 
 
 SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"

@@ -161,15 +161,15 @@ static tamis_status try_pair(tmi_ht_range *value, search *a, int64_t t, tamis_er
 static bool is_close(const search *a, const tmi_ht_total *x)
 {
     double upper = upper_of(x->delta);
-    return upper <= limit(a) || upper - (double)x->delta.lower <= GOOD * upper;
+    return upper <= limit(a) || upper - (double)x->delta.lower <= GOOD * upper || a->known > a->target.upper;
 }
 
 /* The value of a total, closely: finer and finer brackets first, then balls. */
 static tamis_status settle(tmi_ht_total *x, search *a, int64_t t, double guess, tamis_error *err)
 {
-    static const double shares[] = {0x1p-4, 0x1p-9, 0x1p-16, 0x1p-26};
+    static const double shares[] = {0x1p-4, 0x1p-13, 0x1p-26};
     tamis_status status = TAMIS_OK;
-    for (int i = 0; i < 4 && a->has_rows; i++) {
+    for (int i = 0; i < 3 && a->has_rows; i++) {
         status = look(x, a, t, guess, shares[i] * sqrt(variance_of(a, t)), err);
         if (status == TAMIS_UNABLE) a->has_rows = false;
         else if (status != TAMIS_OK) return status;
