@@ -5,7 +5,8 @@
  *     Laplace, with u = 1/scale                 log(M_{k+1}(u)/M_k(u)), M_k(u) = E e^(u Y_k).
  *
  * M_{k+1}/M_k = 1 + (e^u - 1) E[(n-Y)/(N-k)] for Y of the tilted law P_k(y) e^(uy): all terms positive. Its weights are
- * computed from the tilted mode outwards; they fall there, so what is left out is at most a geometric series.       */
+ * computed from the tilted mode outwards; they fall there, so what is left out is at most a geometric series. With very
+ * little noise the mode is y = n, which counts for nothing: what is left out is compared with what counts.           */
 #include <math.h>
 
 #include "mech/ht_srs.h"
@@ -65,11 +66,13 @@ static void walk(tmi_ball *total, tmi_ball *mean, const question *q, const tmi_b
                  long bits)
 {
     bool up = end > start;
-    tmi_ball w, x, limit, one;
+    tmi_ball w, x, limit, one, most, least;
     tmi_ball_init(&w);
     tmi_ball_init(&x);
     tmi_ball_init(&limit);
     tmi_ball_init(&one);
+    tmi_ball_init(&most);
+    tmi_ball_init(&least);
     tmi_ball_set_int(&one, 1);
     tmi_ball_set_int(&w, 1);
     tmi_ball_set_double(&limit, ldexp(1, -(int)(bits < 1000 ? bits : 1000)));
@@ -77,7 +80,9 @@ static void walk(tmi_ball *total, tmi_ball *mean, const question *q, const tmi_b
         tmi_ball_set(&x, &w);
         step(&w, q, factor, y, up, bits);
         int64_t n_less_y = q->s->n - (up ? y + 1 : y - 1);
-        if (tmi_ball_is_less(&w, &limit)) {
+        tmi_ball_mul(&least, &limit, mean, bits);
+        tmi_ball_mul_int(&most, &w, q->s->n, bits);
+        if (tmi_ball_is_less(&most, &least)) {
             tmi_ball_div(&x, &w, &x, bits); /* the last ratio; later ones are smaller */
             tmi_ball_sub(&x, &one, &x, bits);
             tmi_ball_div(&w, &w, &x, bits);
@@ -95,6 +100,8 @@ static void walk(tmi_ball *total, tmi_ball *mean, const question *q, const tmi_b
     tmi_ball_clear(&x);
     tmi_ball_clear(&limit);
     tmi_ball_clear(&one);
+    tmi_ball_clear(&most);
+    tmi_ball_clear(&least);
 }
 
 static tamis_status tilted(tmi_ball *value, const void *context, long bits, tamis_error *err)

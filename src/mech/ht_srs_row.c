@@ -1,7 +1,8 @@
 /* Values of the noise at points one apart, in doubles that are right up to a factor 1 +- error.
  *
  * Balls anchor each stretch of STRETCH points; in between
- *   Laplace:   e^(-|v|/b) is multiplied by e^(1/b) or e^(-1/b), one rounding a step;
+ *   Laplace:   e^(-|v|/b) is multiplied by e^(1/b) or e^(-1/b), one rounding a step; for b >= 1/4 all of them are above
+ *     2^-1000, for narrower noise balls give each value, right up to 2^-1074 where a double ends;
  *   Gaussian:  with x = (v - 1/2)/s and a = 1/(2 s), by the generating function of the Hermite polynomials,
  *
  *       G(v) - G(v-1) = phi(x) int_-a^a e^(-x u - u^2/2) du = 2 a phi(x) sum_i He_2i(x) a^2i / (2i+1)!.
@@ -20,7 +21,7 @@
 #define BITS 128
 #define ROOT 0.398942280401432677939946059934L /* 1/sqrt(2 pi) */
 
-/* The number of a narrow ball, up to a factor 1 +- LDBL_EPSILON. */
+/* The number of a narrow ball, up to a factor 1 +- LDBL_EPSILON, if it is above 2^-1008; below, up to 2^-1074. */
 static long double near(const tmi_ball *x)
 {
     double high = tmi_ball_bound(x).upper;
@@ -107,6 +108,7 @@ tamis_status tmi_ht_rows_set(tmi_ht_rows *r, const tmi_ht_srs *s, double negligi
         r->tail = shape(&x, true) * 1.001L;
         r->peak = tmi_ht_is_lattice(s->noise) ? 1 : 0.501L / (long double)r->scale;
         r->thin = r->tail * r->peak;
+        r->is_narrow = r->scale < 0.25;
     }
 done:
     tmi_ball_clear(&scale);
@@ -187,13 +189,18 @@ static void fill_laplace(tmi_ht_row *row, const tmi_ht_rows *r, const tmi_ball *
     standardised(&x, scale, -1, 0, 0);
     tmi_ball_expm1(&x, &x, BITS);
     tmi_ball_neg(&x, &x);
-    long double lost = near(&x), e = 1; /* 1 - e^(-1/b) */
+    long double lost = near(&x), e = 1, before; /* 1 - e^(-1/b); e^(-|v|/b) and the same at v - 1 */
     tmi_ball_set_int(&x, 1);
     tmi_ball_div(&x, &x, scale, BITS);
     inverse = near(&x);
     for (size_t i = 0; i < row->count; i++) {
         int64_t k = row->first + (int64_t)i;
-        if (i % STRETCH == 0 || k == 0) {
+        before = e;
+        if (i % STRETCH == 0) {
+            standardised(&x, scale, k - 1, row->offset, 0);
+            before = shape(&x, true);
+        }
+        if (i % STRETCH == 0 || k == 0 || r->is_narrow) {
             standardised(&x, scale, k, row->offset, 0);
             e = shape(&x, true);
         } else {
@@ -203,7 +210,7 @@ static void fill_laplace(tmi_ht_row *row, const tmi_ht_rows *r, const tmi_ball *
             long double mass = e * lost / (1 + falls);
             put(row, i, k < 0 ? e / (1 + falls) : 1 - e * falls / (1 + falls), mass, mass);
         } else {
-            long double step = k == 0 && row->offset > 0 ? corner(scale, row->offset) : e * (k > 0 ? rises : 1) * lost / 2;
+            long double step = k == 0 && row->offset > 0 ? corner(scale, row->offset) : (k > 0 ? before : e) * lost / 2;
             put(row, i, k < 0 ? e / 2 : 1 - e / 2, step, e * inverse / 2);
         }
     }

@@ -49,7 +49,7 @@ typedef struct tmi_ht_rows {
     const tmi_ht_srs *s;
     tmi_ht_noise law;           /* of the discrete Gaussian */
     double scale;
-    bool is_narrow;             /* Gaussian noise whose values all come from balls */
+    bool is_narrow;             /* values of continuous or Laplace noise all come from balls */
     int64_t reach;              /* beyond it G < tail or G > 1 - tail, steps < tail, densities < thin */
     long double tail, thin, peak; /* peak: at least the largest density */
     long double error;          /* relative, of every value */

@@ -171,6 +171,24 @@ static void noise_helps(void **state)
     tamis_number_free(large);
 }
 
+/* Noise far below one person changes nothing: neither where e^(-1/b) has left the doubles, nor the limit of the pure eps. */
+static void hardly_any_noise_is_no_noise(void **state)
+{
+    static const char *const scales[] = {"1/100", "7/1000", "1e-3", "1e-6", "1e-300"};
+    tamis_bound pure;
+    (void)state;
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        tamis_number *scale = number(scales[i]);
+        tamis_ht_srs laplace = {5, 2, 2, 5, TAMIS_NOISE_LAPLACE, scale}, silent = {5, 2, 2, 4, TAMIS_NOISE_NONE, NULL};
+        assert_holds(delta_of(laplace, "1", NULL), 2, 5);
+        laplace.high = 4;
+        assert_true(fabs(delta_of(laplace, "0.1", NULL).upper - delta_of(silent, "0.1", NULL).upper) < 1e-9);
+        assert_int_equal(tamis_ht_srs_pure(&pure, &(tamis_ht_srs){5, 1, 2, 3, TAMIS_NOISE_LAPLACE, scale}, NULL), TAMIS_OK);
+        assert_true(fabs(pure.lower - log(1.5)) < 1e-12 && fabs(pure.upper - log(1.5)) < 1e-12);
+        tamis_number_free(scale);
+    }
+}
+
 /* eps(delta) and the scale for a target bring back what they were asked for. */
 static void inverses_invert(void **state)
 {
@@ -277,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_country_takes_blocks),
         cmocka_unit_test(the_search_misses_nothing),
         cmocka_unit_test(noise_helps),
+        cmocka_unit_test(hardly_any_noise_is_no_noise),
         cmocka_unit_test(inverses_invert),
         cmocka_unit_test(nothing_hides_a_single_person),
         cmocka_unit_test(refuses_bad_input),

@@ -46,14 +46,14 @@ static void masses_are_as_right_as_they_say(void **state)
 
 static void noise_is_as_right_as_it_says(void **state)
 {
-    static const char *const scales[] = {"1/50", "3/10", "1", "17/4", "30", "3000"};
+    static const char *const scales[] = {"1/1000", "1/50", "3/10", "1", "17/4", "30", "3000"};
     static const double offsets[] = {0, 0.5, 0.0625, 0.9375};
     (void)state;
     for (size_t i = 0; i < 4 * (sizeof scales / sizeof *scales); i++) {
         tamis_number *scale = number(scales[i / 4]);
         tmi_ht_srs s = {10, 5, kinds[1 + i % 4], scale, NULL, NULL};
         bool lattice = tmi_ht_is_lattice(s.noise);
-        if (lattice && i / 4 == 5) {
+        if (lattice && i / 4 == 6) {
             tamis_number_free(scale);
             continue;
         }
