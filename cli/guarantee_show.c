@@ -144,6 +144,7 @@ static void put_answers(const cli_guarantee *g)
         printf("delta %s: no epsilon suffices\n", cli_value(g->call, "delta"));
     else if (g->delta)
         printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), decimal);
+    if (g->delta && cli_approximately(g->delta) == 0) return; /* that was the question */
     tamis_decimal_up(decimal, g->pure.upper, CLI_DIGITS);
     if (isinf(g->pure.lower))
         puts("delta 0: no epsilon suffices");
@@ -230,7 +231,7 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
     if (strcmp(delta, "0") == 0)
         snprintf(room, size, "differ by a factor of at most exp(%s)", eps);
     else
-        snprintf(room, size, "differ by a factor of at most exp(%s), but for outcomes of probability %s in all", eps, delta);
+        snprintf(room, size, "differ by a factor of at most exp(%s), and by %s beside that", eps, delta);
 }
 
 /* ---- JSON ---- */

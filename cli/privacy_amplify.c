@@ -20,6 +20,7 @@ typedef struct request {
     tamis_bound eps_n, delta_n;  /* with --inverse */
     tamis_number *down_eps, *down_delta;
     tamis_amplified amplified;
+    tamis_bound all_eps, all_delta; /* what all releases together are to a sampled person */
 } request;
 
 /* ---- what is asked ---- */
@@ -113,6 +114,24 @@ static tamis_status read_down(tamis_number **number, double x, tamis_error *err)
     return tamis_number_read(number, text, err);
 }
 
+/* Whom everybody knows to be sampled is in a census of one, where nothing is amplified. */
+static tamis_status add_up(request *r, tamis_error *err)
+{
+    tamis_sample_promise promise = r->sample;
+    tamis_design *census = NULL;
+    tamis_amplified whole;
+    promise.neighbours = promise.mechanism = TAMIS_REPLACE;
+    tamis_status status = tamis_design_census(&census, 1, err);
+    if (status == TAMIS_OK) status = tamis_amplify_design(&whole, census, &promise, err);
+    if (status == TAMIS_OK) {
+        r->all_eps = whole.eps;
+        r->all_delta = whole.delta;
+        tamis_amplified_clear(&whole);
+    }
+    tamis_design_free(census);
+    return status;
+}
+
 static tamis_status compute(request *r, tamis_error *err)
 {
     tamis_status status = tamis_sampling_facts_check(&r->facts, r->design, err);
@@ -125,6 +144,7 @@ static tamis_status compute(request *r, tamis_error *err)
         r->sample.delta = r->down_delta;
     }
     if (status == TAMIS_OK) status = tamis_amplify_design(&r->amplified, r->design, &r->sample, err);
+    if (status == TAMIS_OK) status = add_up(r, err);
     return status;
 }
 
@@ -198,7 +218,8 @@ static const char *words_of(const char *theorem)
 static void draw(tamis_plot *plot, tamis_plot_curve curves[2], const curve *c, const request *r)
 {
     curves[0] = (tamis_plot_curve){"a person of the frame", c->x, c->y, POINTS, false};
-    curves[1] = (tamis_plot_curve){"a sampled person", c->x, c->x, POINTS, true};
+    const char *sampled = r->promise.releases > 1 ? "a sampled person, each release" : "a sampled person";
+    curves[1] = (tamis_plot_curve){sampled, c->x, c->x, POINTS, true};
     *plot = (tamis_plot){.title = "What sampling leaves of epsilon", .subtitle = words_of(r->amplified.theorem),
                          .x = {.label = "epsilon of each release, on the sample"},
                          .y = {.label = "epsilon for a person of the frame"}, .curves = curves, .curve_count = 2};
@@ -260,15 +281,18 @@ static void put_pair(char eps[CLI_CELL], char delta[CLI_CELL], const request *r,
 
 static void put_result(const request *r, bool ascii)
 {
-    cli_cells cells[3] = {{"who", "epsilon", "delta"}, {"a sampled person, each release"},
-                          {"anybody of the frame, in all, if the sample is secret"}};
-    bool inverse = cli_value(r->call, "inverse");
-    if (r->promise.releases <= 1) {
-        snprintf(cells[1][0], CLI_CELL, "a sampled person");
-        snprintf(cells[2][0], CLI_CELL, "anybody of the frame, if the sample is secret");
+    bool inverse = cli_value(r->call, "inverse"), several = r->promise.releases > 1;
+    size_t last = several ? 3 : 2; /* the frame's row */
+    cli_cells cells[4] = {{"who", "epsilon", "delta"}};
+    snprintf(cells[1][0], CLI_CELL, "a sampled person%s", several ? ", each release" : "");
+    if (several) {
+        snprintf(cells[2][0], CLI_CELL, "a sampled person, in all");
+        tamis_decimal_up(cells[2][1], r->all_eps.upper, DIGITS);
+        tamis_decimal_up(cells[2][2], r->all_delta.upper, DIGITS);
     }
-    put_asked(cells[inverse ? 2 : 1][1], r, "epsilon", r->promise.eps);
-    put_asked(cells[inverse ? 2 : 1][2], r, "delta", r->promise.delta);
+    snprintf(cells[last][0], CLI_CELL, "anybody of the frame,%s if the sample is secret", several ? " in all," : "");
+    put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
+    put_asked(cells[inverse ? last : 1][2], r, "delta", r->promise.delta);
     if (inverse) {
         tamis_decimal_down(cells[1][1], r->eps_n.lower, DIGITS);
         tamis_decimal_down(cells[1][2], r->delta_n.lower, DIGITS);
@@ -276,10 +300,10 @@ static void put_result(const request *r, bool ascii)
     } else {
         tamis_amplified_part whole = *worst_part(&r->amplified); /* its epsilon, and the largest delta */
         if (!unchanged(r, &whole)) whole.delta = r->amplified.delta;
-        put_pair(cells[2][1], cells[2][2], r, &whole);
+        put_pair(cells[last][1], cells[last][2], r, &whole);
     }
     putchar('\n');
-    cli_table("lll", (const cli_cells *)cells, 3, ascii);
+    cli_table("lll", (const cli_cells *)cells, last + 1, ascii);
 }
 
 #define PARTS 40 /* strata told one by one */
@@ -352,9 +376,9 @@ static tamis_status show(request *r, tamis_error *err)
         put_curve(r, &c, ascii);
         printf("\n%s", picture);
         puts("\nWhat it means");
-        cli_paragraph(stdout, "The second line of the first table holds as long as nobody outside knows or learns who was "
-                      "sampled, and the selection looked at nothing that is protected. Who saw the interviewer is "
-                      "promised the first line only.", 2);
+        cli_paragraph(stdout, "The last line of the first table holds as long as nobody outside knows or learns who was "
+                      "sampled, and the selection looked at nothing that is protected. To whoever saw the interviewer "
+                      "only what a sampled person has is promised.", 2);
         if (words) printf("\n%s", words);
     }
     tamis_free(picture);
@@ -463,10 +487,10 @@ const cli_command cli_command_privacy_amplify = {
         {.name = "design", .value = "JSON", .help = "any design"},
         {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
         {.name = "releases", .value = "K", .help = "so many releases of one sample, composed first, amplified once"},
-        {.name = "neighbours", .value = "WORD", .choices = "replace add_remove", .help = "what changes in the frame (default "
-                                                                                         "replace)"},
-        {.name = "mechanism", .value = "WORD", .choices = "replace add_remove", .help = "what epsilon counts on the sample "
-                                                                                        "(default: as --neighbours)"},
+        {.name = "neighbours", .value = "WORD", .choices = "replace add_remove", .help = "what changes in the frame: replace "
+                                                                                         "(default) or add_remove"},
+        {.name = "mechanism", .value = "WORD", .choices = "replace add_remove", .help = "what epsilon counts on the sample, in "
+                                                                                        "the same words (default: as --neighbours)"},
         {.name = "known-sample", .help = "somebody outside knows who was sampled"},
         {.name = "nonresponse", .help = "the sample is who chose to answer"},
         {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},

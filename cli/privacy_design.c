@@ -277,7 +277,7 @@ static void explain(const request *r, const cli_guarantee *g)
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
         snprintf(text, sizeof text, "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
-                 "probabilities of what is published %s. This holds against an attacker who knows all other values, but not "
+                 "probabilities of any set of results %s. This holds against an attacker who knows all other values, but not "
                  "who was sampled.", N, words);
         cli_paragraph(stdout, text, 2);
     }

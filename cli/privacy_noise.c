@@ -75,7 +75,7 @@ static void explain(const request *r, const cli_guarantee *g)
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text, "Whatever one person's answer is, the probabilities of what is published %s. This holds against "
+        snprintf(text, sizeof text, "Whatever one person's answer is, the probabilities of any set of results %s. This holds against "
                  "an attacker who knows all other answers, and also who answered.", words);
         cli_paragraph(stdout, text, 2);
     }

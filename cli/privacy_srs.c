@@ -107,7 +107,7 @@ static void explain(const request *r, const cli_guarantee *g)
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
         snprintf(text, sizeof text,
-                 "For each of the %s people, sampled or not: with their value 0 or 1, the probabilities of what is published "
+                 "For each of the %s people, sampled or not: with their value 0 or 1, the probabilities of any set of results "
                  "%s. This holds against an attacker who knows the values of all the others, but not who was sampled.", N, words);
         cli_paragraph(stdout, text, 2);
     }

@@ -71,8 +71,9 @@ static void add_line(tmi_text_table *table, const line *l)
     for (size_t i = 0; i < COLUMNS; i++) tmi_text_init(&cells[i]);
     tmi_text_put(&cells[0], l->label);
     if (l->claimed) {
-        put_up(&cells[1], l->meaning.odds.upper);
-        for (size_t i = 0; i < TAMIS_PRIORS; i++) put_percent_up(&cells[2 + i], l->meaning.posterior[i].upper);
+        bool vacuous = l->meaning.except.upper >= 1; /* every output may be one of the exceptions */
+        put_up(&cells[1], vacuous ? INFINITY : l->meaning.odds.upper);
+        for (size_t i = 0; i < TAMIS_PRIORS; i++) put_percent_up(&cells[2 + i], vacuous ? 1 : l->meaning.posterior[i].upper);
         for (size_t i = 0; i < TAMIS_ALARMS; i++) put_percent_up(&cells[2 + TAMIS_PRIORS + i], l->meaning.found[i].upper);
     } else {
         tmi_text_put(&cells[1], "none");
@@ -91,9 +92,13 @@ static void put_delta(tmi_text *text, const line lines[LINES])
     double worst = lines[0].meaning.except.upper;
     if (worst == 0) return;
     tmi_text_init(&p);
-    tmi_text_put(&p, "Delta: with probability at most ");
-    put_up(&p, worst);
-    tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the last two columns hold with it.");
+    if (worst < 1) {
+        tmi_text_put(&p, "Delta: with probability at most ");
+        put_up(&p, worst);
+        tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the last two columns hold with it.");
+    } else {
+        tmi_text_put(&p, "Delta: so large that no odds and no belief are bounded; the last two columns hold with it.");
+    }
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);

@@ -361,8 +361,9 @@ static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
     }
     char epsilon[TMI_DECIMAL];
     tmi_decimal_up(epsilon, outsider->epsilon.upper);
-    tmi_text_format(p, "Outsider: epsilon %s, delta 0, for any %s of the %s as long as nobody outside knows who was sampled; of all "
-                    "that is released from this sample together, not of each release.", epsilon, schedule->plan->privacy.unit,
+    tmi_text_format(p, "Outsider: epsilon %s, delta 0, for any %s of the %s as long as nobody outside knows who was sampled. It "
+                    "is the number of this release alone: with others of this sample, the epsilons of sampled units are added "
+                    "up first and amplified once.", epsilon, schedule->plan->privacy.unit,
                     tamis_level_name(schedule->plan->privacy.setting->protect));
 }
 
