@@ -85,6 +85,10 @@ bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
 /* Parses and runs; gives the exit code of the process. */
 int cli_main(int argc, char **argv);
 
+/* Whether `path`, the option --out or what stands for it, can be made as a new `kind` (file, folder): seen before anything is
+ * read, because that is a matter of the command line. Says what is wrong; gives 0 or CLI_USAGE. */
+int cli_check_new(const cli_call *call, const char *path, const char *what, const char *kind);
+
 /* ---- saying something on stderr ---- */
 
 /* "tamis: message", and how to get help. Returns CLI_USAGE. */

@@ -54,7 +54,8 @@ static int run(const cli_call *call)
     design.rate = rate;
     int code;
     if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
-    else code = draw(call, &design, cli_value(call, "out"));
+    else code = cli_check_new(call, cli_value(call, "out"), "sample", "file");
+    if (code == 0) code = draw(call, &design, cli_value(call, "out"));
     tamis_number_free(rate);
     return code;
 }

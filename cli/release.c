@@ -1,40 +1,8 @@
 /* tamis release: the main job. */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
-
-/* The folder in which `folder` would be made; NULL if it has no name of its own. */
-static const char *parent_of(char room[PATH_MAX], const char *folder)
-{
-    size_t length = strlen(folder);
-    while (length > 0 && folder[length - 1] == '/') length--;
-    size_t parent = length;
-    while (parent > 0 && folder[parent - 1] != '/') parent--;
-    if (length == 0 || parent >= PATH_MAX) return NULL;
-    if (parent == 0) return ".";
-    snprintf(room, PATH_MAX, "%.*s", (int)parent, folder);
-    return room;
-}
-
-/* Whether the output folder can be made at all is seen before anything is read: that is a matter of the command line, not
- * of the plan. */
-static int check_folder(const cli_call *call, const char *folder)
-{
-    char room[PATH_MAX];
-    struct stat there;
-    const char *option = cli_value(call, "out") ? "--out " : "", *parent = parent_of(room, folder);
-    if (!*folder) return cli_wrong_usage(call->command, "--out: expected the name of a folder, such as schools-release");
-    if (lstat(folder, &there) == 0)
-        return cli_wrong_usage(call->command, "%s%s exists already, and a release is never written over: name another folder%s",
-                               option, folder, *option ? "" : " with --out");
-    if (errno != ENOENT) return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, folder, strerror(errno));
-    if (parent && stat(parent, &there) != 0)
-        return cli_wrong_usage(call->command, "%s%s cannot be made: there is no folder %s", option, folder, parent);
-    return TAMIS_OK;
-}
 
 static int tell_result(const cli_call *call, const tamis_release *release, const char *folder)
 {
@@ -58,13 +26,13 @@ int cli_release(const cli_call *call, const char *path, const char *folder)
     cli_progress progress;
     tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress};
 
-    int code = folder ? check_folder(call, folder) : TAMIS_OK;
+    int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
     if (code != TAMIS_OK) return code;
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK && !folder) {
         status = tamis_plan_release_folder(&usual_folder, plan, &err);
         folder = usual_folder;
-        if (status == TAMIS_OK) code = check_folder(call, folder);
+        if (status == TAMIS_OK) code = cli_check_new(call, folder, "release", "folder");
     }
     if (status == TAMIS_OK && code == TAMIS_OK) {
         cli_progress_begin(&progress, call);

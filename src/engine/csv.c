@@ -63,10 +63,24 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
     }
 }
 
+/* A file without names would lose its first row to them. */
+static bool only_numbers(const tmi_csv_header *header)
+{
+    for (size_t i = 0; i < header->count; i++) {
+        const char *name = header->names[i];
+        if (name[strspn(name, "+-.0123456789")] != '\0' || !strpbrk(name, "0123456789")) return false;
+    }
+    return true;
+}
+
 static tamis_status check_names(const tmi_csv_header *header, const char *path, tamis_error *err)
 {
     if (header->count == 1 && header->names[0][0] == '\0')
         return tmi_fail(err, TAMIS_INVALID, "%s: the first line is empty; it must name the columns", path);
+    if (header->count == 1 && strpbrk(header->names[0], ";\t"))
+        return tmi_fail(err, TAMIS_INVALID, "%s: the first line has no comma; columns must be separated by commas", path);
+    if (only_numbers(header))
+        return tmi_fail(err, TAMIS_INVALID, "%s: the first line holds numbers; it must name the columns", path);
     for (size_t i = 0; i < header->count; i++)
         for (size_t j = i + 1; j < header->count; j++)
             if (header->names[i][0] != '\0' && strcmp(header->names[i], header->names[j]) == 0)

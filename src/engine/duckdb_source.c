@@ -267,11 +267,7 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     while (k < count &&
            strcmp(column->name, file->is_csv ? columns->csv.names[k] : api->column_name(&columns->parquet, k)) != 0)
         k++;
-    if (k == count) {
-        const bool is_other = file->is_csv && count == 1 && strpbrk(columns->csv.names[0], ";\t");
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s", file->given, column->name,
-                             is_other ? "; the first line has no comma: columns must be separated by commas" : "");
-    }
+    if (k == count) return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s", file->given, column->name);
     const duckdb_type type = file->is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->parquet, k);
     if (is_number && !is_numeric(type) && !is_text(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->given, column->name);

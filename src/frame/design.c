@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "num/number.h"
 
 /* ---- the parts of a design ---- */
 
@@ -56,6 +57,8 @@ static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tami
     const bool has_size = d->sample != 0 || d->allocation, unequal = d->size || d->probability;
     if ((needs == RATE) != (d->rate != NULL))
         return tmi_fail(err, TAMIS_INVALID, d->rate ? "rate: only bernoulli has one" : "rate: bernoulli needs one");
+    if (d->rate && (tmi_number_sign(d->rate) <= 0 || tmi_number_compare_int(d->rate, 1) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
     if (unequal && (needs == RATE || needs == SAMPLE))
         return tmi_fail(err, TAMIS_INVALID, "%s: %s draws with equal probabilities", d->size ? "size" : "probability",
                         d->method);

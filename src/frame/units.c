@@ -19,6 +19,7 @@ typedef struct reader {
     const tmi_frame *frame;
     size_t columns[2 * LABEL_COLUMNS + 3], count, strata, labels; /* labels: strata and clusters */
     size_t number, allocation, within;                            /* places in columns; SIZE_MAX if not wanted */
+    bool is_probability; /* number: at most 1 */
     int64_t within_all;
 } reader;
 
@@ -97,10 +98,11 @@ static tamis_status read_number(tamis_number **number, const reader *r, size_t p
     tamis_status status = tamis_number_read(number, text, NULL);
     if (status == TAMIS_INVALID) return bad_cell(r, place, row, "not a number", err);
     if (status != TAMIS_OK) return tmi_fail_memory(err);
-    if (tmi_number_sign(*number) > 0) return TAMIS_OK;
+    const bool positive = tmi_number_sign(*number) > 0;
+    if (positive && !(r->is_probability && place == r->number && tmi_number_compare_int(*number, 1) > 0)) return TAMIS_OK;
     tamis_number_free(*number);
     *number = NULL;
-    return bad_cell(r, place, row, "must be positive", err);
+    return bad_cell(r, place, row, positive ? "a probability is at most 1" : "must be positive", err);
 }
 
 /* A whole number that all rows of a group share. */
@@ -175,7 +177,7 @@ static tamis_status take(void *context, int64_t first, size_t rows, tmi_cell *co
 tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
                             tamis_error *err)
 {
-    reader r = {.units = units, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX, .within = SIZE_MAX,
+    reader r = {.units = units, .is_probability = design->probability != NULL, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX, .within = SIZE_MAX,
                 .within_all = design->within};
     *units = (tmi_units){.count = frame->rows};
     tamis_status status = find_columns(&r, design, err);

@@ -176,12 +176,13 @@ def bad_frames_are_named():
         ("x\n1\nabc\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: not a number"),
         ("x,y\n1,1\n,1\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: empty"),
         ("x\n0.5\n0.4\n", ["pivotal", "--probability", "x"], "sum"),
-        ("x\n0.5\n1.5\n", ["poisson", "--probability", "x"], "probabilities"),
+        ("x\n0.5\n1.5\n", ["poisson", "--probability", "x"], "column x, row 2: a probability is at most 1"),
+        ("1,2\n3,4\n", ["srs", "--sample", "1"], "the first line holds numbers"),
+        ("a;b\n1;2\n", ["srs", "--sample", "1"], "separated by commas"),
         ("weight\n1\n", ["srs", "--sample", "1"], "column weight already"),
         ("h,n\na,1\na,2\n", ["srs", "--strata", "h", "--allocation", "n"], "column n, row 2: differs"),
         ("h,n\na,1\nb,2\n", ["srs", "--strata", "h", "--allocation", "n"], "the stratum of row 2: sample: 2 units"),
         ("h,n\na,0.5\n", ["srs", "--strata", "h", "--allocation", "n"], "whole number"),
-        ("h\na\n", ["bernoulli", "--rate", "2"], "rate"),
         ("h\na,b\n", ["srs", "--sample", "1"], "line 2"),
         ("c,x\na,1\na,2\n", ["sampford", "--cluster", "c", "--size", "x", "--sample", "1"], "column x, row 2: differs"),
         ("c,m\na,1\na,2\n", ["srs", "--cluster", "c", "--within", "m", "--sample", "1"], "column m, row 2: differs"),
@@ -206,6 +207,8 @@ def wrong_usage_is_named():
                                (["srs", "--sample", "1.5"], "--sample"), (["srs", "--sample", "-3"], "--sample"),
                                (["srs", "--sample", "9" * 30], "--sample"), (["srs", "--sample", "x"], "--sample"),
                                (["bernoulli"], "--rate"), (["bernoulli", "--rate", "x"], "--rate"),
+                               (["bernoulli", "--rate", "0"], "--rate: must be above 0"),
+                               (["bernoulli", "--rate", "1.2"], "--rate: must be above 0 and at most 1"),
                                (["srs", "--sample", "3", "--within", "2"], "--within"),
                                (["srs", "--sample", "3", "--cluster", "cname", "--within", "1/2"], "--within"),
                                (["srs_with_replacement", "--sample", "3", "--cluster", "cname"], "--cluster"),
@@ -254,8 +257,9 @@ def nothing_is_written_over():
         there = pathlib.Path(folder) / "s.csv"
         there.write_text("mine")
         done, _ = draw(folder, "--design", "srs", "--sample", "2")
-        assert done.returncode == INVALID and "exists already" in done.stderr and there.read_text() == "mine"
-        assert draw(folder, "--design", "srs", "--sample", "2", out="none/s.csv")[0].returncode == INVALID
+        is_usage_error(done, "s.csv exists already")
+        assert there.read_text() == "mine"
+        is_usage_error(draw(folder, "--design", "srs", "--sample", "2", out="none/s.csv")[0], "there is no folder")
         assert os.listdir(folder) == ["s.csv"]
 
 

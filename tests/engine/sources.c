@@ -97,6 +97,7 @@ static void bad_files(void **state)
         {"a,c\n1,secret\n", "there is no column b", false},
         {"a;b\n1;x\n", "separated by commas", false},
         {"1,secret\n2,y\n", "there is no column a", false},
+        {"1,-2.5\n2,3\n", "the first line holds numbers", false},
         {"a,b\n1,\"secret\n2,y\n", "line 2: a quote is not closed", true},
         {"a,b\n1,\"secret\"z\n2,y\n", "quote", true},
         {"a,b\n1,x\n2\n3,secret\n", "line 3: there are more or fewer fields", true},

@@ -1,0 +1,35 @@
+/* Outputs that must not exist yet. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+/* The folder in which `path` would be made; NULL if it has no name of its own. */
+static const char *parent_of(char room[PATH_MAX], const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    size_t parent = length;
+    while (parent > 0 && path[parent - 1] != '/') parent--;
+    if (length == 0 || parent >= PATH_MAX) return NULL;
+    if (parent == 0) return ".";
+    snprintf(room, PATH_MAX, "%.*s", (int)parent, path);
+    return room;
+}
+
+int cli_check_new(const cli_call *call, const char *path, const char *what, const char *kind)
+{
+    char room[PATH_MAX];
+    struct stat there;
+    const char *option = cli_value(call, "out") ? "--out " : "", *parent = parent_of(room, path);
+    if (!*path) return cli_wrong_usage(call->command, "--out: expected the name of a %s", kind);
+    if (lstat(path, &there) == 0)
+        return cli_wrong_usage(call->command, "%s%s exists already, and a %s is never written over: name another %s%s", option,
+                               path, what, kind, *option ? "" : " with --out");
+    if (errno != ENOENT) return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, path, strerror(errno));
+    if (parent && stat(parent, &there) != 0)
+        return cli_wrong_usage(call->command, "%s%s cannot be made: there is no folder %s", option, path, parent);
+    return TAMIS_OK;
+}
