@@ -20,7 +20,6 @@ typedef struct request {
     tamis_bound eps_n, delta_n;  /* with --inverse */
     tamis_number *down_eps, *down_delta;
     tamis_amplified amplified;
-    tamis_bound all_eps, all_delta; /* what all releases together are to a sampled person */
 } request;
 
 /* ---- what is asked ---- */
@@ -114,24 +113,6 @@ static tamis_status read_down(tamis_number **number, double x, tamis_error *err)
     return tamis_number_read(number, text, err);
 }
 
-/* Whom everybody knows to be sampled is in a census of one, where nothing is amplified. */
-static tamis_status add_up(request *r, tamis_error *err)
-{
-    tamis_sample_promise promise = r->sample;
-    tamis_design *census = NULL;
-    tamis_amplified whole;
-    promise.neighbours = promise.mechanism = TAMIS_REPLACE;
-    tamis_status status = tamis_design_census(&census, 1, err);
-    if (status == TAMIS_OK) status = tamis_amplify_design(&whole, census, &promise, err);
-    if (status == TAMIS_OK) {
-        r->all_eps = whole.eps;
-        r->all_delta = whole.delta;
-        tamis_amplified_clear(&whole);
-    }
-    tamis_design_free(census);
-    return status;
-}
-
 static tamis_status compute(request *r, tamis_error *err)
 {
     tamis_status status = tamis_sampling_facts_check(&r->facts, r->design, err);
@@ -144,7 +125,6 @@ static tamis_status compute(request *r, tamis_error *err)
         r->sample.delta = r->down_delta;
     }
     if (status == TAMIS_OK) status = tamis_amplify_design(&r->amplified, r->design, &r->sample, err);
-    if (status == TAMIS_OK) status = add_up(r, err);
     return status;
 }
 
@@ -279,17 +259,19 @@ static void put_pair(char eps[CLI_CELL], char delta[CLI_CELL], const request *r,
     }
 }
 
+/* Releases add up: exact as words, where a product would have to be rounded. */
+static void put_times(char cell[CLI_CELL], int64_t releases, const char *each)
+{
+    if (strcmp(each, "0") == 0) snprintf(cell, CLI_CELL, "0");
+    else snprintf(cell, CLI_CELL, "%" PRId64 " times %.40s", releases, each);
+}
+
 static void put_result(const request *r, bool ascii)
 {
     bool inverse = cli_value(r->call, "inverse"), several = r->promise.releases > 1;
     size_t last = several ? 3 : 2; /* the frame's row */
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     snprintf(cells[1][0], CLI_CELL, "a sampled person%s", several ? ", each release" : "");
-    if (several) {
-        snprintf(cells[2][0], CLI_CELL, "a sampled person, in all");
-        tamis_decimal_up(cells[2][1], r->all_eps.upper, DIGITS);
-        tamis_decimal_up(cells[2][2], r->all_delta.upper, DIGITS);
-    }
     snprintf(cells[last][0], CLI_CELL, "anybody of the frame,%s if the sample is secret", several ? " in all," : "");
     put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
     put_asked(cells[inverse ? last : 1][2], r, "delta", r->promise.delta);
@@ -301,6 +283,10 @@ static void put_result(const request *r, bool ascii)
         tamis_amplified_part whole = *worst_part(&r->amplified); /* its epsilon, and the largest delta */
         if (!unchanged(r, &whole)) whole.delta = r->amplified.delta;
         put_pair(cells[last][1], cells[last][2], r, &whole);
+    }
+    if (several) {
+        snprintf(cells[2][0], CLI_CELL, "a sampled person, in all");
+        for (size_t i = 1; i <= 2; i++) put_times(cells[2][i], r->promise.releases, cells[1][i]);
     }
     putchar('\n');
     cli_table("lll", (const cli_cells *)cells, last + 1, ascii);
