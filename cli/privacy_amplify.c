@@ -263,7 +263,7 @@ static void put_pair(char eps[CLI_CELL], char delta[CLI_CELL], const request *r,
 static void put_times(char cell[CLI_CELL], int64_t releases, const char *each)
 {
     if (strcmp(each, "0") == 0) snprintf(cell, CLI_CELL, "0");
-    else snprintf(cell, CLI_CELL, "%" PRId64 " times %.40s", releases, each);
+    else snprintf(cell, CLI_CELL, "%" PRId64 " x %.40s", releases, each);
 }
 
 static void put_result(const request *r, bool ascii)
@@ -272,7 +272,7 @@ static void put_result(const request *r, bool ascii)
     size_t last = several ? 3 : 2; /* the frame's row */
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     snprintf(cells[1][0], CLI_CELL, "a sampled person%s", several ? ", each release" : "");
-    snprintf(cells[last][0], CLI_CELL, "anybody of the frame,%s if the sample is secret", several ? " in all," : "");
+    snprintf(cells[last][0], CLI_CELL, "anybody of the frame, %s secret", several ? "in all, sample" : "if the sample is");
     put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
     put_asked(cells[inverse ? last : 1][2], r, "delta", r->promise.delta);
     if (inverse) {
