@@ -37,7 +37,8 @@ static tamis_status probe(int *sign, bracket *b, double z, tamis_error *err)
         TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the point where the likelihood ratio crosses e^eps could not be told"));
     TMI_TRY(tmi_ht_slope_at(&s, b->c, b->r, b->e, z, err));
     *sign = s.slope.lower >= 0 ? 1 : s.slope.upper <= 0 ? -1 : 0;
-    long double height = (s.slope.lower + s.slope.upper) / (s.density.lower + s.density.upper);
+    long double weight = s.density.lower + s.density.upper;
+    long double height = weight > 0 ? (s.slope.lower + s.slope.upper) / weight : 0;
     if (*sign > 0) {
         b->low = z;
         b->at_low = height;
@@ -101,6 +102,14 @@ done:
     return status;
 }
 
+/* Where between low and top the secant crosses 0: a share of the way, the middle if it does not tell. */
+static double secant(const bracket *b)
+{
+    long double fall = b->at_low - b->at_top;
+    double share = fall > 0 ? (double)(b->at_low / fall) : 0;
+    return share > 0 && share < 1 ? share : 0.5;
+}
+
 /* Secants, on multiples of the grain: where the secant is right, the next probe is its neighbour. */
 static tamis_status narrow(bracket *b, tamis_error *err)
 {
@@ -108,8 +117,7 @@ static tamis_status narrow(bracket *b, tamis_error *err)
     double grain = b->aim.grain;
     int sign = 0, same = 0, last = 0;
     while (b->top - b->low > 1.5 * grain) {
-        double gap = b->top - b->low, share = (double)(b->at_low / (b->at_low - b->at_top));
-        double z = b->low + gap * (share > 0 && share < 1 && same < 3 ? share : 0.5);
+        double z = b->low + (b->top - b->low) * (same < 3 ? secant(b) : 0.5);
         z = grain * (last > 0 ? ceil(z / grain) : floor(z / grain));
         if (z <= b->low) z = b->low + grain;
         if (z >= b->top) z = b->top - grain;
@@ -134,8 +142,7 @@ static tamis_status measure(tmi_ht_total *x, const bracket *b, tamis_error *err)
     x->low = b->low;
     x->top = lattice && b->top > b->low ? b->top - 1 : b->top;
     x->open = b->open;
-    double share = (double)(b->at_low / (b->at_low - b->at_top));
-    x->guess = x->low + (x->top - x->low) * (share > 0 && share < 1 ? share : 0.5);
+    x->guess = x->low + (x->top - x->low) * secant(b);
     TMI_TRY(tmi_ht_value_at(&at_low, b->c, b->r, b->e, x->low, err));
     TMI_TRY(tmi_ht_slope_at(&low, b->c, b->r, b->e, x->low, err));
     at_top = at_low;
