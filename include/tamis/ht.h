@@ -190,6 +190,7 @@ TAMIS_API tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *cou
  *
  * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf} if
  *          none suffices; [0, inf] on failure.
+ *          Discrete Gaussian noise of a scale below about 1: see tamis_ht_srs_scale.
  * Cost     some tens of tamis_ht_range_delta.
  * Errors   as above.                                                                                                  */
 TAMIS_API tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,

@@ -86,6 +86,8 @@ TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs
  *
  * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf}
  *          if none suffices; on failure an enclosure that may be wide, up to [0, inf].
+ *          More noise meets the target too, but for discrete Gaussian noise of a scale below about 1 and a large eps:
+ *          there delta rises and falls with the scale, the lower end misses the target, and only the upper end is sure.
  * Cost     some tens of tamis_ht_srs_delta.                                                                            */
 TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
                                           const tamis_number *delta, tamis_error *err);

@@ -1,5 +1,7 @@
 /* The public questions about a Horvitz-Thompson total: both orders of every pair, and the inverse questions, for which
- * delta falls as eps or the noise grows (more noise is less noise plus independent noise).                          */
+ * delta falls as eps or the noise grows (more noise is less noise plus independent noise). Discrete Gaussian noise is not
+ * such a sum: with a large eps and a scale below about 1, delta rises and falls as the scale grows. The scale that is found
+ * there meets the target, and a little less misses it; more need not meet it.                                       */
 #include <math.h>
 
 #include "mech/ht_srs.h"

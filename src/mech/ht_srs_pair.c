@@ -175,7 +175,7 @@ static bool seems_to_rise(const pair *a, double z)
     double here = exp(least - depth(a, z - first));
     for (size_t i = 0; i < a->count; i++) {
         double next = exp(least - depth(a, z - first - (double)i - 1));
-        total += a->factor * a->q[i] * (here - next) - (a->factor - 1) * a->p[i] * here;
+        total += (a->q[i] - a->p[i]) * here - a->q[i] * next + a->p[i] * here / a->factor; /* over E, which may be huge */
         here = next;
     }
     return total > 0;

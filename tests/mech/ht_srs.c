@@ -189,6 +189,35 @@ static void hardly_any_noise_is_no_noise(void **state)
     }
 }
 
+/* e^eps beyond the doubles' digits: the crossing is found, 20 scales out. */
+static void a_huge_eps_is_answered(void **state)
+{
+    tamis_number *scale = number("1");
+    tamis_bound delta = delta_of((tamis_ht_srs){2, 1, 0, 2, TAMIS_NOISE_GAUSSIAN, scale}, "40", NULL);
+    (void)state;
+    assert_true(delta.lower > 5.079468e-85 && delta.upper < 5.079469e-85);
+    tamis_number_free(scale);
+}
+
+/* Discrete Gaussian noise of a small scale: more can be worse. The scale for a target meets it, a larger one does not. */
+static void more_discrete_gaussian_noise_can_be_worse(void **state)
+{
+    tamis_number *eps = number("10"), *delta = number("0.001"), *more = number("0.38"), *scale = NULL;
+    tamis_ht_srs srs = {2, 2, 0, 2, TAMIS_NOISE_DISCRETE_GAUSSIAN, NULL};
+    tamis_bound s;
+    char text[128];
+    (void)state;
+    assert_int_equal(tamis_ht_srs_scale(&s, &srs, eps, delta, NULL), TAMIS_OK);
+    snprintf(text, sizeof text, "%.60g", s.upper);
+    scale = number(text);
+    srs.scale = scale;
+    assert_true(s.upper < 0.38 && delta_of(srs, "10", NULL).upper <= 0.001);
+    srs.scale = more;
+    assert_true(delta_of(srs, "10", NULL).lower > 0.009);
+    tamis_number *all[] = {eps, delta, more, scale};
+    for (size_t i = 0; i < 4; i++) tamis_number_free(all[i]);
+}
+
 /* eps(delta) and the scale for a target bring back what they were asked for. */
 static void inverses_invert(void **state)
 {
@@ -296,6 +325,8 @@ int main(void)
         cmocka_unit_test(the_search_misses_nothing),
         cmocka_unit_test(noise_helps),
         cmocka_unit_test(hardly_any_noise_is_no_noise),
+        cmocka_unit_test(a_huge_eps_is_answered),
+        cmocka_unit_test(more_discrete_gaussian_noise_can_be_worse),
         cmocka_unit_test(inverses_invert),
         cmocka_unit_test(nothing_hides_a_single_person),
         cmocka_unit_test(refuses_bad_input),
