@@ -129,7 +129,8 @@ tamis_status tamis_setting_outsider(const tamis_setting *s, int secret, int desi
     if (!s->may_amplify) {
         return tmi_fail(err, TAMIS_REFUSED,
                         "with `protect: %s` the promise begins after the sampling, so that an outsider is promised what "
-                        "everybody is promised; nearest setting with a number for outsiders: {protect: frame, given: %s}",
+                        "everybody is promised; nearest setting with a number for outsiders: {protect: frame, given: %s, "
+                        "secret_sample: yes}",
                         names[s->protect], s->given == TAMIS_NOTHING ? "nothing" : "population");
     }
     if (!secret) {
