@@ -213,14 +213,35 @@ static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis
     return tamis_hypergeometric_mass(limit, s->N, k + 1, s->n, k + 1, err);
 }
 
+/* No set of answers changes its probability by more than n/N, that of being sampled: is delta at least that? Told exactly,
+ * since it is where delta stays for every eps when the window reaches 0 or N. */
+static tamis_status is_enough(bool *enough, const tamis_ht_srs *s, const tamis_number *delta, tamis_error *err)
+{
+    tamis_number *rate = NULL;
+    tamis_status status = tmi_number_ratio(&rate, s->n, s->N, err);
+    *enough = status == TAMIS_OK && tmi_number_compare(delta, rate) >= 0;
+    tamis_number_free(rate);
+    return status;
+}
+
 tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *zero = NULL;
     tamis_bound value, target;
+    bool enough;
     TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
     TMI_TRY(check(srs, false, err));
     TMI_TRY(check_delta(delta, err));
+    TMI_TRY(is_enough(&enough, srs, delta, err));
+    if (enough) {
+        *eps = (tamis_bound){0, 0};
+        goto done;
+    }
+    if (srs->noise == TAMIS_NOISE_NONE && (srs->low == 0 || srs->high == srs->N)) {
+        *eps = INFINITE;
+        goto done;
+    }
     target = tmi_number_bound(delta);
     TMI_TRY(tamis_ht_srs_pure(&value, srs, err));
     if (tmi_number_sign(delta) == 0) {
@@ -251,7 +272,7 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
 {
     tamis_status status = TAMIS_OK;
     tamis_bound value;
-    bool exact;
+    bool exact, enough;
     TMI_TRY(begin(scale, UNKNOWN_EPS, "scale", err));
     TMI_TRY(check(srs, true, err));
     if (srs->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
@@ -259,6 +280,11 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
     TMI_TRY(check_delta(delta, err));
     tamis_ht_srs silent = {srs->N, srs->n, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};
     exact = tmi_number_sign(delta) == 0;
+    TMI_TRY(is_enough(&enough, srs, delta, err));
+    if (enough) {
+        *scale = (tamis_bound){0, 0};
+        goto done;
+    }
     TMI_TRY(delta_of(&value, NULL, &silent, eps, NULL, tmi_number_bound(delta), err));
     bool laplace = srs->noise == TAMIS_NOISE_LAPLACE || srs->noise == TAMIS_NOISE_DISCRETE_LAPLACE;
     if (value.upper <= tmi_number_bound(delta).lower) {

@@ -245,6 +245,25 @@ static void inverses_invert(void **state)
 }
 
 /* 0 people with the value: everything can be told apart, delta = f at every eps. */
+/* Where the window reaches 0, delta is n/N whatever the eps: at it eps is 0 and no noise is needed, below it nothing is
+ * enough. */
+static void the_rate_is_always_enough(void **state)
+{
+    tamis_ht_srs srs = {3, 1, 0, 3, TAMIS_NOISE_NONE, NULL};
+    tamis_number *third = number("1/3"), *less = number("0.3333333333333333333333"), *one = number("1");
+    tamis_bound b;
+    (void)state;
+    assert_int_equal(tamis_ht_srs_epsilon(&b, &srs, third, NULL), TAMIS_OK);
+    assert_true(b.lower == 0 && b.upper == 0);
+    assert_int_equal(tamis_ht_srs_epsilon(&b, &srs, less, NULL), TAMIS_OK);
+    assert_true(b.lower == INFINITY);
+    srs.noise = TAMIS_NOISE_LAPLACE;
+    assert_int_equal(tamis_ht_srs_scale(&b, &srs, one, third, NULL), TAMIS_OK);
+    assert_true(b.lower == 0 && b.upper == 0);
+    tamis_number *all[] = {third, less, one};
+    for (size_t i = 0; i < 3; i++) tamis_number_free(all[i]);
+}
+
 static void nothing_hides_a_single_person(void **state)
 {
     tamis_ht_srs srs = {50, 5, 0, 50, TAMIS_NOISE_NONE, NULL};
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_huge_eps_is_answered),
         cmocka_unit_test(more_discrete_gaussian_noise_can_be_worse),
         cmocka_unit_test(inverses_invert),
+        cmocka_unit_test(the_rate_is_always_enough),
         cmocka_unit_test(nothing_hides_a_single_person),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),
