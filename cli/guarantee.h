@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-#define CLI_NOTE 80
+#define CLI_NOTE 96
 
 /* What can be said about one delta beside its value: a cell of the table, and fields of the JSON object, each after a
  * comma; both may stay empty. */

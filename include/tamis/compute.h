@@ -17,6 +17,7 @@
 #ifndef TAMIS_COMPUTE_H
 #define TAMIS_COMPUTE_H
 
+#include <tamis/profile.h>
 #include <tamis/survey.h>
 
 TAMIS_BEGIN
@@ -42,6 +43,13 @@ TAMIS_API tamis_status tamis_compute_line(char **answer, const char *line, size_
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
 TAMIS_API tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
+
+/* Releases as they are written in a request, composed: [{"law": "laplace", "scale": "10", "count": 5}, ...].
+ *
+ * Gives    the profile of all together, which the caller frees with tamis_profile_free, and how many releases that are,
+ *          each counted as often as its "count" says; NULL and 0 on failure.
+ * Errors   INVALID (also for an empty list), SYSTEM (memory).                                                        */
+TAMIS_API tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err);
 
 TAMIS_END
 

@@ -66,6 +66,13 @@ TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t
 TAMIS_API tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
                                            const char *column, tamis_error *err);
 
+/* A file with a list, YAML or JSON, as a JSON list whose numbers are texts, exactly as they were written: releases, as
+ * tamis_releases_read takes them.
+ *
+ * Gives    a text that the caller frees with tamis_free; NULL on failure. Whether it makes sense is for others to say.
+ * Errors   INVALID (no such file, no YAML or JSON, no list), SYSTEM (the file cannot be read, memory).                */
+TAMIS_API tamis_status tamis_outline_list(char **json, const char *path, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -1,5 +1,6 @@
 /* A list of releases: [{"law": "laplace", "scale": "10", "sensitivity": 1, "count": 5}, ...], composed. */
 #include <string.h>
+#include <tamis/compute.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"
@@ -103,7 +104,7 @@ static const struct {
     unsigned needs, or_needs;
     const char *told;
 } laws[] = {
-    {"laplace", laplace, SCALE, EPS, "scale or eps"},
+    {"laplace", laplace, SCALE, EPS, "either scale or eps"},
     {"gaussian", gaussian, SCALE, SCALE, "scale"},
     {"discrete_laplace", discrete, SCALE, SCALE, "scale"},
     {"discrete_gaussian", discrete, SCALE, SCALE, "scale"},
@@ -125,7 +126,8 @@ static tamis_status make(tamis_profile **profile, const release *r, tamis_error 
                                         "randomized_response, claim or zcdp");
 }
 
-tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err)
+/* In *whole how many releases the list counts together, of items whose counts are at most 2^30. */
+static tamis_status compose(tamis_profile **profile, int64_t *whole, const tmi_json *json, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of releases");
@@ -139,6 +141,7 @@ tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, t
         status = read_release(&r, tmi_json_at(json, i), &inner);
         if (status == TAMIS_OK) status = make(&list[i], &r, &inner);
         times[i] = r.count;
+        *whole += r.count;
         clear(&r);
         if (status == TAMIS_SYSTEM) status = tmi_fail_memory(err);
         else if (status != TAMIS_OK) status = tmi_fail(err, status, "item %zu: %s", i, inner.message);
@@ -147,5 +150,29 @@ tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, t
     for (size_t i = 0; list && i < count; i++) tamis_profile_free(list[i]);
     tmi_free(list);
     tmi_free(times);
+    return status;
+}
+
+tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err)
+{
+    int64_t whole = 0;
+    return compose(profile, &whole, json, err);
+}
+
+tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err)
+{
+    tmi_json *document = NULL;
+    tamis_status status = TAMIS_OK;
+    int64_t whole = 0;
+    if (all) *all = NULL;
+    if (count) *count = 0;
+    if (!all || !count || !json) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !all ? "all" : !count ? "count" : "json");
+    TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
+    if (tmi_json_kind_of(document) == TMI_JSON_LIST && tmi_json_size(document) == 0)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "there is no release in the list"));
+    TMI_TRY(compose(all, &whole, document, err));
+    *count = whole;
+done:
+    tmi_json_free(document);
     return status;
 }

@@ -27,21 +27,22 @@ static bool among(const char *word, const char *const *words)
 /* What says where something stands in the file, or how estimates are made. */
 static const char *const left_out[] = {"by", "weight", "max_weight", "weight_step", "weights_are", "nonresponse", "variance", NULL};
 
+/* A list by itself has no outline: nothing of it is left out. */
 static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_yaml *node, int depth, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (depth > DEPTH) return tmi_fail(err, TAMIS_INVALID, "design: more than %d levels", DEPTH);
+    if (depth > DEPTH) return tmi_fail(err, TAMIS_INVALID, "%smore than %d levels", o ? "design: " : "", DEPTH);
     if (node->kind == TMI_YAML_TEXT) {
         tmi_json_put_string(out, node->text);
         return status;
     }
-    bool strata = node->kind == TMI_YAML_MAP && node->key && strcmp(node->key, "strata") == 0;
+    bool strata = o && node->kind == TMI_YAML_MAP && node->key && strcmp(node->key, "strata") == 0;
     bool list = node->kind == TMI_YAML_LIST || strata;
     if (strata && !o->strata) o->strata = node;
     tmi_json_open(out, list ? '[' : '{');
     for (const tmi_yaml *part = node->first; part; part = part->next) {
-        if (!list && among(part->key, left_out)) continue;
-        if (!list && strcmp(part->key, "probability") == 0)
+        if (o && !list && among(part->key, left_out)) continue;
+        if (o && !list && strcmp(part->key, "probability") == 0)
             return tmi_fail(err, TAMIS_INVALID, "design.%s: the column of a frame is not read here; write probabilities: [1/10, "
                             "...]", part->key);
         if (!list) tmi_json_key(out, part->key);
@@ -139,5 +140,30 @@ done:
         tamis_number_free(*to);
         *from = *to = NULL;
     }
+    return status;
+}
+
+tamis_status tamis_outline_list(char **json, const char *path, tamis_error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    tamis_status status;
+    tmi_yaml *root = NULL;
+    tmi_text text;
+    tmi_json_out out;
+    tmi_text_init(&text);
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    TMI_TRY(tmi_plan_bytes(&bytes, &length, path, err));
+    TMI_TRY(tmi_yaml_read(&root, path, bytes, length, err));
+    if (root->kind != TMI_YAML_LIST)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: expected a list, such as [{law: laplace, scale: 10}]", path));
+    tmi_json_out_init(&out, &text, false);
+    TMI_TRY(write_node(&out, NULL, root, 0, err));
+    TMI_TRY(tmi_text_take(json, &text, err));
+done:
+    tmi_free(bytes);
+    tmi_text_clear(&text);
+    tmi_yaml_free(root);
     return status;
 }

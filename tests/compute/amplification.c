@@ -70,11 +70,42 @@ static void reads_designs(void **state)
     assert_int_equal(tamis_design_read(&design, NULL, NULL), TAMIS_INVALID);
 }
 
+static void reads_releases(void **state)
+{
+    static const char *const bad[] = {"", "[", "[]", "{}", "[1]", "[{\"law\": \"box\"}]", "[{\"law\": \"laplace\"}]",
+                                      "[{\"law\": \"laplace\", \"eps\": 1, \"scale\": 1}]",
+                                      "[{\"law\": \"laplace\", \"eps\": 1, \"count\": 0}]",
+                                      "[{\"law\": \"laplace\", \"scale\": -1}]"};
+    const char *good = "[{\"law\": \"laplace\", \"eps\": \"1/4\", \"count\": 3}, {\"law\": \"randomized_response\", \"eps\": 1}]";
+    tamis_profile *all;
+    tamis_number *zero;
+    tamis_bound eps;
+    int64_t count;
+    (void)state;
+    assert_int_equal(tamis_number_read(&zero, "0", NULL), TAMIS_OK);
+    assert_int_equal(tamis_releases_read(&all, &count, good, NULL), TAMIS_OK);
+    assert_int_equal(count, 4);
+    assert_int_equal(tamis_profile_epsilon(&eps, all, zero, NULL), TAMIS_OK);
+    assert_true(eps.lower <= 1.75 && 1.75 <= eps.upper && eps.upper < 1.75 + 1e-12);
+    tamis_profile_free(all);
+    tamis_number_free(zero);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        count = 7;
+        assert_int_equal(tamis_releases_read(&all, &count, bad[i], NULL), TAMIS_INVALID);
+        assert_null(all);
+        assert_int_equal(count, 0);
+    }
+    assert_int_equal(tamis_releases_read(NULL, &count, good, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_releases_read(&all, NULL, good, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_releases_read(&all, &count, NULL, NULL), TAMIS_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers),
         cmocka_unit_test(reads_designs),
+        cmocka_unit_test(reads_releases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,12 +121,43 @@ static void what_is_no_outline_is_refused(void **state)
     tamis_outline_free(NULL);
 }
 
+static void lists_are_written_as_json(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"- {law: laplace, eps: 1/4, count: 2}\n- law: gaussian\n  scale: 1e1\n",
+         "[{\"law\": \"laplace\", \"eps\": \"1/4\", \"count\": \"2\"}, {\"law\": \"gaussian\", \"scale\": \"1e1\"}]"},
+        {"[{\"law\": \"zcdp\", \"rho\": 0.10}]", "[{\"law\": \"zcdp\", \"rho\": \"0.10\"}]"},
+        {"[{weight: 1, probability: 2, strata: {a: 3}}]", "[{\"weight\": \"1\", \"probability\": \"2\", \"strata\": {\"a\": \"3\"}}]"},
+        {"[]", "[]"}};
+    static const char *const bad[] = {"", "law: laplace", "7", "[", "[[[[[[[[[[[1]]]]]]]]]]]"};
+    char *json;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(tamis_outline_list(&json, file_of(good[i][0]), NULL), TAMIS_OK);
+        assert_string_equal(json, good[i][1]);
+        tamis_free(json);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        json = path;
+        assert_int_equal(tamis_outline_list(&json, file_of(bad[i]), NULL), TAMIS_INVALID);
+        assert_null(json);
+    }
+    file_of(good[0][0]);
+    EVERY_ALLOCATION_FAILS(tamis_outline_list(&json, path, NULL), assert_null(json));
+    tamis_free(json);
+    unlink(path);
+    assert_int_equal(tamis_outline_list(&json, path, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_list(&json, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_list(NULL, path, NULL), TAMIS_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(designs_are_written_as_the_calculator_reads_them),
         cmocka_unit_test(ranges_are_those_of_the_columns),
         cmocka_unit_test(what_is_no_outline_is_refused),
+        cmocka_unit_test(lists_are_written_as_json),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }
