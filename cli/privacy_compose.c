@@ -98,8 +98,8 @@ static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err
 
 /* One pair for each of the two: of what was asked, else of delta 0, else of a usual delta. */
 typedef struct pairs {
-    char given[CLI_CELL]; /* as it was written */
-    bool by_epsilon;      /* `given` is an epsilon, the two are deltas; else the other way round */
+    const char *given; /* as it was written */
+    bool by_epsilon;   /* `given` is an epsilon, the two are deltas; else the other way round */
     tamis_bound sampled, outsider;
 } pairs;
 
@@ -108,8 +108,7 @@ static tamis_status find_pairs(pairs *p, const request *r, const cli_guarantee *
     const char *eps = cli_value(r->call, "epsilon"), *delta = cli_value(r->call, "delta");
     const char *given = eps ? eps : delta ? delta : isinf(g->pure.upper) ? USUAL_DELTA : "0";
     tamis_number *number = NULL;
-    *p = (pairs){.by_epsilon = eps != NULL, .outsider = {0, INFINITY}};
-    snprintf(p->given, sizeof p->given, "%.*s", CLI_CELL - 1, given);
+    *p = (pairs){.given = given, .by_epsilon = eps != NULL, .outsider = {0, INFINITY}};
     tamis_status status = tamis_number_read(&number, given, err);
     if (status == TAMIS_OK)
         status = (eps ? tamis_profile_delta : tamis_profile_epsilon)(&p->sampled, r->sampled, number, err);
@@ -117,6 +116,12 @@ static tamis_status find_pairs(pairs *p, const request *r, const cli_guarantee *
         status = (eps ? tamis_outsider_delta : tamis_outsider_epsilon)(&p->outsider, r->outsider, number, err);
     tamis_number_free(number);
     return status;
+}
+
+/* A number that is too long for its cell is cut visibly. */
+static void put_given(char cell[CLI_CELL], const char *given)
+{
+    snprintf(cell, CLI_CELL, "%.20s%s", given, strlen(given) > 20 ? "..." : "");
 }
 
 static void put_value(char cell[CLI_CELL], tamis_bound value)
@@ -130,7 +135,7 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     size_t count = 1, answer = p->by_epsilon ? 2 : 1;
     snprintf(cells[count][0], CLI_CELL, "a sampled person");
-    snprintf(cells[count][3 - answer], CLI_CELL, "%s", p->given);
+    put_given(cells[count][3 - answer], p->given);
     put_value(cells[count++][answer], p->sampled);
     if (!isinf(g->pure.upper)) { /* the largest loss of all together is the sum of the largest losses */
         snprintf(cells[count][0], CLI_CELL, "  adding up would say");
@@ -139,7 +144,7 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     }
     if (r->outsider) {
         snprintf(cells[count][0], CLI_CELL, "anybody of the frame, if the sample is secret");
-        snprintf(cells[count][3 - answer], CLI_CELL, "%s", p->given);
+        put_given(cells[count][3 - answer], p->given);
         put_value(cells[count++][answer], p->outsider);
     }
     putchar('\n');

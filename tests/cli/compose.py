@@ -113,6 +113,14 @@ def adding_up_is_told_only_where_all_are_pure():
 
 
 @case
+def a_long_number_is_used_whole():
+    tiny = "0." + "0" * 70 + "1"
+    out = told("[{law: gaussian, scale: 3}]", "--delta", tiny)
+    assert out["sampled"]["delta"] == "1/1" + "0" * 71 and out["sampled"] == out["answer"], out["sampled"]
+    assert "0.000000000000000000..." in of_list("[{law: gaussian, scale: 3}]", "--delta", tiny).stdout
+
+
+@case
 def a_picture_is_xml():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a.svg")
