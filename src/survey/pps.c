@@ -18,7 +18,7 @@ static tamis_status check_probabilities(const tamis_number *const *probabilities
     for (size_t i = 0; i < count; i++)
         if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 ||
             tmi_number_compare_int(probabilities[i], 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu does not lie in (0, 1]", i);
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: unit %zu does not lie in (0, 1]", i);
     return TAMIS_OK;
 }
 
