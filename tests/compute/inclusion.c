@@ -89,7 +89,7 @@ static void refuses(void **state)
         {"first", "{\"bernoulli\": {\"rate\": \"0\", \"population\": 5}}", "design: bernoulli: rate:"},
         {"first", "{\"bernoulli\": {\"rate\": 0.5, \"population\": 5}}", "design: bernoulli: rate: write a number"},
         {"first", "{\"poisson\": {\"probabilities\": []}}", "design: poisson: probabilities:"},
-        {"first", "{\"poisson\": {\"probabilities\": [\"1/2\", \"2\"]}}", "design: poisson: probabilities: number 1"},
+        {"first", "{\"poisson\": {\"probabilities\": [\"1/2\", \"2\"]}}", "design: poisson: probabilities: unit 1"},
         {"first", "{\"poisson\": {\"probabilities\": \"1/2\"}}", "design: poisson: probabilities: must be a list"},
         {"first", "{\"pps\": {\"method\": \"best\", \"probabilities\": [\"1/2\", \"1/2\"]}}", "design: pps: method:"},
         {"first", "{\"pps\": {\"method\": 3, \"probabilities\": [\"1/2\", \"1/2\"]}}", "design: pps: method: must be a string"},
