@@ -103,12 +103,13 @@ static tamis_bound largest(size_t *worst, const parts *p)
     return all;
 }
 
-static tamis_status take(tamis_bound *value, cli_note *note, const request *r, parts *p)
+/* The largest of the parts, which are freed, also after a failure: the library gives them then too. */
+static tamis_status take(tamis_bound *value, cli_note *note, const request *r, parts *p, tamis_status status)
 {
-    size_t worst;
+    size_t worst = 0;
     char name[CLI_CELL];
-    *value = largest(&worst, p);
-    if (note && p->count > 0) {
+    if (status == TAMIS_OK) *value = largest(&worst, p);
+    if (status == TAMIS_OK && note && p->count > 0) {
         bool exact = p->list[worst].exact;
         const char *known = exact ? "exact" : "upper bound";
         if (p->count > 1) snprintf(note->text, sizeof note->text, "%.40s, %s", name_of(name, r, worst), known);
@@ -116,7 +117,7 @@ static tamis_status take(tamis_bound *value, cli_note *note, const request *r, p
         snprintf(note->json, sizeof note->json, ", \"exact\": %s, \"stratum\": %zu", exact ? "true" : "false", worst + 1);
     }
     tamis_free(p->list);
-    return TAMIS_OK;
+    return status;
 }
 
 static tamis_status delta_of(tamis_bound *delta, cli_note *note, const void *what, const tamis_number *eps, tamis_error *err)
@@ -124,7 +125,7 @@ static tamis_status delta_of(tamis_bound *delta, cli_note *note, const void *wha
     const request *r = what;
     parts p = {0};
     tamis_status status = tamis_ht_range_delta(&p.list, &p.count, &r->range, eps, err);
-    return status == TAMIS_OK ? take(delta, note, r, &p) : status;
+    return take(delta, note, r, &p, status);
 }
 
 static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err)
@@ -132,7 +133,7 @@ static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_n
     const request *r = what;
     parts p = {0};
     tamis_status status = tamis_ht_range_epsilon(&p.list, &p.count, &r->range, delta, err);
-    return status == TAMIS_OK ? take(eps, NULL, r, &p) : status;
+    return take(eps, NULL, r, &p, status);
 }
 
 static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
@@ -140,7 +141,7 @@ static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err
     const request *r = what;
     parts p = {0};
     tamis_status status = tamis_ht_range_pure(&p.list, &p.count, &r->range, err);
-    return status == TAMIS_OK ? take(eps, NULL, r, &p) : status;
+    return take(eps, NULL, r, &p, status);
 }
 
 /* What was asked, stratum by stratum: delta at --epsilon, epsilon at --delta, else epsilon at delta 0. */
@@ -366,7 +367,7 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     const tamis_ht_range range = with_noise(what, kind, scale);
     parts p = {0};
     tamis_status status = tamis_ht_range_delta(&p.list, &p.count, &range, eps, err);
-    return status == TAMIS_OK ? take(delta, NULL, what, &p) : status;
+    return take(delta, NULL, what, &p, status);
 }
 
 static int find_noise(const request *r)
