@@ -7,7 +7,6 @@ import xml.etree.ElementTree as xml
 
 from kit import *
 
-GOLDEN = HERE / "golden"
 API_SURVEY = ["--population", "6194", "--sample", "200"]
 STRATA = '{"stratified": {"within": "srs", "strata": [{"population": 50, "sample": 5}, {"population": 10, "sample": 10}]}}'
 CLUSTERS = '{"cluster": {"population": 4, "sample": 1, "smallest": 2, "largest": 2}}'
@@ -25,30 +24,7 @@ def amplify(*arguments, **options):
     return tamis("privacy", "amplify", *arguments, **options)
 
 
-if sys.argv[2:] == ["--write"]:
-    for name, arguments in TEXTS.items():
-        (GOLDEN / f"amplify-{name}.txt").write_text(amplify(*arguments).stdout)
-    sys.exit()
-
-
-def each_text(name, arguments):
-    def text_is_the_golden_one():
-        done = amplify(*arguments)
-        assert done.returncode == OK and done.stderr == "", done.stderr
-        assert done.stdout == (GOLDEN / f"amplify-{name}.txt").read_text(), f"differs from golden/amplify-{name}.txt:\n{done.stdout}"
-        for line in done.stdout.splitlines():
-            assert len(line) <= 80 and line == line.rstrip(), line
-
-    case(text_is_the_golden_one, f"text of {name} is the golden one")
-
-
-for name, arguments in TEXTS.items():
-    each_text(name, arguments)
-
-
-@case
-def no_golden_text_is_left_over():
-    assert {f"amplify-{name}.txt" for name in TEXTS} == {f.name for f in GOLDEN.iterdir() if f.name.startswith("amplify-")}
+golden("amplify", TEXTS, amplify)
 
 
 def told(*arguments):

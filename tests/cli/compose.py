@@ -6,7 +6,6 @@ import xml.etree.ElementTree as xml
 
 from kit import *
 
-GOLDEN = HERE / "golden"
 YEAR = API / "releases.yaml"
 SIZES = ["--population", "6194", "--sample", "200"]
 TEN = "- {law: laplace, eps: 1, count: 10}\n"
@@ -21,30 +20,7 @@ def compose(*arguments, **options):
     return tamis("privacy", "compose", *arguments, **options)
 
 
-if sys.argv[2:] == ["--write"]:
-    for name, arguments in TEXTS.items():
-        (GOLDEN / f"compose-{name}.txt").write_text(compose(*arguments).stdout)
-    sys.exit()
-
-
-def each_text(name, arguments):
-    def text_is_the_golden_one():
-        done = compose(*arguments)
-        assert done.returncode == OK and done.stderr == "", done.stderr
-        assert done.stdout == (GOLDEN / f"compose-{name}.txt").read_text(), f"differs from golden/compose-{name}.txt:\n{done.stdout}"
-        for line in done.stdout.splitlines():
-            assert len(line) <= 80 and line == line.rstrip(), line
-
-    case(text_is_the_golden_one, f"text of {name} is the golden one")
-
-
-for name, arguments in TEXTS.items():
-    each_text(name, arguments)
-
-
-@case
-def no_golden_text_is_left_over():
-    assert {f"compose-{name}.txt" for name in TEXTS} == {f.name for f in GOLDEN.iterdir() if f.name.startswith("compose-")}
+golden("compose", TEXTS, compose)
 
 
 def of_list(text, *arguments):

@@ -120,6 +120,34 @@ def case(function, name=None):
     return function
 
 
+def golden(prefix, texts, run):
+    """A case for each text: what `run(*arguments)` prints is golden/PREFIX-NAME.txt, in lines of 80 letters. With --write
+    after the program under test, the texts are written anew."""
+    place = HERE / "golden"
+    if sys.argv[2:] == ["--write"]:
+        for name, arguments in texts.items():
+            (place / f"{prefix}-{name}.txt").write_text(run(*arguments).stdout)
+        sys.exit()
+
+    def one(name, arguments):
+        def text_is_the_golden_one():
+            done = run(*arguments)
+            assert done.returncode == OK and done.stderr == "", done.stderr
+            wanted = place / f"{prefix}-{name}.txt"
+            assert done.stdout == wanted.read_text(), f"differs from golden/{wanted.name}:\n{done.stdout}"
+            for line in done.stdout.splitlines():
+                assert len(line) <= 80 and line == line.rstrip(), line
+
+        case(text_is_the_golden_one, f"text of {name} is the golden one")
+
+    for name, arguments in texts.items():
+        one(name, arguments)
+
+    @case
+    def no_golden_text_is_left_over():
+        assert {f"{prefix}-{name}.txt" for name in texts} == {f.name for f in place.glob(f"{prefix}-*")}
+
+
 def main():
     failed = 0
     print(f"1..{len(CASES)}")

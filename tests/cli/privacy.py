@@ -9,7 +9,6 @@ import xml.etree.ElementTree as xml
 
 from kit import *
 
-GOLDEN = HERE / "golden"
 SMALL = ["--population", "60", "--sample", "9"]
 API_SURVEY = ["--population", "6194", "--sample", "200", "--ones", "400:5794"]
 
@@ -36,30 +35,7 @@ def privacy(*arguments, **options):
     return tamis("privacy", *arguments, **options)
 
 
-if sys.argv[2:] == ["--write"]:
-    for name, arguments in TEXTS.items():
-        (GOLDEN / f"privacy-{name}.txt").write_text(privacy(*arguments).stdout)
-    sys.exit()
-
-
-def each_text(name, arguments):
-    def text_is_the_golden_one():
-        done = privacy(*arguments)
-        assert done.returncode == OK and done.stderr == "", done.stderr
-        assert done.stdout == (GOLDEN / f"privacy-{name}.txt").read_text(), f"differs from golden/privacy-{name}.txt:\n{done.stdout}"
-        for line in done.stdout.splitlines():
-            assert len(line) <= 80 and line == line.rstrip(), line
-
-    case(text_is_the_golden_one, f"text of {name} is the golden one")
-
-
-for name, arguments in TEXTS.items():
-    each_text(name, arguments)
-
-
-@case
-def no_golden_text_is_left_over():
-    assert {f"privacy-{name}.txt" for name in TEXTS} == {f.name for f in GOLDEN.iterdir() if f.name.startswith("privacy-")}
+golden("privacy", TEXTS, privacy)
 
 
 def told(*arguments):
@@ -339,6 +315,12 @@ def a_long_curve_shows_how_far_it_is_and_can_be_stopped():
     if not sent:
         raise Skip("it was over before it could be stopped")
     assert code == SYSTEM and "stopped before the end" in text and "epsilon" not in text, (code, text)
+
+
+@case
+def a_design_that_cannot_be_certified_leaves_nothing_behind():
+    done = privacy("design", HERE / "stratified.yaml", "--discrete-gaussian", "1e7", "--epsilon", "0.1")
+    assert done.returncode == UNABLE and done.stdout == "" and done.stderr.count("\n") == 1, done
 
 
 main()
