@@ -1,0 +1,186 @@
+/* The budget book: who spent what on which sample.
+ *
+ * A ledger is one file. It holds an account for each survey, that is for each sample: its budget and the fields of the
+ * plan that its first release has frozen; and a list of entries: charges, and the fact that what was charged was
+ * released. Entries are only ever added. Each one carries the SHA-256 of its own text and of the hash before it, so that
+ * an edited, deleted or reordered entry breaks the chain; a certificate that names an entry and its hash proves that the
+ * book was not rolled back behind it.
+ *
+ * The order of a release:
+ *
+ *     tamis_ledger_open       the book is read and its chain recomputed
+ *     tamis_ledger_charge     durable before it returns; REFUSED if it would pass the budget: then nothing was spent
+ *     ...                     the data is read, noise is added, the output is written
+ *     tamis_ledger_released   the noisy numbers are kept, so that the same release again costs nothing
+ *
+ * A process that dies in between has spent its charge and published nothing. Two processes at once are served one after
+ * the other: they cannot overspend together.
+ *
+ * Charges are exact and add up exactly. An account of pure epsilons takes epsilons. An account of rho takes rhos, and an
+ * epsilon as a rho of epsilon^2/2. An account of (epsilon, delta) adds epsilons and deltas; from its first rho on, what was
+ * added up so far is taken off the budget for good, further charges count as rho, and their sum, converted to epsilon and
+ * delta, must fit into the rest; then a charge with a delta is refused. These sums hold also if later charges are chosen
+ * after seeing earlier answers (docs/ledger.md has the argument). Whatever else a caller knows about several releases of
+ * one plan together goes into the one charge of that plan.
+ *
+ * A ledger belongs to one thread at a time, and not to a child of fork.                                              */
+#ifndef TAMIS_LEDGER_H
+#define TAMIS_LEDGER_H
+
+#include <tamis/num.h>
+
+TAMIS_BEGIN
+
+typedef struct tamis_ledger tamis_ledger;
+
+/* Lengths of the texts in a charge and in what is kept of a release, in bytes: names are for people, the others for
+ * programs. SQLite holds texts of up to 10^9 bytes. */
+#define TAMIS_LEDGER_NAME 1000
+#define TAMIS_LEDGER_TEXT ((size_t)256 << 20)
+
+/* Opens a ledger, for charging. A file that does not exist, or is empty, becomes a new one, which only its owner may read.
+ *
+ * Needs    a path whose folder exists; not a symbolic link, and no file that has two names.
+ * Gives    a ledger that the caller frees with tamis_ledger_free; NULL on failure. Everything in it has been checked as
+ *          by tamis_ledger_verify, except that a fault of the measurements kept is found when they are asked for.
+ * Cost     about 20 microseconds an entry.
+ * Errors   INVALID (another kind of file; damaged, tampered with; of a later version), SYSTEM (disk, read-only folder,
+ *          busy for more than ten seconds, memory).                                                                   */
+TAMIS_API tamis_status tamis_ledger_open(tamis_ledger **ledger, const char *path, tamis_error *err);
+
+/* The same, for reading only: the file must exist and is not changed. */
+TAMIS_API tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_error *err);
+
+TAMIS_API void tamis_ledger_free(tamis_ledger *ledger); /* NULL is fine */
+
+/* ---- charging ---- */
+
+/* An amount: epsilon, or epsilon and delta, or rho; the others NULL. */
+typedef struct tamis_coin {
+    const tamis_number *epsilon, *delta, *rho;
+} tamis_coin;
+
+typedef struct tamis_charge {
+    const char *survey;  /* whose account */
+    const char *release; /* a name for people, such as that of the plan's file */
+    tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together */
+    tamis_coin budget;   /* of the account: fixed by its first charge */
+    const char *frozen;  /* a JSON object: source, design, unit, id, ...: fixed by the first charge, compared field by field.
+                            "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
+                            takes it}, or a text with the reason why nothing is claimed */
+    const char *measures; /* the canonical list of what is measured with which noise: two charges of an account with the same
+                            text ask for the same release */
+    int again;           /* pay for fresh noise although the same was released before */
+} tamis_charge;
+
+#define TAMIS_LEDGER_HASH 65
+#define TAMIS_LEDGER_TIME 21
+
+typedef struct tamis_charged {
+    int64_t entry;                /* the number of the charge, and the head of the chain after it: for the certificate */
+    char hash[TAMIS_LEDGER_HASH]; /* 64 hexadecimal digits */
+    char time[TAMIS_LEDGER_TIME]; /* when it was charged: 2026-11-16T03:17:40Z */
+    int clock_behind;             /* the clock of this computer is earlier than the last entry, whose time was used */
+    char *measurements;           /* not NULL: the same was released before. Nothing was spent; these are the numbers that
+                                     were kept, and the other fields are those of the earlier charge */
+} tamis_charged;
+
+/* Charges a release to the account of its survey, which is opened by its first charge.
+ *
+ * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; amounts and budgets
+ *          that are positive in epsilon or rho and at most TAMIS_MAX_LOSS (of <tamis/profile.h>), 0 <= delta <= 1.
+ * Gives    the entry, or the earlier release; all zero on failure. The caller clears it with tamis_charged_clear. On OK
+ *          the charge is on the disk, whatever happens next.
+ * Cost     one wait for the disk.
+ * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
+ *          adds this kind of amount to the account), INVALID, UNABLE (the sum of rhos could not be converted), SYSTEM. On
+ *          INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk: if it did,
+ *          it stays.                                                                                                  */
+TAMIS_API tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
+                                           tamis_error *err);
+
+/* The same question without the charge: `entry` is 0 unless the same was released before. For previews; the ledger may be
+ * open for reading only. */
+TAMIS_API tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
+                                        tamis_error *err);
+
+TAMIS_API void tamis_charged_clear(tamis_charged *charged);
+
+/* Notes that what was charged as `entry` has been released, and keeps its noisy numbers: never noise, never data.
+ *
+ * Needs    an entry that is a charge and not released yet; measurements as above.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
+                                             tamis_error *err);
+
+/* ---- looking ---- */
+
+/* Accounts in the order of their opening; what other processes wrote later is seen with the next charge. */
+TAMIS_API size_t tamis_ledger_accounts(const tamis_ledger *ledger);
+TAMIS_API const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t account); /* NULL if there is none */
+
+/* The account of a survey; -1 if there is none. */
+TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey);
+
+/* The frozen fields as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such account. Lives
+ * until the ledger is used again. */
+TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
+
+/* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
+typedef struct tamis_spending {
+    int in_rho;
+    tamis_bound epsilon, delta; /* if not in_rho */
+    tamis_bound rho;            /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
+                                   it: {0, 0} as long as there was none */
+} tamis_spending;
+
+/* Needs    an account of the ledger; any output may be NULL.
+ * Gives    the upper end of `spent` and the lower end of `left` are the ones to tell. On failure [0, inf] and [0, 1].
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_API tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
+                                             const tamis_ledger *ledger, size_t account, tamis_error *err);
+
+/* All charges of an account as one epsilon and delta of a sampled person: what sampling amplifies, once. Rhos are
+ * converted: in an account of (epsilon, delta) at what is left of its delta, in one of rho at `delta` (NULL: 10^-9).
+ *
+ * Gives    exact numbers that the caller frees, rounded up where rhos were converted; NULL on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_API tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger,
+                                           size_t account, const tamis_number *at, tamis_error *err);
+
+/* What an outsider has, of everything that an account has charged: computed by the caller, because designs are above this
+ * room. */
+typedef struct tamis_ledger_outsider {
+    int proved;
+    tamis_bound epsilon, delta;
+    const char *reason; /* if not proved */
+} tamis_ledger_outsider;
+
+/* The book for people, or with json as `tamis ledger show --json` prints it (docs/ledger.md).
+ *
+ * Needs    outsiders: one an account, or NULL: not computed; at: as in tamis_ledger_sample, may be NULL.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_API tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                                         const tamis_number *at, int json, tamis_error *err);
+
+/* Everything that the book holds: as CSV one charge a line, with json every entry exactly as it was hashed and the numbers
+ * that were kept, from which a stranger can recompute the chain.
+ *
+ * Gives, Errors   as above, and INVALID if numbers that were kept are damaged.                                        */
+TAMIS_API tamis_status tamis_ledger_export(char **text, tamis_ledger *ledger, int json, tamis_error *err);
+
+/* Recomputes the chain, the sums and the caps, looks at every table, and finds what was edited, deleted or reordered. Each
+ * certificate is a JSON file whose {"ledger": {"entry": N, "hash": "..."}} must be in the chain: that finds what was
+ * deleted at the end.
+ *
+ * Needs    a file; certificates may be NULL if count is 0.
+ * Gives    *ok: no problem was found; and in *text the problems, a line each, or with json
+ *          {"ok": ..., "problems": [{"field", "message"}]}, which the caller frees with tamis_free. 0 and NULL on failure.
+ * Errors   INVALID (no such file, another kind of file, a certificate that is not JSON), SYSTEM.                      */
+TAMIS_API tamis_status tamis_ledger_verify(int *ok, char **text, const char *path, const char *const *certificates,
+                                           size_t count, int json, tamis_error *err);
+
+TAMIS_END
+
+#endif
