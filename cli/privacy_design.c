@@ -9,6 +9,12 @@
 #define MOST_PARTS 20   /* rows of the table of strata */
 #define MOST_STEPS 100 /* of a discrete Gaussian scale that is searched for: some seconds */
 
+/* What holds in each stratum. */
+typedef struct parts {
+    tamis_ht_part *list;
+    size_t count;
+} parts;
+
 typedef struct request {
     const cli_call *call;
     cli_noise noise;
@@ -16,6 +22,7 @@ typedef struct request {
     tamis_design *design;
     tamis_number *from, *to, *step;
     tamis_ht_range range;
+    parts asked; /* see find_parts */
 } request;
 
 /* ---- what is asked ---- */
@@ -71,17 +78,13 @@ static void clear_request(request *r)
     tamis_number_free(r->step);
     tamis_design_free(r->design);
     tamis_outline_free(r->outline);
+    tamis_free(r->asked.list);
     cli_noise_clear(&r->noise);
 }
 
 /* ---- strata ---- */
 
-typedef struct parts {
-    tamis_ht_part *list;
-    size_t count;
-} parts;
-
-/* "stratum 2", or its name. */
+/* The name of a stratum, or its number. */
 static const char *name_of(char room[CLI_CELL], const request *r, size_t stratum)
 {
     const char *name = tamis_outline_stratum(r->outline, stratum);
@@ -111,9 +114,10 @@ static tamis_status take(tamis_bound *value, cli_note *note, const request *r, p
     if (status == TAMIS_OK) *value = largest(&worst, p);
     if (status == TAMIS_OK && note && p->count > 0) {
         bool exact = p->list[worst].exact;
-        const char *known = exact ? "exact" : "upper bound";
-        if (p->count > 1) snprintf(note->text, sizeof note->text, "%.40s, %s", name_of(name, r, worst), known);
-        else snprintf(note->text, sizeof note->text, "%s", known);
+        snprintf(note->text, sizeof note->text, "%s", exact ? "exactly" : "at most");
+        if (p->count > 1)
+            snprintf(note->text + strlen(note->text), sizeof note->text - strlen(note->text), ", hardest in %s%.40s",
+                     tamis_outline_stratum(r->outline, worst) ? "" : "stratum ", name_of(name, r, worst));
         snprintf(note->json, sizeof note->json, ", \"exact\": %s, \"stratum\": %zu", exact ? "true" : "false", worst + 1);
     }
     tamis_free(p->list);
@@ -145,9 +149,10 @@ static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err
 }
 
 /* What was asked, stratum by stratum: delta at --epsilon, epsilon at --delta, else epsilon at delta 0. */
-static tamis_status parts_asked(parts *p, const request *r, const cli_guarantee *g, tamis_error *err)
+static tamis_status find_parts(void *what, const cli_guarantee *g, tamis_error *err)
 {
-    *p = (parts){0};
+    request *r = what;
+    parts *p = &r->asked;
     return g->eps     ? tamis_ht_range_delta(&p->list, &p->count, &r->range, g->eps, err)
            : g->delta ? tamis_ht_range_epsilon(&p->list, &p->count, &r->range, g->delta, err)
                       : tamis_ht_range_pure(&p->list, &p->count, &r->range, err);
@@ -176,8 +181,10 @@ static const char *reason(const char *theorem)
     return theorem;
 }
 
-static tamis_status show_parts(const request *r, const cli_guarantee *g, const parts *p, tamis_error *err)
+static tamis_status show_parts(const void *what, const cli_guarantee *g, tamis_error *err)
 {
+    const request *r = what;
+    const parts *p = &r->asked;
     cli_cells rows[MOST_PARTS + 1] = {{"stratum", "units", "drawn with probability", "", "known", "by"}};
     place *order = calloc(p->count, sizeof *order);
     tamis_status status = order ? TAMIS_OK : TAMIS_SYSTEM;
@@ -208,8 +215,9 @@ static tamis_status show_parts(const request *r, const cli_guarantee *g, const p
     return status;
 }
 
-static void json_parts(const request *r, const cli_guarantee *g, const parts *p)
+static void json_parts(const void *what, const cli_guarantee *g)
 {
+    const parts *p = &((const request *)what)->asked;
     fputs(", \"strata\": [", stdout);
     for (size_t i = 0; i < p->count; i++) {
         const tamis_ht_part *part = &p->list[i];
@@ -220,7 +228,6 @@ static void json_parts(const request *r, const cli_guarantee *g, const parts *p)
         putchar('}');
     }
     putchar(']');
-    (void)r;
 }
 
 /* ---- words ---- */
@@ -257,8 +264,9 @@ static void put_published(char *room, size_t size, const request *r)
              cli_noise_scale(&r->noise), *step ? " steps of " : "", step);
 }
 
-static void json_head(const request *r)
+static void json_head(const void *what)
 {
+    const request *r = what;
     char from[48], to[48], step[48];
     write_exact(from, sizeof from, r->from);
     write_exact(to, sizeof to, r->to);
@@ -270,8 +278,9 @@ static void json_head(const request *r)
     cli_noise_json(&r->noise, "total");
 }
 
-static void explain(const request *r, const cli_guarantee *g)
+static void explain(const void *what, const cli_guarantee *g)
 {
+    const request *r = what;
     char text[1024], words[256], N[32];
     cli_thousands(N, sizeof N, tamis_design_population(r->design));
     puts("\nWhat it means");
@@ -291,38 +300,16 @@ static void explain(const request *r, const cli_guarantee *g)
 
 /* ---- --epsilon, --delta, or the curve alone ---- */
 
-static int show(const request *r)
+static int show(request *r)
 {
     char title[240], subtitle[240];
-    tamis_error err = {0};
-    parts p = {0};
-    cli_guarantee *g = &(cli_guarantee){0};
     put_subject(title, sizeof title, r);
     put_published(subtitle, sizeof subtitle, r);
     const cli_mechanism mechanism = {.what = r, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of,
-                                     .note_heading = "hardest to protect", .title = title, .subtitle = subtitle};
-    int code = cli_guarantee_begin(g, r->call);
-    if (code != 0) goto done;
-    tamis_status status = cli_guarantee_compute(g, &mechanism, &err);
-    if (status == TAMIS_OK) status = parts_asked(&p, r, g, &err);
-    if (status == TAMIS_OK && r->call->json) {
-        json_head(r);
-        status = cli_guarantee_json(g, &err);
-        json_parts(r, g, &p);
-        puts("}");
-    } else if (status == TAMIS_OK) {
-        cli_paragraph(stdout, title, 0);
-        cli_paragraph(stdout, subtitle, 0);
-        putchar('\n');
-        status = cli_guarantee_show(g, &err);
-        if (status == TAMIS_OK) status = show_parts(r, g, &p, &err);
-        if (status == TAMIS_OK) explain(r, g);
-    }
-    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&r->noise, &err);
-done:
-    tamis_free(p.list);
-    cli_guarantee_clear(g);
-    return code;
+                                     .note_heading = "known", .title = title, .subtitle = subtitle};
+    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .subtitle = subtitle, .what = r,
+                                              .json_head = json_head, .explain = explain, .find = find_parts,
+                                              .json = json_parts, .show = show_parts}, &mechanism);
 }
 
 /* ---- --target ---- */
@@ -370,28 +357,17 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     return take(delta, NULL, what, &p, status);
 }
 
-static int find_noise(const request *r)
+static int find_noise(request *r)
 {
-    tamis_error err = {0};
-    cli_target target;
     char subject[240], step[48] = "", grid[80];
     cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
     if (r->step) write_exact(step, sizeof step, r->step);
     snprintf(grid, sizeof grid, "grid of %s", step);
     noisy.on[0] = "";
     for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
-    if (cli_target_find(&target, &r->noise, &noisy, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
-    if (r->call->json) {
-        json_head(r);
-        cli_target_json(&target);
-        puts("}");
-        return cli_finish_output();
-    }
     put_subject(subject, sizeof subject, r);
-    cli_paragraph(stdout, subject, 0);
-    cli_target_show(&target);
-    explain(r, NULL);
-    return cli_finish_output();
+    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
+                                           .explain = explain}, &noisy);
 }
 
 static int run(const cli_call *call)

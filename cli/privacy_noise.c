@@ -61,16 +61,18 @@ static void put_subject(char *room, size_t size, const request *r)
     if (*room >= 'a') *room = (char)(*room - 'a' + 'A');
 }
 
-static void json_head(const request *r)
+static void json_head(const void *what)
 {
+    const request *r = what;
     char *exact = NULL;
     if (tamis_number_write(&exact, r->sensitivity, NULL) == TAMIS_OK) printf("{\"sensitivity\": \"%s\"", exact);
     tamis_free(exact);
     cli_noise_json(&r->noise, NULL);
 }
 
-static void explain(const request *r, const cli_guarantee *g)
+static void explain(const void *what, const cli_guarantee *g)
 {
+    const request *r = what;
     char text[512], words[256];
     puts("\nWhat it means");
     if (g) {
@@ -84,32 +86,17 @@ static void explain(const request *r, const cli_guarantee *g)
                       "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
 }
 
-static int show(const request *r)
+static int show(request *r)
 {
     char title[400];
     tamis_error err = {0};
     tamis_profile *profile = NULL;
-    cli_guarantee *g = &(cli_guarantee){0};
     put_subject(title, sizeof title, r);
-    int code = cli_guarantee_begin(g, r->call);
-    if (code != 0) goto done;
-    tamis_status status = make_profile(&profile, r, r->noise.kind, r->noise.scale, &err);
+    if (make_profile(&profile, r, r->noise.kind, r->noise.scale, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
     const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
-    if (status == TAMIS_OK) status = cli_guarantee_compute(g, &mechanism, &err);
-    if (status == TAMIS_OK && r->call->json) {
-        json_head(r);
-        status = cli_guarantee_json(g, &err);
-        puts("}");
-    } else if (status == TAMIS_OK) {
-        cli_paragraph(stdout, title, 0);
-        putchar('\n');
-        status = cli_guarantee_show(g, &err);
-        if (status == TAMIS_OK) explain(r, g);
-    }
-    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&r->noise, &err);
-done:
+    int code = cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head,
+                                                  .explain = explain}, &mechanism);
     tamis_profile_free(profile);
-    cli_guarantee_clear(g);
     return code;
 }
 
@@ -177,24 +164,13 @@ static double unit_of(const void *what, tamis_noise_kind kind)
     return 1;
 }
 
-static int find_noise(const request *r)
+static int find_noise(request *r)
 {
-    tamis_error err = {0};
-    cli_target target;
     char subject[400];
     const cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
-    if (cli_target_find(&target, &r->noise, &noisy, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
-    if (r->call->json) {
-        json_head(r);
-        cli_target_json(&target);
-        puts("}");
-        return cli_finish_output();
-    }
     put_subject(subject, sizeof subject, r);
-    cli_paragraph(stdout, subject, 0);
-    cli_target_show(&target);
-    explain(r, NULL);
-    return cli_finish_output();
+    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
+                                           .explain = explain}, &noisy);
 }
 
 static int read_request(request *r, const cli_call *call)

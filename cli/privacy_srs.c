@@ -98,10 +98,20 @@ static bool touches_an_end(const tamis_ht_srs *s)
     return s->low == 0 || s->high == s->N;
 }
 
-static void explain(const request *r, const cli_guarantee *g)
+/* The largest standard deviation of the estimate itself, over the window. */
+static double sampling_error(const tamis_ht_srs *s)
 {
+    double N = (double)s->N, n = (double)s->n, t = fmin(fmax(N / 2, (double)s->low), (double)s->high);
+    return N < 2 ? 0 : sqrt(N * (N - n) / n * t * (N - t) / N / (N - 1));
+}
+
+static void explain(const void *what, const cli_guarantee *g)
+{
+    const request *r = what;
     const tamis_ht_srs *s = &r->srs;
     char text[1024], words[256], N[32], n[32], low[32], high[32];
+    if (!g)
+        printf("the standard error of the sampling itself: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
     cli_thousands(N, sizeof N, s->N), cli_thousands(n, sizeof n, s->n), cli_thousands(low, sizeof low, s->low), cli_thousands(high, sizeof high, s->high);
     puts("\nWhat it means");
     if (g) {
@@ -125,8 +135,9 @@ static void explain(const request *r, const cli_guarantee *g)
                       "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
 }
 
-static void json_head(const request *r)
+static void json_head(const void *what)
 {
+    const request *r = what;
     const tamis_ht_srs *s = &r->srs;
     printf("{\"design\": {\"srs\": {\"population\": %" PRId64 ", \"sample\": %" PRId64 "}}, \"ones\": [%" PRId64 ", %" PRId64 "]",
            s->N, s->n, s->low, s->high);
@@ -135,34 +146,16 @@ static void json_head(const request *r)
 
 /* ---- --epsilon, --delta, or the curve alone ---- */
 
-static int show(const request *r)
+static int show(request *r)
 {
     char title[160], subtitle[160];
-    tamis_error err = {0};
-    cli_guarantee *g = &(cli_guarantee){0};
     put_subject(title, sizeof title, &r->srs);
     put_published(subtitle, sizeof subtitle, r);
     const cli_mechanism mechanism = {
         .what = &r->srs, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .note_heading = "hardest to protect",
         .title = title, .subtitle = subtitle, .limit_name = "n/N", .limit = (double)r->srs.n / (double)r->srs.N};
-    int code = cli_guarantee_begin(g, r->call);
-    if (code != 0) goto done;
-    tamis_status status = cli_guarantee_compute(g, &mechanism, &err);
-    if (status == TAMIS_OK && r->call->json) {
-        json_head(r);
-        status = cli_guarantee_json(g, &err);
-        puts("}");
-    } else if (status == TAMIS_OK) {
-        cli_paragraph(stdout, title, 0);
-        cli_paragraph(stdout, subtitle, 0);
-        putchar('\n');
-        status = cli_guarantee_show(g, &err);
-        if (status == TAMIS_OK) explain(r, g);
-    }
-    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&r->noise, &err);
-done:
-    cli_guarantee_clear(g);
-    return code;
+    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .subtitle = subtitle, .what = r,
+                                              .json_head = json_head, .explain = explain}, &mechanism);
 }
 
 /* ---- --target ---- */
@@ -192,33 +185,14 @@ static double unit_of(const void *what, tamis_noise_kind kind)
     return on_total ? 1 : (double)s->N / (double)s->n;
 }
 
-/* The largest standard deviation of the estimate itself, over the window. */
-static double sampling_error(const tamis_ht_srs *s)
+static int find_noise(request *r)
 {
-    double N = (double)s->N, n = (double)s->n, t = fmin(fmax(N / 2, (double)s->low), (double)s->high);
-    return N < 2 ? 0 : sqrt(N * (N - n) / n * t * (N - t) / N / (N - 1));
-}
-
-static int find_noise(const request *r)
-{
-    tamis_error err = {0};
-    cli_target target;
-    char subject[160], error[32];
+    char subject[160];
     cli_noisy noisy = {.what = &r->srs, .scale = scale_of, .delta = delta_with, .unit = unit_of};
     memcpy(noisy.on, added_to, sizeof added_to);
-    if (cli_target_find(&target, &r->noise, &noisy, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
-    if (r->call->json) {
-        json_head(r);
-        cli_target_json(&target);
-        puts("}");
-        return cli_finish_output();
-    }
     put_subject(subject, sizeof subject, &r->srs);
-    cli_paragraph(stdout, subject, 0);
-    cli_target_show(&target);
-    printf("the standard error of the sampling itself: at most %s\n", cli_about(error, sizeof error, sampling_error(&r->srs)));
-    explain(r, NULL);
-    return cli_finish_output();
+    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
+                                           .explain = explain}, &noisy);
 }
 
 static int run(const cli_call *call)

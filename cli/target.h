@@ -74,4 +74,23 @@ tamis_status cli_target_find(cli_target *target, const cli_noise *noise, const c
 void cli_target_show(const cli_target *target);
 void cli_target_json(const cli_target *target);
 
+/* ---- the answer of one command ---- */
+
+/* What a command says beside the numbers that all of them have; `what` is handed to the functions. */
+typedef struct cli_answer {
+    const cli_noise *noise;
+    const char *title, *subtitle; /* the first lines; without a subtitle NULL */
+    void *what;
+    void (*json_head)(const void *what); /* "{" and the fields that tell what was asked */
+    void (*explain)(const void *what, const cli_guarantee *guarantee); /* the end of the text; NULL: --target */
+    /* What else belongs to a guarantee, or NULL: found before anything is printed, fields after a comma, lines. */
+    tamis_status (*find)(void *what, const cli_guarantee *guarantee, tamis_error *err);
+    void (*json)(const void *what, const cli_guarantee *guarantee);
+    tamis_status (*show)(const void *what, const cli_guarantee *guarantee, tamis_error *err);
+} cli_answer;
+
+/* For --epsilon, --delta or the curve alone, and for --target. The exit code. */
+int cli_answer_guarantee(const cli_answer *answer, const cli_mechanism *mechanism);
+int cli_answer_target(const cli_answer *answer, const cli_noisy *noisy);
+
 #endif

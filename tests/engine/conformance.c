@@ -74,7 +74,7 @@ static void random_number(char *text, double *value)
 
 static row *random_rows(size_t n)
 {
-    row *rows = malloc(n * sizeof *rows);
+    row *rows = calloc(n + 1, sizeof *rows);
     for (size_t i = 0; i < n; i++) {
         random_number(rows[i].x, &rows[i].x_is);
         random_number(rows[i].y, &rows[i].y_is);

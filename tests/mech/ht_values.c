@@ -50,7 +50,7 @@ static void without_noise(const tamis_design *design, const char *name, const ch
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
     brute_set(&b, law, pi, values, count);
     for (int a = 0; a < count; a++) list[a] = number(values[a]);
-    char ends[2][8];
+    char ends[2][16];
     snprintf(ends[0], sizeof ends[0], "%d", low);
     snprintf(ends[1], sizeof ends[1], "%d", high);
     tamis_number *from = low < high ? number(ends[0]) : NULL, *to = low < high ? number(ends[1]) : NULL;
