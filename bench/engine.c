@@ -54,17 +54,17 @@ static void run(const tmi_duckdb_api *api, duckdb_connection connection, const c
 static void ask_tamis(const char *file)
 {
     static const char *const types[] = {"E", "M", "H"};
-    static const tmi_column enroll = {.name = "enroll", .kind = TMI_NUMBER, .to = 4000, .step = 1, .high = 4000};
-    static const tmi_column api00 = {.name = "api00", .kind = TMI_NUMBER, .from = 200, .to = 1000, .step = 1,
-                                     .low = 200, .high = 1000};
+    static const tmi_column enroll = {.name = "enroll", .kind = TMI_NUMBER, .grid = {.to = 4000, .step = 1, .high = 4000}};
+    static const tmi_column api00 = {.name = "api00", .kind = TMI_NUMBER, .grid = {.from = 200, .to = 1000, .step = 1,
+                                     .low = 200, .high = 1000}};
     static const tmi_column stype = {.name = "stype", .kind = TMI_CATEGORY, .values = types, .value_count = 3};
     static const tmi_column *const by[] = {&stype};
-    static const tmi_measure measures[] = {{TMI_ROWS, NULL}, {TMI_SUM, &enroll}, {TMI_ROWS, &enroll},
-                                           {TMI_SUM, &api00}, {TMI_ROWS, &api00}};
-    static const tmi_table tables[] = {{NULL, 0, measures, 5}, {by, 1, measures, 5}};
-    static const tmi_request request = {tables, 2};
+    const tmi_measure measures[] = {tmi_rows_with(NULL), tmi_sum_of(&enroll), tmi_rows_with(&enroll),
+                                    tmi_sum_of(&api00), tmi_rows_with(&api00)};
+    const tmi_table tables[] = {{NULL, 0, measures, 5}, {by, 1, measures, 5}};
+    const tmi_request request = {.tables = tables, .table_count = 2};
     tmi_int128 in_all[5], by_type[15], *const answers[] = {in_all, by_type};
-    const tmi_source source = {&file, 1};
+    const tmi_source source = {.files = &file, .file_count = 1};
     tmi_engine *engine;
     tamis_error err = {0};
     if (tmi_engine_duckdb(&engine, &source, 1, &err) != TAMIS_OK ||

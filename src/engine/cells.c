@@ -5,7 +5,7 @@
  *   1. totals plus all lanes are the exact integers so far.
  *   2. A lane is a sum of at most `pending` terms, none larger than `largest`, and pending * largest <= INT64_MAX, so no
  *      lane overflows. A total has at most 2^40 terms below 2^52: it stays below 2^92.
- *   3. TMI_ROWS of a column counts the rows in which it is missing: most blocks have none, and nothing to do. The answer
+ *   3. A measure without factors counts the rows in which it is missing: most blocks have none, and nothing to do. The answer
  *      is the difference to the rows.                                                                                */
 #include "engine/cells.h"
 
@@ -38,7 +38,7 @@ typedef struct table {
 
 /* What a block needs of a column. */
 typedef struct block_column {
-    bool counted; /* some TMI_ROWS asks for it */
+    bool counted; /* some measure without factors asks for it */
     bool some_missing;
     const int64_t *points; /* 0 where missing */
     int64_t filled[BLOCK];
@@ -61,9 +61,10 @@ static size_t lane_size(const table *table)
 static bool make_measure(tmi_cells *cells, const table *table, measure *made, const tmi_measure *asked)
 {
     made->column = NO_COLUMN;
-    made->is_sum = asked && asked->kind == TMI_SUM;
-    for (size_t c = 0; asked && c < cells->layout->column_count; c++)
-        if (cells->layout->columns[c] == asked->column) made->column = c;
+    made->is_sum = asked && asked->factor_count == 1;
+    const tmi_column *column = !asked ? NULL : made->is_sum ? asked->factors[0].column : asked->present[0];
+    for (size_t c = 0; column && c < cells->layout->column_count; c++)
+        if (cells->layout->columns[c] == column) made->column = c;
     if (made->column != NO_COLUMN && !made->is_sum) cells->block[made->column].counted = true;
     made->lanes = tmi_alloc(lane_size(table), sizeof *made->lanes);
     made->totals = tmi_alloc(table->cell_count, sizeof *made->totals);
@@ -93,8 +94,8 @@ static int64_t largest_point(const tmi_layout *layout)
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (column->kind != TMI_NUMBER) continue;
-        if (column->high > largest) largest = column->high;
-        if (-column->low > largest) largest = -column->low;
+        if (column->grid.high > largest) largest = column->grid.high;
+        if (-column->grid.low > largest) largest = -column->grid.low;
     }
     return largest;
 }

@@ -16,13 +16,17 @@ typedef struct engine_state {
 
 /* ---- before the charge ---- */
 
-static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t column_count,
-                             tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                             tamis_error *err)
 {
+    const tmi_column *const *columns = inventory->columns;
+    const size_t column_count = inventory->column_count;
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
     tamis_status status = TAMIS_OK;
-    *rows = 0;
+    inventory->rows = inventory->units = 0;
+    if (inventory->unit || inventory->cluster || inventory->stratum)
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "no engine counts units, clusters and strata yet"));
     for (size_t c = 0; c < column_count; c++) TMI_TRY(tmi_column_check(columns[c], err));
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
     TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
@@ -33,7 +37,7 @@ static tamis_status describe(tmi_engine *engine, int64_t *rows, const tmi_column
         tmi_text_clear(&sql);
         if (status != TAMIS_OK) goto done;
     }
-    TMI_TRY(tmi_duckdb_count_rows(rows, &state->source, &session, progress, context, err));
+    TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, progress, context, err));
 done:
     tmi_duckdb_close(&session);
     return status;

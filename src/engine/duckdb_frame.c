@@ -32,7 +32,7 @@ tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress 
     tmi_frame *made = &state->frame;
     tamis_status status;
     made->state = state;
-    TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){&path, 1}, err));
+    TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){.files = &path, .file_count = 1}, err));
     state->source.in_order = true;
     TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
     TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));

@@ -1,8 +1,8 @@
 /* Where the rows are. An engine answers a request: integers by public group, in one pass over the rows.
  *
- * Only integers leave an engine for a release: numbers of rows and sums of values on public grids. Each record is
- * clamped and put on its grid by itself, so the order of the rows, threads, shards and the kind of engine cannot change
- * a bit. The second call, `rows`, serves estimate alone; release/ may not use it (scripts/arrows checks).
+ * Only integers leave an engine for a release. Each record is clamped and put on its grid by itself, so the order of the
+ * rows, threads, shards and the kind of engine cannot change a bit. The second call, `rows`, serves estimate alone;
+ * release/ may not use it (scripts/arrows checks).
  *
  * Everything in a request is public: it is written from the plan before any row is read.                            */
 #ifndef TMI_ENGINE_H
@@ -13,49 +13,145 @@
 
 #include "base/error.h"
 #include "base/integer.h"
+#include "num/grid.h"
 
-/* Rows in one pass: 2^40 values below 2^52 on a grid sum to less than 2^92 < 2^127. */
+/* Rows in one pass: 2^40 terms of at most 2^52 sum to at most 2^92 < 2^127. */
 #define TMI_MAX_ROWS (INT64_C(1) << 40)
 #define TMI_MAX_GRID (INT64_C(1) << 52) /* a grid point is an integer below this, so it is exact as a double too */
-#define TMI_MAX_CELLS (INT64_C(1) << 20) /* cells of one request; memory stays small */
+#define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers of one request; memory stays small */
 
-/* Files with the same columns that together are one table. The kind of file follows the name's ending. */
+/* Files that together are one table (the kind follows the name's ending), or connections to PostgreSQL, each with a part
+ * of the same table. */
 typedef struct tmi_source {
     const char *const *files;
     size_t file_count;
+    const char *table;              /* in DuckDB files and in PostgreSQL: "name" or "schema.name"; NULL: the only one */
+    const char *const *connections; /* libpq connection texts */
+    size_t connection_count;
+    bool sharded_by_unit; /* all rows of a unit stand in one part */
 } tmi_source;
 
-/* A column as the plan declares it. A number is clamped to [from, to] and goes to the grid point
+/* ---- columns ----
  *
- *     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high,
+ * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes.
  *
- * three IEEE double operations in this order on every engine; low = ceil(from/step), high = floor(to/step) were computed
- * exactly. NULL, NaN, infinities, text that is no number and the missing codes are missing.
- * A category is the trimmed text of the cell, looked up among `values`; anything else is missing.                    */
-typedef enum tmi_column_kind { TMI_NUMBER, TMI_CATEGORY } tmi_column_kind;
+ * TMI_NUMBER     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high: IEEE double operations in
+ *                this order on every engine. NULL, NaN, infinities, text that is no number and the missing codes are
+ *                missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
+ *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
+ *                says.
+ * TMI_CATEGORY   the trimmed text, looked up among `values`; a label of .sav or .dta counts as its code does. Anything else
+ *                is missing.
+ *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
+ *                outside `values`) counts as the grid point or code `instead`.
+ * TMI_LABEL      any text, trimmed; compared by its bytes. NULL and empty: missing.
+ * TMI_CUTS       category: how many of `cuts` are <= the grid point of `of`; missing where `of` is.
+ *                value_count = number of cuts + 1.
+ * TMI_INDICATOR  number 0 or 1: 0 if a condition is false; else missing if one is missing; else 1.
+ * TMI_LOOKUP     number: numbers[code of `of`]; missing where `of` is.
+ * TMI_GROUPS     category: cell_of[stratum][r], r the rank of the row's label `of`, in the order of the bytes, among the
+ *                distinct labels of its stratum in the whole source. A row without label or stratum is missing, and one
+ *                whose rank is not below cluster_counts[stratum].                                                     */
+typedef enum tmi_column_kind {
+    TMI_NUMBER,
+    TMI_CATEGORY,
+    TMI_LABEL,
+    TMI_CUTS,
+    TMI_INDICATOR,
+    TMI_LOOKUP,
+    TMI_GROUPS
+} tmi_column_kind;
 
-typedef struct tmi_column {
-    const char *name;
+typedef struct tmi_column tmi_column;
+
+/* A column with grid points: least <= point <= most. A column with codes: one of `codes`. */
+typedef struct tmi_condition {
+    const tmi_column *column;
+    int64_t least, most;
+    const int32_t *codes;
+    size_t code_count;
+} tmi_condition;
+
+struct tmi_column {
+    const char *name; /* in the source; of made columns, for messages */
     tmi_column_kind kind;
-    double from, to, step;       /* TMI_NUMBER */
-    int64_t low, high;           /* TMI_NUMBER: the ends of the grid */
-    const double *missing_codes; /* TMI_NUMBER: values that mean "missing" */
-    size_t missing_code_count;
-    const char *const *values; /* TMI_CATEGORY */
-    size_t value_count;
-} tmi_column;
 
-/* One integer a cell: TMI_ROWS counts the rows in which `column` is not missing (all rows if column is NULL);
- * TMI_SUM adds the grid points of a number, rows in which it is missing left out. */
-typedef enum tmi_measure_kind { TMI_ROWS, TMI_SUM } tmi_measure_kind;
+    tmi_grid grid;         /* NUMBER */
+    const tmi_column *by;  /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
+    const tmi_grid *grids; /* NUMBER with `by`: one a value */
+    bool reciprocal;       /* NUMBER */
+    const double *missing_codes; /* NUMBER: values that mean "missing" */
+    size_t missing_code_count;
+
+    const char *const *values; /* CATEGORY */
+    size_t value_count;        /* CATEGORY, CUTS, GROUPS: codes are below it */
+    const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
+    size_t missing_text_count;
+
+    bool has_instead; /* NUMBER, CATEGORY */
+    int64_t instead;
+
+    const tmi_column *of;            /* CUTS: a number; LOOKUP: a category; GROUPS: a LABEL */
+    const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
+    const tmi_condition *conditions; /* INDICATOR: all must hold */
+    size_t condition_count;
+    const int64_t *numbers;          /* LOOKUP: one a code of `of` */
+    const tmi_column *stratum;       /* GROUPS: a CATEGORY; NULL: one stratum */
+    const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
+    const int64_t *cluster_counts;   /* GROUPS: the length of each list */
+};
+
+static inline bool tmi_has_points(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER || column->kind == TMI_INDICATOR || column->kind == TMI_LOOKUP;
+}
+
+static inline bool tmi_has_codes(const tmi_column *column)
+{
+    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS;
+}
+
+/* ---- requests ---- */
+
+/* One integer a cell: the sum over its rows of floor(product * 2^-shift + 1/2), clamped to [low, high]. The product is that of
+ * (double)(grid point - minus) over the factors, from left to right in doubles; 1 without factors. A row adds nothing
+ * where a factor or a `present` column is missing, or where `where`, an indicator, is not 1.
+ *
+ * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
+ * Doubles are harmless here: whatever the product is, the clamp bounds what a row adds.                              */
+#define TMI_MAX_FACTORS 4
+#define TMI_MAX_SHIFT 256 /* 4 factors below 2^53 stay below 2^212 */
+
+typedef struct tmi_factor {
+    const tmi_column *column; /* with grid points */
+    int64_t minus;
+} tmi_factor;
 
 typedef struct tmi_measure {
-    tmi_measure_kind kind;
-    const tmi_column *column;
+    tmi_factor factors[TMI_MAX_FACTORS];
+    size_t factor_count;
+    const tmi_column *present[2]; /* with grid points or codes; NULL: none */
+    const tmi_column *where;      /* NULL: all rows */
+    int shift;
+    int64_t low, high;
 } tmi_measure;
 
-/* Cells: every combination of the `by` categories, the last one running fastest; one cell if by_count is 0. A row in
- * which a `by` column is missing is in no cell. */
+/* The number of rows in which `present` (NULL: no condition) is not missing. */
+static inline tmi_measure tmi_rows_with(const tmi_column *present)
+{
+    return (tmi_measure){.present = {present}, .low = 0, .high = 1};
+}
+
+/* The sum of the grid points of a NUMBER with one grid, or of an indicator. */
+static inline tmi_measure tmi_sum_of(const tmi_column *column)
+{
+    const bool is_number = column && column->kind == TMI_NUMBER;
+    return (tmi_measure){.factors = {{column, 0}}, .factor_count = 1, .low = is_number ? column->grid.low : 0,
+                         .high = is_number ? column->grid.high : 1};
+}
+
+/* Cells: every combination of the `by` columns, which have codes, the last one running fastest; one cell if by_count is
+ * 0. A row in which a `by` column is missing is in no cell. */
 typedef struct tmi_table {
     const tmi_column *const *by;
     size_t by_count;
@@ -63,21 +159,44 @@ typedef struct tmi_table {
     size_t measure_count;
 } tmi_table;
 
+/* With `unit`, a label, at most rows_per_unit rows of a unit count: the first in the order of tmi_layout (engine/cells.h),
+ * which looks at nothing but the row's own points and codes, so they are the same on every engine. Rows without a unit
+ * do not count. */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
+    const tmi_column *unit; /* NULL: every row counts */
+    int64_t rows_per_unit;
 } tmi_request;
 
 /* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */
 size_t tmi_table_cells(const tmi_table *table);
 
-/* Rows of the named columns, in pieces: numbers as doubles as they stand (NaN: missing), categories as the index among
- * `values` (-1: missing). columns[c] points to the piece of column c. A status other than OK stops the reading. */
+/* ---- what may be read before the charge ---- */
+
+/* That the columns exist, and numbers that the design fixes: of rows in all, of distinct units, and by stratum. Rows in no
+ * stratum are in `rows` and `units` alone; rows without a unit or cluster label count as no unit or cluster. */
+typedef struct tmi_inventory {
+    const tmi_column *const *columns; /* must be there */
+    size_t column_count;
+    const tmi_column *unit, *cluster; /* labels; NULL: not asked for */
+    const tmi_column *stratum;        /* CATEGORY; NULL: all rows are one stratum */
+    int64_t rows, units;              /* the answers */
+    int64_t *rows_in, *units_in, *clusters_in; /* one a stratum, the caller's room; NULL: not asked for */
+} tmi_inventory;
+
+/* ---- rows ---- */
+
+/* Rows of columns of the source, in pieces: numbers as doubles as they stand, neither clamped nor turned over (NaN:
+ * missing), categories as codes (-1: missing), labels as numbers in the order of their first appearance (-1: missing).
+ * columns[c] points to the piece of column c. A status other than OK stops the reading. */
 typedef struct tmi_piece {
     size_t rows;
-    const void *const *columns; /* const double * or const int32_t * */
+    const void *const *columns; /* const double *, const int32_t * or const int64_t * */
 } tmi_piece;
 typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_error *err);
+
+/* ---- engines ---- */
 
 typedef struct tmi_engine tmi_engine;
 
@@ -85,14 +204,13 @@ struct tmi_engine {
     const char *name; /* "duckdb" */
     void *state;
 
-    /* What may be read before the charge: that the columns exist, and the number of rows in all. `progress` (may be
-     * NULL) is told no share: that of the whole work is not known yet.
-     * INVALID names the file or column that is missing or unreadable; no value is quoted. */
-    tamis_status (*describe)(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t column_count,
-                             tamis_progress *progress, void *context, tamis_error *err);
+    /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
+     * known yet. INVALID names the file or column that is missing or unreadable; no value is quoted. */
+    tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                             tamis_error *err);
 
-    /* One pass. answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all
-     * zero and the message tells nothing about a value. */
+    /* answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all zero and
+     * the message tells nothing about a value. */
     tamis_status (*aggregate)(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               tamis_progress *progress, void *context, tamis_error *err);
 

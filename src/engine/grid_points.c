@@ -21,8 +21,8 @@ static inline int64_t floor_of(double q)
 
 void tmi_grid_points(int64_t *restrict k, const double *restrict v, size_t n, const tmi_column *column)
 {
-    const double from = column->from, to = column->to, step = column->step;
-    const int64_t low = column->low, high = column->high;
+    const double from = column->grid.from, to = column->grid.to, step = column->grid.step;
+    const int64_t low = column->grid.low, high = column->grid.high;
     int exponent;
     const double inverse = 1 / step;
 

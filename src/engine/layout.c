@@ -22,11 +22,13 @@ tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
             return tmi_fail(err, TAMIS_INVALID, "column %s has no values", column->name);
         return TAMIS_OK;
     }
-    const double from = column->from, to = column->to, step = column->step;
+    if (column->kind != TMI_NUMBER || column->by || column->reciprocal)
+        return tmi_fail(err, TAMIS_UNABLE, "column %s is of a kind that no engine reads yet", column->name);
+    const double from = column->grid.from, to = column->grid.to, step = column->grid.step;
     if (!(step > 0 && step <= DBL_MAX && fabs(from) <= DBL_MAX && fabs(to) <= DBL_MAX && from <= to))
         return tmi_fail(err, TAMIS_INVALID, "column %s: from, to and step are not finite, or from > to, or step <= 0",
                         column->name);
-    if (!(-TMI_MAX_GRID < column->low && column->low <= column->high && column->high < TMI_MAX_GRID &&
+    if (!(-TMI_MAX_GRID < column->grid.low && column->grid.low <= column->grid.high && column->grid.high < TMI_MAX_GRID &&
           fabs(from / step) <= (double)TMI_MAX_GRID && fabs(to / step) <= (double)TMI_MAX_GRID))
         return tmi_fail(err, TAMIS_INVALID,
                         "column %s: the grid from/step .. to/step is empty or passes 2^52: take a larger step",
@@ -54,11 +56,14 @@ static tamis_status add_table(tmi_layout *layout, const tmi_table *table, tamis_
     }
     for (size_t m = 0; m < table->measure_count; m++) {
         const tmi_measure *measure = &table->measures[m];
-        if (measure->kind == TMI_ROWS && !measure->column) continue;
-        tamis_status status = add_column(layout, measure->column, err);
+        if (measure->factor_count > 1 || measure->where || measure->present[1] || measure->shift != 0)
+            return tmi_fail(err, TAMIS_UNABLE, "a measure is of a kind that no engine counts yet");
+        const tmi_column *column = measure->factor_count == 1 ? measure->factors[0].column : measure->present[0];
+        if (measure->factor_count == 0 && !column) continue;
+        tamis_status status = add_column(layout, column, err);
         if (status != TAMIS_OK) return status;
-        if (measure->kind == TMI_SUM && measure->column->kind != TMI_NUMBER)
-            return tmi_fail(err, TAMIS_INVALID, "column %s is a category and has no sum", measure->column->name);
+        if (measure->factor_count == 1 && column->kind != TMI_NUMBER)
+            return tmi_fail(err, TAMIS_INVALID, "column %s is a category and has no sum", column->name);
     }
     size_t cells = tmi_table_cells(table), count;
     if (cells > (size_t)TMI_MAX_CELLS || __builtin_mul_overflow(cells, table->measure_count, &count) ||
@@ -73,6 +78,7 @@ tamis_status tmi_layout_init(tmi_layout *layout, const tmi_request *request, tam
     tamis_status status = TAMIS_OK;
     size_t uses = 0;
     *layout = (tmi_layout){.request = request};
+    if (request->unit) return tmi_fail(err, TAMIS_UNABLE, "no engine bounds the rows of a unit yet");
     for (size_t t = 0; t < request->table_count; t++)
         uses += request->tables[t].by_count + request->tables[t].measure_count;
     layout->columns = tmi_alloc(uses, sizeof *layout->columns);

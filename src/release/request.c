@@ -40,11 +40,7 @@ static void take_column(tmi_asking *a, const tmi_plan_column *column)
     a->columns[a->column_count++] = (tmi_column){
         .name = column->name,
         .kind = column->is_number ? TMI_NUMBER : TMI_CATEGORY,
-        .from = column->grid.from,
-        .to = column->grid.to,
-        .step = column->grid.step,
-        .low = column->grid.low,
-        .high = column->grid.high,
+        .grid = column->grid,
         .missing_codes = column->missing_codes,
         .missing_code_count = column->missing_code_count,
         .values = (const char *const *)column->values,
@@ -74,11 +70,18 @@ static size_t table_of(tmi_asking *a, const tmi_measurement *m, size_t *by_used)
     return t;
 }
 
+static bool same_measure(const tmi_measure *a, const tmi_measure *b)
+{
+    return a->factor_count == b->factor_count && a->factors[0].column == b->factors[0].column &&
+           a->present[0] == b->present[0];
+}
+
 static size_t measure_of(tmi_table *table, tmi_measure *measures, tmi_measure_kind kind, const tmi_column *column)
 {
+    const tmi_measure wanted = kind == TMI_SUM ? tmi_sum_of(column) : tmi_rows_with(column);
     size_t i = 0;
-    while (i < table->measure_count && (measures[i].kind != kind || measures[i].column != column)) i++;
-    if (i == table->measure_count) measures[table->measure_count++] = (tmi_measure){kind, column};
+    while (i < table->measure_count && !same_measure(&measures[i], &wanted)) i++;
+    if (i == table->measure_count) measures[table->measure_count++] = wanted;
     return i;
 }
 
@@ -107,7 +110,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
 {
     const tamis_plan *plan = schedule->plan;
     size_t count = schedule->measurement_count;
-    *a = (tmi_asking){.source = {(const char *const *)plan->files, plan->file_count}};
+    *a = (tmi_asking){.source = {.files = (const char *const *)plan->files, .file_count = plan->file_count}};
     a->columns = tmi_alloc(plan->column_count, sizeof *a->columns);
     a->column_list = tmi_alloc(plan->column_count, sizeof *a->column_list);
     a->tables = tmi_alloc(count, sizeof *a->tables);

@@ -42,8 +42,10 @@ static tamis_status go_on(const watch *watch, double share, int64_t rows, tamis_
 tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
                             size_t column_count, tamis_progress *progress, void *context, tamis_error *err)
 {
-    int64_t rows = 0, expected = schedule->design->row_count(&schedule->plan->design);
-    tamis_status status = engine->describe(engine, &rows, columns, column_count, progress, context, err);
+    tmi_inventory inventory = {.columns = columns, .column_count = column_count};
+    const int64_t expected = schedule->design->row_count(&schedule->plan->design);
+    tamis_status status = engine->describe(engine, &inventory, progress, context, err);
+    const int64_t rows = inventory.rows;
     if (status != TAMIS_OK || rows == expected || !schedule->plan->privacy.setting->size_is_public) return status;
     return tmi_fail(err, TAMIS_INVALID,
                     "the source has %lld rows, but the design `%s` declares %lld: correct the plan or the source",
@@ -177,7 +179,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     TMI_TRY(draw_noise(noise, schedule, err));
     TMI_TRY(go_on(&watch, -1, 0, err));
     if (asking.table_count > 0) {
-        tmi_request request = {asking.tables, asking.table_count};
+        const tmi_request request = {.tables = asking.tables, .table_count = asking.table_count};
         TMI_TRY(engine->aggregate(engine, asking.answers, &request, progress, context, err));
     }
     const int64_t rows = schedule->design->row_count(&plan->design);
@@ -206,7 +208,7 @@ tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const t
         return tmi_fail(err, TAMIS_INVALID, later ? "engine: %s is not available in this version; use duckdb"
                                                   : "engine: %s is unknown; use duckdb", name);
     }
-    tmi_source source = {(const char *const *)plan->files, plan->file_count};
+    tmi_source source = {.files = (const char *const *)plan->files, .file_count = plan->file_count};
     return tmi_engine_duckdb(engine, &source, options ? options->threads : 0, err);
 }
 

@@ -18,6 +18,9 @@
 #include "release/design.h"
 #include "release/outsider.h"
 
+/* TMI_ROWS counts the rows in which the column is not missing (all rows without a column), TMI_SUM adds its grid points. */
+typedef enum tmi_measure_kind { TMI_ROWS, TMI_SUM } tmi_measure_kind;
+
 typedef struct tmi_measurement {
     tmi_measure_kind kind;
     const tmi_plan_column *column;           /* NULL: all rows */

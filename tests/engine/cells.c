@@ -9,6 +9,7 @@
 
 #include "base/memory_that_fails.h"
 #include "engine/cells.h"
+#include "engine/request.h"
 #include "num/grid.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -59,8 +60,8 @@ static void points_are_those_of_num(void **state)
                 v[j] = grid.from + share * (grid.to - grid.from);
         }
         static const double codes[] = {97, -1};
-        const tmi_column column = {.name = "v", .kind = TMI_NUMBER, .from = grid.from, .to = grid.to, .step = grid.step,
-                                   .low = grid.low, .high = grid.high, .missing_codes = codes, .missing_code_count = 2};
+        const tmi_column column = {.name = "v", .kind = TMI_NUMBER, .grid = grid, .missing_codes = codes,
+                                   .missing_code_count = 2};
         assert_int_equal(tmi_column_check(&column, NULL), TAMIS_OK);
         tmi_grid_points(k, v, COUNT(v), &column);
         for (size_t j = 0; j < COUNT(v); j++) {
@@ -150,16 +151,16 @@ static void sums_are_exact(void **state)
     static int32_t codes[2][N];
     for (size_t i = 0; i < H; i++) names[i] = "v";
     const int64_t end = (INT64_C(1) << 52) - 1;
-    const tmi_column wide = {.name = "w", .from = -4503599627370495, .to = 4503599627370495, .step = 1, .low = -end,
-                             .high = end};
-    const tmi_column small = {.name = "s", .to = 3, .step = 1, .high = 3};
+    const tmi_column wide = {.name = "w", .grid = {.from = -4503599627370495, .to = 4503599627370495, .step = 1, .low = -end,
+                             .high = end}};
+    const tmi_column small = {.name = "s", .grid = {.to = 3, .step = 1, .high = 3}};
     const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = names, .value_count = G};
     const tmi_column h = {.name = "h", .kind = TMI_CATEGORY, .values = names, .value_count = H};
     const tmi_column *const by[] = {&h, &g};
-    const tmi_measure measures[] = {{TMI_SUM, &wide}, {TMI_ROWS, &wide}, {TMI_SUM, &small}, {TMI_ROWS, NULL},
-                                    {TMI_ROWS, &g}};
+    const tmi_measure measures[] = {SUM_OF(&wide), ROWS_WITH(&wide), SUM_OF(&small), ROWS_WITH(NULL),
+                                    ROWS_WITH(&g)};
     const tmi_table tables[] = {{NULL, 0, measures, 5}, {by + 1, 1, measures, 5}, {by, 2, measures, 5}};
-    const tmi_request request = {tables, 3};
+    const tmi_request request = {.tables = tables, .table_count = 3};
     static tmi_int128 right[5 * (1 + G + H * G)], got[COUNT(right)];
     memset(right, 0, sizeof right);
     for (size_t i = 0; i < N; i++) {

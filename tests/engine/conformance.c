@@ -42,10 +42,10 @@ static const char *const h_values[] = {"it's", "a long category, with a comma", 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const double x_missing[] = {97};
-static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .from = -10, .to = 100, .step = 0.25, .low = -40,
-                             .high = 400, .missing_codes = x_missing, .missing_code_count = 1};
-static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .from = -1e6, .to = 1e6, .step = 0.1, .low = -10000000,
-                             .high = 10000000};
+static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .grid = {.from = -10, .to = 100, .step = 0.25, .low = -40,
+                             .high = 400}, .missing_codes = x_missing, .missing_code_count = 1};
+static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .grid = {.from = -1e6, .to = 1e6, .step = 0.1, .low = -10000000,
+                             .high = 10000000}};
 static const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = COUNT(g_values)};
 static const tmi_column h = {.name = "h", .kind = TMI_CATEGORY, .values = h_values, .value_count = COUNT(h_values)};
 
@@ -97,11 +97,11 @@ static void shuffle(row *rows, size_t n)
 /* ---- the request and its answer by brute force ---- */
 
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h};
-static const tmi_measure measures[] = {{TMI_ROWS, NULL}, {TMI_SUM, &x}, {TMI_ROWS, &x}, {TMI_SUM, &y},
-                                       {TMI_ROWS, &y},   {TMI_ROWS, &h}};
+static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y),
+                                       ROWS_WITH(&y),   ROWS_WITH(&h)};
 static const tmi_table tables[] = {{NULL, 0, measures, 6}, {by_g, 1, measures, 5}, {by_gh, 2, measures, 6},
                                    {by_h, 1, measures + 1, 1}};
-static const tmi_request request = {tables, COUNT(tables)};
+static const tmi_request request = {.tables = tables, .table_count = COUNT(tables)};
 
 #define ANSWERS 128
 typedef struct answers {
@@ -110,10 +110,9 @@ typedef struct answers {
 
 static bool point_of(int64_t *k, const tmi_column *column, double v)
 {
-    const tmi_grid grid = {column->from, column->to, column->step, column->low, column->high};
     for (size_t i = 0; i < column->missing_code_count; i++)
         if (v == column->missing_codes[i]) return false;
-    return tmi_grid_point(k, &grid, v);
+    return tmi_grid_point(k, &column->grid, v);
 }
 
 static void add_row(answers *sum, const row *row)
@@ -193,7 +192,7 @@ static void expect(const answers *right, const char *const *files, size_t count,
     int64_t rows;
     const tmi_column *const columns[] = {&x, &y, &g, &h};
     for (size_t t = 0; t < COUNT(tables); t++) places[t] = got.of[t];
-    if (engine->describe(engine, &rows, columns, COUNT(columns), NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (count_rows(engine, &rows, columns, COUNT(columns), NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(rows, n);
     if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     for (size_t t = 0; t < COUNT(tables); t++)
@@ -313,17 +312,17 @@ static void memory_may_fail(void **state)
     row *rows = random_rows(10);
     const char *csv = write_csv("small.csv", rows, 10);
     const char *files[] = {csv, csv_to_parquet(csv, "small.parquet")};
-    const tmi_source source = {files, 2};
+    const tmi_source source = {.files = files, .file_count = 2};
     const tmi_column *const columns[] = {&x, &g};
     tmi_engine *engine;
     const tmi_table small = {by_g, 1, measures + 1, 1};
-    const tmi_request asked = {&small, 1};
+    const tmi_request asked = {.tables = &small, .table_count = 1};
     tmi_int128 got[3], *const places[] = {got};
     static const tmi_int128 zero[3];
     int64_t count;
     tally tally = {.stop_at = SIZE_MAX};
     EVERY_ALLOCATION_FAILS(tmi_engine_duckdb(&engine, &source, 1, NULL), assert_null(engine));
-    EVERY_ALLOCATION_FAILS(engine->describe(engine, &count, columns, 2, NULL, NULL, NULL), assert_int_equal(count, 0));
+    EVERY_ALLOCATION_FAILS(count_rows(engine, &count, columns, 2, NULL, NULL, NULL), assert_int_equal(count, 0));
     EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL, NULL)),
                            assert_memory_equal(got, zero, sizeof got));
     EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 2, take, &tally, NULL), {});

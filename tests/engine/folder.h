@@ -10,6 +10,7 @@
 
 #include "engine/duckdb_api.h"
 #include "engine/engine.h"
+#include "engine/request.h"
 
 static char folder[64];
 
@@ -74,11 +75,21 @@ static inline void run_sql(const char *sql)
     api->close(&database);
 }
 
+/* The number of rows, if the columns are there. */
+static inline tamis_status count_rows(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t count,
+                                      tamis_progress *progress, void *context, tamis_error *err)
+{
+    tmi_inventory inventory = {.columns = columns, .column_count = count, .rows = 7};
+    tamis_status status = engine->describe(engine, &inventory, progress, context, err);
+    *rows = inventory.rows;
+    return status;
+}
+
 static inline tmi_engine *open_engine(const char *const *files, size_t count, unsigned threads)
 {
     tmi_engine *engine;
     tamis_error err = {0};
-    const tmi_source source = {files, count};
+    const tmi_source source = {.files = files, .file_count = count};
     if (tmi_engine_duckdb(&engine, &source, threads, &err) != TAMIS_OK) fail_msg("%s", err.message);
     return engine;
 }

@@ -5,23 +5,23 @@
 #include "engine/folder.h"
 
 static const char *const g_values[] = {"E", "M", "H"};
-static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .from = -10, .to = 100, .step = 0.3, .low = -33,
-                             .high = 333};
-static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .from = -1e6, .to = 1e6, .step = 0.25, .low = -4000000,
-                             .high = 4000000};
+static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .grid = {.from = -10, .to = 100, .step = 0.3, .low = -33,
+                             .high = 333}};
+static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .grid = {.from = -1e6, .to = 1e6, .step = 0.25, .low = -4000000,
+                             .high = 4000000}};
 static const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = 3};
 static const tmi_column *const by[] = {&g};
-static const tmi_measure measures[] = {{TMI_ROWS, NULL}, {TMI_SUM, &x}, {TMI_ROWS, &x}, {TMI_SUM, &y}, {TMI_ROWS, &y}};
+static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y)};
 static const tmi_table table = {by, 1, measures, 5};
-static const tmi_request request = {&table, 1};
+static const tmi_request request = {.tables = &table, .table_count = 1};
 
 static void write_point(char *sql, size_t size, const tmi_column *column)
 {
     snprintf(sql, size,
              "CASE WHEN abs(%s) <= 1.7976931348623157e308 THEN least(greatest(CAST(floor("
              "least(greatest(%s, %.16e), %.16e) / %.16e + 5e-1) AS BIGINT), %lld), %lld) END",
-             column->name, column->name, column->from, column->to, column->step, (long long)column->low,
-             (long long)column->high);
+             column->name, column->name, column->grid.from, column->grid.to, column->grid.step, (long long)column->grid.low,
+             (long long)column->grid.high);
 }
 
 static void same_integers(void **state)
@@ -64,7 +64,7 @@ static void same_integers(void **state)
         const void *data = api->vector_get_data(api->data_chunk_get_vector(chunk, m + 1));
         for (size_t c = 0; c < 3; c++) {
             tmi_int128 right;
-            if (measures[m].kind == TMI_SUM)
+            if (measures[m].factor_count == 1)
                 memcpy(&right, (const duckdb_hugeint *)data + c, sizeof right);
             else
                 right = ((const int64_t *)data)[c];

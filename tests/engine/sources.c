@@ -8,13 +8,13 @@
 #include "engine/folder.h"
 
 static const char *const b_values[] = {"x", "y"};
-static const tmi_column a = {.name = "a", .kind = TMI_NUMBER, .to = 100, .step = 1, .high = 100};
+static const tmi_column a = {.name = "a", .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
 static const tmi_column b = {.name = "b", .kind = TMI_CATEGORY, .values = b_values, .value_count = 2};
 static const tmi_column *const columns[] = {&a, &b};
 static const tmi_column *const by[] = {&b};
-static const tmi_measure measures[] = {{TMI_ROWS, NULL}, {TMI_SUM, &a}};
+static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&a)};
 static const tmi_table tables[] = {{NULL, 0, measures, 2}, {by, 1, measures, 2}};
-static const tmi_request request = {tables, 2};
+static const tmi_request request = {.tables = tables, .table_count = 2};
 
 typedef struct answers {
     tmi_int128 in_all[2], by_b[4];
@@ -23,7 +23,7 @@ typedef struct answers {
 static tamis_status describe(const char *path, int64_t *rows, tamis_error *err)
 {
     tmi_engine *engine = open_engine(&path, 1, 1);
-    tamis_status status = engine->describe(engine, rows, columns, 2, NULL, NULL, err);
+    tamis_status status = count_rows(engine, rows, columns, 2, NULL, NULL, err);
     engine->free(engine);
     return status;
 }
@@ -159,7 +159,7 @@ static void no_files(void **state)
 
     const char *const two[] = {in_folder("absent.csv"), in_folder("absent too.csv")};
     tmi_engine *engine = open_engine(two, 2, 1);
-    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "absent.csv")); /* both are told */
     assert_non_null(strstr(err.message, "absent too.csv"));
     engine->free(engine);
@@ -172,16 +172,16 @@ static void no_source(void **state)
     tmi_engine *engine;
     tamis_error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const tmi_source source = {&names[i], 1};
+        const tmi_source source = {.files = &names[i], .file_count = 1};
         engine = (tmi_engine *)&engine;
         assert_int_equal(tmi_engine_duckdb(&engine, &source, 1, &err), TAMIS_INVALID);
         assert_null(engine);
     }
-    const tmi_source none = {names, 0};
+    const tmi_source none = {.files = names, .file_count = 0};
     assert_int_equal(tmi_engine_duckdb(&engine, &none, 1, &err), TAMIS_INVALID);
     assert_int_equal(tmi_engine_duckdb(&engine, NULL, 1, &err), TAMIS_INVALID);
     const char *const null = NULL;
-    const tmi_source null_name = {&null, 1};
+    const tmi_source null_name = {.files = &null, .file_count = 1};
     assert_int_equal(tmi_engine_duckdb(&engine, &null_name, 1, &err), TAMIS_INVALID);
 }
 
@@ -240,11 +240,11 @@ static void codes_in_floats(void **state)
 {
     (void)state;
     static const double codes[] = {99.9, 98, 1e300};
-    static const tmi_column coded = {.name = "a", .kind = TMI_NUMBER, .to = 100, .step = 1, .high = 100,
+    static const tmi_column coded = {.name = "a", .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100},
                                      .missing_codes = codes, .missing_code_count = 3};
-    static const tmi_measure rows_of_a = {TMI_ROWS, &coded};
+    static const tmi_measure rows_of_a = ROWS_WITH(&coded);
     static const tmi_table table = {NULL, 0, &rows_of_a, 1};
-    static const tmi_request asked = {&table, 1};
+    static const tmi_request asked = {.tables = &table, .table_count = 1};
     static const struct {
         const char *select;
         int with_value;
@@ -272,7 +272,7 @@ static void numbers_as_categories(void **state)
     static const tmi_column code = {.name = "code", .kind = TMI_CATEGORY, .values = values, .value_count = 2};
     static const tmi_column *const by_code[] = {&code};
     static const tmi_table table = {by_code, 1, measures, 1};
-    static const tmi_request asked = {&table, 1};
+    static const tmi_request asked = {.tables = &table, .table_count = 1};
     const char *const files[] = {write_parquet("int.parquet", "SELECT 1 AS code FROM range(3)"),
                                  write_parquet("double.parquet", "SELECT 1e0 AS code FROM range(5)")};
     tmi_int128 got[2], *const places[] = {got};
@@ -306,7 +306,7 @@ static void many_categories(void **state)
         const tmi_column column = {.name = "b", .kind = TMI_CATEGORY, .values = values, .value_count = MANY};
         const tmi_column *const by_many[] = {&column};
         const tmi_table table = {by_many, 1, measures, 1};
-        const tmi_request asked = {&table, 1};
+        const tmi_request asked = {.tables = &table, .table_count = 1};
         tmi_int128 got[MANY], *const places[] = {got};
         tmi_engine *engine = open_engine(&path, 1, 2);
         assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
@@ -361,12 +361,12 @@ static void hostile_names(void **state)
         snprintf(text, sizeof text, "x,\"%s\",y\n9,1,9\n9,2,9\n", name);
         snprintf(sql, sizeof sql, "SELECT 9 AS x, i + 1 AS \"%s\", 9 AS y FROM range(2) t(i)", name);
         const char *const files[] = {write_text("hostile.csv", text), write_parquet("hostile.parquet", sql)};
-        const tmi_column column = {.name = names[i], .kind = TMI_NUMBER, .to = 100, .step = 1, .high = 100};
+        const tmi_column column = {.name = names[i], .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
         const tmi_column category = {.name = names[i], .kind = TMI_CATEGORY, .values = &names[i], .value_count = 1};
         const tmi_column *const by_it[] = {&category};
-        const tmi_measure sum = {TMI_SUM, &column};
+        const tmi_measure sum = SUM_OF(&column);
         const tmi_table both[] = {{NULL, 0, &sum, 1}, {by_it, 1, &sum, 1}};
-        const tmi_request asked = {both, 2};
+        const tmi_request asked = {.tables = both, .table_count = 2};
         tmi_int128 got = 0, none = 0, *const places[] = {&got, &none};
         tamis_error err = {0};
         tmi_engine *engine = open_engine(files, 2, 1);
@@ -381,13 +381,13 @@ static void hostile_names(void **state)
 static void bad_requests(void **state)
 {
     (void)state;
-    static const tmi_column no_name = {.kind = TMI_NUMBER, .to = 1, .step = 1, .high = 1};
-    static const tmi_column no_step = {.name = "s", .kind = TMI_NUMBER, .to = 1, .high = 1};
-    static const tmi_column not_finite = {.name = "n", .to = __builtin_inf(), .step = 1, .high = 1};
-    static const tmi_column not_a_number = {.name = "q", .from = __builtin_nan(""), .to = 1, .step = 1, .high = 1};
-    static const tmi_column turned = {.name = "t", .from = 2, .to = 1, .step = 1, .low = 1, .high = 2};
-    static const tmi_column too_fine = {.name = "f", .to = 1e10, .step = 1e-10, .high = INT64_C(1) << 52};
-    static const tmi_column no_point = {.name = "p", .from = 0.1, .to = 0.9, .step = 1, .low = 1, .high = 0};
+    static const tmi_column no_name = {.kind = TMI_NUMBER, .grid = {.to = 1, .step = 1, .high = 1}};
+    static const tmi_column no_step = {.name = "s", .kind = TMI_NUMBER, .grid = {.to = 1, .high = 1}};
+    static const tmi_column not_finite = {.name = "n", .grid = {.to = __builtin_inf(), .step = 1, .high = 1}};
+    static const tmi_column not_a_number = {.name = "q", .grid = {.from = __builtin_nan(""), .to = 1, .step = 1, .high = 1}};
+    static const tmi_column turned = {.name = "t", .grid = {.from = 2, .to = 1, .step = 1, .low = 1, .high = 2}};
+    static const tmi_column too_fine = {.name = "f", .grid = {.to = 1e10, .step = 1e-10, .high = INT64_C(1) << 52}};
+    static const tmi_column no_point = {.name = "p", .grid = {.from = 0.1, .to = 0.9, .step = 1, .low = 1, .high = 0}};
     static const tmi_column no_values = {.name = "v", .kind = TMI_CATEGORY};
     static const tmi_column *const bad[] = {&no_name, &no_step, &not_finite, &not_a_number, &turned,
                                             &too_fine, &no_point, &no_values, NULL};
@@ -397,26 +397,26 @@ static void bad_requests(void **state)
     int64_t rows;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tamis_error err = {0};
-        const tmi_measure sum = {TMI_SUM, bad[i]};
+        const tmi_measure sum = SUM_OF(bad[i]);
         const tmi_table table = {NULL, 0, &sum, 1};
-        const tmi_request asked = {&table, 1};
+        const tmi_request asked = {.tables = &table, .table_count = 1};
         assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, &err), TAMIS_INVALID);
         assert_true(err.message[0] != '\0');
         if (bad[i] && bad[i]->name) assert_non_null(strstr(err.message, bad[i]->name));
-        assert_int_equal(engine->describe(engine, &rows, &bad[i], 1, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(count_rows(engine, &rows, &bad[i], 1, NULL, NULL, &err), TAMIS_INVALID);
     }
-    const tmi_measure sum_of_category = {TMI_SUM, &b};
+    const tmi_measure sum_of_category = SUM_OF(&b);
     const tmi_table category = {NULL, 0, &sum_of_category, 1};
-    const tmi_request asked = {&category, 1};
+    const tmi_request asked = {.tables = &category, .table_count = 1};
     assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_INVALID);
     const tmi_column *const by_number[] = {&a};
     const tmi_table by_a = {by_number, 1, measures, 1};
-    const tmi_request asked_by_a = {&by_a, 1};
+    const tmi_request asked_by_a = {.tables = &by_a, .table_count = 1};
     assert_int_equal(engine->aggregate(engine, places, &asked_by_a, NULL, NULL, NULL), TAMIS_INVALID);
     const tmi_column *twenty_one[21];
     for (size_t i = 0; i < 21; i++) twenty_one[i] = &b;
     const tmi_table huge = {twenty_one, 21, measures, 1};
-    const tmi_request asked_huge = {&huge, 1};
+    const tmi_request asked_huge = {.tables = &huge, .table_count = 1};
     assert_int_equal(engine->aggregate(engine, places, &asked_huge, NULL, NULL, NULL), TAMIS_INVALID);
     engine->free(engine);
 }
@@ -428,7 +428,7 @@ static void only_rows(void **state)
     const char *const files[] = {write_text("three.csv", "a\n1\n2\n3\n"),
                                  write_parquet("five.parquet", "SELECT 1 AS a FROM range(5)")};
     const tmi_table table = {NULL, 0, measures, 1};
-    const tmi_request asked = {&table, 1}, nothing = {&table, 0};
+    const tmi_request asked = {.tables = &table, .table_count = 1}, nothing = {.tables = &table, .table_count = 0};
     tmi_int128 got, *const places[] = {&got};
     tmi_engine *engine = open_engine(files, 2, 2);
     assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
@@ -455,7 +455,7 @@ static void many_files(void **state)
     answers got;
     tmi_int128 *const places[] = {got.in_all, got.by_b};
     int64_t rows;
-    assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, NULL), TAMIS_OK);
     assert_int_equal(rows, FILES);
     assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
     assert_true(got.in_all[0] == FILES && got.in_all[1] == FILES * (FILES - 1) / 2 && got.by_b[0] == FILES / 2);
@@ -480,7 +480,7 @@ static void one_file_twice(void **state)
         tmi_engine *engine = open_engine(files, 3, 1);
         tamis_error err = {0};
         int64_t rows = 7;
-        assert_int_equal(engine->describe(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
         snprintf(expected, sizeof expected, "%s: the same file as %s: its rows would count twice", again, once);
         assert_string_equal(err.message, expected);
         assert_int_equal(rows, 0);
@@ -553,7 +553,7 @@ static void looking_can_be_cancelled(void **state)
     tamis_error err = {0};
     int64_t rows = 1;
     int calls = 0;
-    assert_int_equal(engine->describe(engine, &rows, columns, 2, stop, &calls, &err), TAMIS_SYSTEM);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, stop, &calls, &err), TAMIS_SYSTEM);
     assert_string_equal(err.message, "cancelled");
     assert_true(calls == 1 && rows == 0);
     engine->free(engine);

@@ -24,16 +24,16 @@ typedef struct array_engine {
     size_t bits_before; /* random bytes taken when the aggregation began */
 } array_engine;
 
-static inline tamis_status array_describe(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns,
-                                          size_t column_count, tamis_progress *progress, void *context,
-                                          tamis_error *err)
+static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress,
+                                          void *context, tamis_error *err)
 {
     array_engine *a = (array_engine *)engine;
     (void)progress;
     (void)context;
     a->describes++;
-    *rows = (int64_t)a->row_count;
-    for (size_t i = 0; i < column_count; i++) {
+    inventory->rows = (int64_t)a->row_count;
+    const tmi_column *const *columns = inventory->columns;
+    for (size_t i = 0; i < inventory->column_count; i++) {
         if (strlen(columns[i]->name) != 1 || !strchr("xgh", columns[i]->name[0])) {
             return tmi_fail(err, TAMIS_INVALID, "no column %s", columns[i]->name);
         }
@@ -69,10 +69,10 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
             for (size_t m = 0; m < table->measure_count && cell >= 0; m++) {
                 const tmi_measure *measure = &table->measures[m];
                 double x = a->rows[r].x;
-                if (measure->column && isnan(x)) continue;
-                const tmi_column *c = measure->column;
-                double clamped = c ? fmin(fmax(x, c->from), c->to) : 0;
-                tmi_int128 add = measure->kind == TMI_ROWS ? 1 : (tmi_int128)floor(clamped / c->step + 0.5);
+                const tmi_column *c = measure->factor_count > 0 ? measure->factors[0].column : NULL;
+                if ((c || measure->present[0]) && isnan(x)) continue;
+                double clamped = c ? fmin(fmax(x, c->grid.from), c->grid.to) : 0;
+                tmi_int128 add = c ? (tmi_int128)floor(clamped / c->grid.step + 0.5) : 1;
                 answers[t][(size_t)cell * table->measure_count + m] += add;
             }
         }
