@@ -271,7 +271,9 @@ static void put_result(const request *r, bool ascii)
     bool inverse = cli_value(r->call, "inverse"), several = r->promise.releases > 1;
     size_t last = several ? 3 : 2; /* the frame's row */
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
-    snprintf(cells[1][0], CLI_CELL, "a sampled person%s", several ? ", each release" : "");
+    const char *step = r->promise.neighbours == r->promise.mechanism ? "" /* what epsilon counts, where that is another step */
+                       : r->promise.mechanism == TAMIS_REPLACE ? ", who is replaced" : ", who is there or not";
+    snprintf(cells[1][0], CLI_CELL, "a sampled person%s%s", step, several ? ", each release" : "");
     snprintf(cells[last][0], CLI_CELL, "anybody of the frame, %s secret", several ? "in all, sample" : "if the sample is");
     put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
     put_asked(cells[inverse ? last : 1][2], r, "delta", r->promise.delta);
@@ -285,7 +287,7 @@ static void put_result(const request *r, bool ascii)
         put_pair(cells[last][1], cells[last][2], r, &whole);
     }
     if (several) {
-        snprintf(cells[2][0], CLI_CELL, "a sampled person, in all");
+        snprintf(cells[2][0], CLI_CELL, "a sampled person%s, in all", step);
         for (size_t i = 1; i <= 2; i++) put_times(cells[2][i], r->promise.releases, cells[1][i]);
     }
     putchar('\n');
@@ -325,19 +327,45 @@ static void put_curve(const request *r, const curve *c, bool ascii)
     cli_table("ll", (const cli_cells *)cells, ROWS + 1, ascii);
 }
 
+/* Upper ends, all their digits. */
+static tamis_status read_up(tamis_number **eps, tamis_number **delta, const tamis_amplified *a, tamis_error *err)
+{
+    char text[TAMIS_DECIMAL];
+    tamis_decimal_up(text, a->eps.upper, 17);
+    tamis_status status = tamis_number_read(eps, text, err);
+    tamis_decimal_up(text, a->delta.upper, 17);
+    return status == TAMIS_OK ? tamis_number_read(delta, text, err) : status;
+}
+
+/* What a sampled person has, where that is not as it was written: by all releases, and by a step of the frame where the
+ * mechanism counts steps of another kind. It is what a census would leave. */
+static tamis_status sampled_in_all(tamis_number **eps, tamis_number **delta, const request *r, tamis_error *err)
+{
+    tamis_sample_promise promise = r->sample;
+    tamis_amplified amplified = {0};
+    tamis_design *census = NULL;
+    if (promise.mechanism == TAMIS_REPLACE) promise.neighbours = TAMIS_REPLACE; /* it compares samples of one size only */
+    if (promise.releases <= 1 && promise.neighbours == promise.mechanism) return TAMIS_OK;
+    tamis_status status = tamis_design_census(&census, 1, err);
+    if (status == TAMIS_OK) status = tamis_amplify_design(&amplified, census, &promise, err);
+    if (status == TAMIS_OK) status = read_up(eps, delta, &amplified, err);
+    tamis_amplified_clear(&amplified);
+    tamis_design_free(census);
+    return status;
+}
+
 /* The numbers of the guarantee as the text of tamis_meaning, upper ends. */
 static tamis_status meaning(char **text, const request *r, bool json, tamis_error *err)
 {
-    char eps[TAMIS_DECIMAL], delta[TAMIS_DECIMAL];
-    tamis_number *e = NULL, *d = NULL;
-    tamis_decimal_up(eps, r->amplified.eps.upper, 17);
-    tamis_decimal_up(delta, r->amplified.delta.upper, 17);
-    tamis_status status = tamis_number_read(&e, eps, err);
-    if (status == TAMIS_OK) status = tamis_number_read(&d, delta, err);
-    tamis_promise promise = {r->sample.eps, r->sample.delta, e, d};
+    tamis_number *eps = NULL, *delta = NULL, *outsider_eps = NULL, *outsider_delta = NULL;
+    tamis_status status = sampled_in_all(&eps, &delta, r, err);
+    if (status == TAMIS_OK) status = read_up(&outsider_eps, &outsider_delta, &r->amplified, err);
+    tamis_promise promise = {eps ? eps : r->sample.eps, delta ? delta : r->sample.delta, outsider_eps, outsider_delta};
     if (status == TAMIS_OK) status = (json ? tamis_meaning_json : tamis_meaning_text)(text, &promise, err);
-    tamis_number_free(e);
-    tamis_number_free(d);
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    tamis_number_free(outsider_eps);
+    tamis_number_free(outsider_delta);
     return status;
 }
 
@@ -354,7 +382,7 @@ static tamis_status show(request *r, tamis_error *err)
     plot.title = plot.subtitle = NULL;
     if (status == TAMIS_OK)
         status = tamis_plot_text(&picture, &plot, ascii ? TAMIS_LETTERS_ASCII : TAMIS_LETTERS_BRAILLE, err);
-    if (status == TAMIS_OK && r->promise.releases <= 1) status = meaning(&words, r, false, err);
+    if (status == TAMIS_OK) status = meaning(&words, r, false, err);
     if (status == TAMIS_OK) {
         put_heading(r);
         put_result(r, ascii);
@@ -365,7 +393,7 @@ static tamis_status show(request *r, tamis_error *err)
         cli_paragraph(stdout, "The last line of the first table holds as long as nobody outside knows or learns who was "
                       "sampled, and the selection looked at nothing that is protected. To whoever saw the interviewer "
                       "only what a sampled person has is promised.", 2);
-        if (words) printf("\n%s", words);
+        printf("\n%s", words);
     }
     tamis_free(picture);
     tamis_free(words);
@@ -399,7 +427,7 @@ static tamis_status show_json(request *r, tamis_error *err)
     tamis_status status = follow(&c, r, err);
     draw(&plot, curves, &c, r);
     if (status == TAMIS_OK) status = cli_svg_write(&r->svg, &plot, err);
-    if (status == TAMIS_OK && r->promise.releases <= 1) status = meaning(&words, r, true, err);
+    if (status == TAMIS_OK) status = meaning(&words, r, true, err);
     if (status != TAMIS_OK) return status;
     printf("{\"theorem\": \"%s\", \"releases\": %" PRId64 ", \"sample\": {", a->theorem,
            r->promise.releases > 1 ? r->promise.releases : 1);
@@ -429,7 +457,7 @@ static tamis_status show_json(request *r, tamis_error *err)
         cli_put_bound(c.at[i]);
         putchar('}');
     }
-    printf("]%s%s}\n", words ? ", \"meaning\": " : "", words ? words : "");
+    printf("], \"meaning\": %s}\n", words);
     tamis_free(words);
     return TAMIS_OK;
 }

@@ -52,14 +52,12 @@ static int run(const cli_call *call)
 {
     int code = 0;
     tamis_number *eps = read_option(&code, call, "epsilon", NULL), *delta = read_option(&code, call, "delta", "0");
-    tamis_number *outsider = read_option(&code, call, "outsider", NULL), *zero = NULL;
-    if (code == 0 && outsider) code = tamis_number_read(&zero, "0", NULL) == TAMIS_OK ? 0 : 1;
-    const tamis_promise promise = {eps, delta, outsider, outsider ? zero : NULL};
+    tamis_number *outsider = read_option(&code, call, "outsider", NULL);
+    const tamis_promise promise = {eps, delta, outsider, outsider ? delta : NULL}; /* sampling leaves no more of a delta */
     if (code == 0) code = show(call, &promise);
     tamis_number_free(eps);
     tamis_number_free(delta);
     tamis_number_free(outsider);
-    tamis_number_free(zero);
     return code;
 }
 
@@ -74,7 +72,7 @@ const cli_command cli_command_privacy_meaning = {
     .options = (const cli_argument[]){
         {.name = "epsilon", .value = "E", .needed = true, .help = "the epsilon of a sampled person"},
         {.name = "delta", .value = "D", .help = "the delta that goes with it; 0 unless given"},
-        {.name = "outsider", .value = "E", .help = "the epsilon of an outsider, where one is proved (delta 0)"},
+        {.name = "outsider", .value = "E", .help = "the epsilon of an outsider, where one is proved, at the same delta"},
         {.name = "svg", .value = "FILE", .help = "also write a picture: belief before against belief after"},
         {0}},
     .examples = (const cli_example[]){{"tamis privacy meaning --epsilon 1", "is 1 small?"},

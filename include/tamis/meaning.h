@@ -35,8 +35,10 @@ typedef struct tamis_meaning {
     tamis_bound found[TAMIS_ALARMS];     /* the share of true records found at 1 %, 5 % false alarms, at most */
 } tamis_meaning;
 
-/* If delta is above 0, no factor holds for every output: `odds` is then 1.1 e^eps, and `except` 11 delta. (The odds exceed
- * c e^eps with probability at most delta c / (c - 1): on these outputs P - e^eps Q is at least (1 - 1/c) P.)
+/* If delta is above 0, no factor holds for every output: `odds` is then 1.1 e^eps, and `except` 11 delta, for an attacker
+ * who knows all other records. (The odds exceed c e^eps with probability at most delta c / (c - 1): on these outputs
+ * P - e^eps Q is at least (1 - 1/c) P. Whoever is in doubt about the others can meet the exceptions more often: an output that
+ * is one for few of the possible others, at delta each, can be a common one for the rest.) `found` holds for everybody.
  *
  * Needs    eps >= 0, 0 <= delta <= 1.
  * Gives    enclosures; the upper ends are what to publish. On failure {1, inf}, {0, 1}, {0, 1}, {0, 1}.

@@ -46,8 +46,11 @@ TAMIS_API tamis_status tamis_profile_randomized_response(tamis_profile **profile
                                                          tamis_error *err);
 
 /* Noise on a number that one person can change by at most `sensitivity` (for several numbers: the sum of the changes
- * with Laplace noise, the root of the sum of their squares with Gaussian noise). Densities exp(-|x|/scale) and
- * exp(-x^2/(2 scale^2)); the discrete laws have these as masses on the integers, and whole sensitivities.
+ * with Laplace noise, continuous or discrete, the root of the sum of their squares with Gaussian noise). Densities
+ * exp(-|x|/scale) and exp(-x^2/(2 scale^2)); the discrete laws have these as masses on the integers, and whole
+ * sensitivities. Discrete Gaussian noise is for one number only: four numbers that change by 1 each lose more than one that
+ * changes by 2. Several are composed, one profile each, or told as tamis_profile_zcdp with the sum of the squares over
+ * 2 scale^2.
  * Needs scale > 0, 0 <= sensitivity <= TAMIS_MAX_LOSS scale; discrete: sensitivity <= TAMIS_MAX_STEP.                  */
 TAMIS_API tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale,
                                              const tamis_number *sensitivity, tamis_error *err);

@@ -90,10 +90,11 @@ static void put_delta(tmi_text *text, const line lines[LINES])
 {
     tmi_text p;
     double worst = lines[0].meaning.except.upper;
+    if (lines[2].claimed) worst = fmax(worst, lines[2].meaning.except.upper);
     if (worst == 0) return;
     tmi_text_init(&p);
     if (worst < 1) {
-        tmi_text_put(&p, "Delta: with probability at most ");
+        tmi_text_put(&p, "Delta: to somebody who knows all other records, with probability at most ");
         put_up(&p, worst);
         tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the last two columns hold with it.");
     } else {

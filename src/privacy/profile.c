@@ -226,6 +226,20 @@ done:
     return status;
 }
 
+/* Certain: the claims alone have more than delta at infinity. */
+static bool leaks_more(const tamis_profile *profile, const tamis_number *delta)
+{
+    tmi_ball mass, x;
+    tmi_ball_init(&mass);
+    tmi_ball_init(&x);
+    tmi_mass_at_infinity(&mass, profile, TMI_BITS_FIRST);
+    tmi_ball_set_number(&x, delta, TMI_BITS_FIRST);
+    bool more = tmi_ball_is_less(&x, &mass);
+    tmi_ball_clear(&mass);
+    tmi_ball_clear(&x);
+    return more;
+}
+
 /* What can be said without a search: at a delta that the profile never falls below, and at the one that it ends on. Claims
  * are few where their deltas are looked at exactly. */
 static tamis_status at_the_end(bool *found, tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
@@ -243,7 +257,7 @@ static tamis_status at_the_end(bool *found, tamis_bound *eps, const tamis_profil
     bool one_claim = profile->count == 1 && first->times == 1 && first->loss->kind == TMI_LOSS_CLAIM;
     int above = one_claim ? tmi_number_compare(delta, first->loss->b) : tmi_number_sign(delta);
     *found = false;
-    if (one_claim ? above < 0 : above == 0 && (leaks || unbounded)) {
+    if (one_claim ? above < 0 : (above == 0 && (leaks || unbounded)) || (leaks && leaks_more(profile, delta))) {
         *eps = (tamis_bound){INFINITY, INFINITY};
         *found = true;
     } else if (above == 0 && (one_claim || !leaks)) {

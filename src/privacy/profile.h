@@ -35,6 +35,9 @@ typedef struct tmi_road {
 /* The road to one loss, which must live as long. */
 tamis_status tmi_road_of_loss(tmi_road *road, tmi_loss *loss, tamis_error *err);
 
+/* z = the mass at infinity that the claims of a list have together, 1 - product of (1 - delta_i). */
+void tmi_mass_at_infinity(tmi_ball *z, const tamis_profile *profile, long bits);
+
 /* The best road for a list; the caller closes it. The profile must live as long. */
 tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
 void tmi_road_close(tmi_road *road);

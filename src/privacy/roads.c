@@ -21,8 +21,8 @@ static bool has_mass(const tmi_loss *loss)
     return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->b) > 0;
 }
 
-/* z = 1 - product of (1 - delta_i)^times = 1 - exp(sum of times log(1 - delta_i)) */
-static void mass_at_infinity(tmi_ball *z, const tamis_profile *profile, long bits)
+/* 1 - exp(sum of times log(1 - delta_i)) */
+void tmi_mass_at_infinity(tmi_ball *z, const tamis_profile *profile, long bits)
 {
     tmi_ball x;
     tmi_ball_init(&x);
@@ -55,7 +55,7 @@ static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, co
     tmi_ball mass, rest;
     tmi_ball_init(&mass);
     tmi_ball_init(&rest);
-    mass_at_infinity(&mass, w->profile, bits);
+    tmi_mass_at_infinity(&mass, w->profile, bits);
     tmi_ball_neg(&rest, &mass);
     tmi_ball_add_int(&rest, &rest, 1, bits);
     tmi_ball *ends[] = {lower, upper};

@@ -54,6 +54,26 @@ def ten_releases_are_composed_first():
 
 
 @case
+def the_neighbour_never_meets_less_than_the_outsider():
+    """All releases count, and a step of the frame may be two of the mechanism."""
+    for arguments, steps in ((("--releases", "10"), 10), (("--mechanism", "add_remove"), 2),
+                             (("--mechanism", "add_remove", "--releases", "3"), 6)):
+        for design in ('{"census": {"population": 9}}', '{"srs": {"population": 100, "sample": 1}}'):
+            who = told("--design", design, "--epsilon", "1", *arguments)["meaning"]
+            assert [m["who"] for m in who] == ["nosy neighbour", "journalist", "outsider"]
+            assert holds(who[0]["odds"], math.exp(steps)) and who[0]["odds"] == who[1]["odds"], (design, who)
+            assert who[2]["odds"]["upper"] <= who[0]["odds"]["upper"] * (1 + 1e-12)
+    text = amplify("--design", '{"census": {"population": 9}}', "--epsilon", "1", "--mechanism", "add_remove").stdout
+    assert "a sampled person, who is there or not" in text and "neighbour, saw the visit    7.39" in text, text
+
+
+@case
+def an_outsider_has_a_delta_too():
+    done = tamis("privacy", "meaning", "--epsilon", "1", "--delta", "1e-6", "--outsider", "0.05", "--json")
+    assert [m["except"]["upper"] >= 1.1e-5 for m in json.loads(done.stdout)["meaning"]] == [True] * 3, done.stdout
+
+
+@case
 def what_may_be_spent_meets_the_target():
     out = told(*API_SURVEY, "--epsilon", "0.1", "--delta", "1e-9", "--inverse")
     assert holds(out["may_be_spent"]["epsilon"], math.log(1 + 6194 / 200 * math.expm1(0.1)))

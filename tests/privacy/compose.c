@@ -36,6 +36,46 @@ static void compositions_have_their_delta(void **state)
     }
 }
 
+/* Several numbers with discrete Gaussian noise lose more than one that changes by the root of the sum of squares: they have to
+ * be composed, or told as concentrated. Laplace noise takes the sum of the changes. */
+static void several_numbers_are_not_always_one(void **state)
+{
+    static const struct { release four[2], one[2]; bool is_worse; } cases[] = {
+        {{{"discrete_gaussian", "1", "1", 4}}, {{"discrete_gaussian", "1", "2", 1}}, true},
+        {{{"gaussian", "1", "1", 4}}, {{"gaussian", "1", "2", 1}}, false},
+        {{{"laplace", "1", "1", 4}}, {{"laplace", "1", "4", 1}}, false},
+        {{{"discrete_laplace", "1", "1", 4}}, {{"discrete_laplace", "1", "4", 1}}, false},
+        {{{"discrete_gaussian", "1", "1", 4}}, {{"zcdp", "2", "0", 1}}, false},
+    };
+    static const char *const eps[] = {"0", "1/2", "2", "3", "4"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_profile *four = compose_list(cases[i].four, 2), *one = compose_list(cases[i].one, 2);
+        bool worse = false;
+        for (size_t k = 0; k < sizeof eps / sizeof *eps; k++)
+            worse |= delta_at(four, eps[k]).lower > delta_at(one, eps[k]).upper * (1 + 1e-12);
+        assert_int_equal(worse, cases[i].is_worse);
+        tamis_profile_free(four);
+        tamis_profile_free(one);
+    }
+}
+
+/* No eps is enough for less than what is told with certainty, beside whatever else. */
+static void leaks_have_no_eps(void **state)
+{
+    static const release lists[][4] = {
+        {{"claim", "1", "1/10", 1}, {"gaussian", "1/6", "7/38", 3}, {"discrete_laplace", "17/320", "4", 1}},
+        {{"claim", "1", "1/10", 1}, {"laplace", "2", "1", 2}},
+        {{"claim", "1", "1/20", 2}, {"rr", "1", "0", 1}}, /* 39/400 */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        tamis_profile *p = compose_list(lists[i], 4);
+        assert_true(epsilon_at(p, "0.09").lower == INFINITY && isfinite(epsilon_at(p, "0.2").upper));
+        tamis_profile_free(p);
+    }
+}
+
 /* eps at a delta inverts delta at an eps, down to 1e-30. */
 static void eps_inverts_delta(void **state)
 {
@@ -88,7 +128,7 @@ static void claims_leave_mass_at_infinity(void **state)
         double rest = delta_at_double(q, eps).upper;
         assert_true(holds(delta_at_double(p, eps), mass + (1 - mass) * rest, 1e-13));
     }
-    assert_true(epsilon_at(p, "1e-4").lower == TAMIS_MAX_LOSS);
+    assert_true(epsilon_at(p, "1e-4").lower == INFINITY);
     assert_true(epsilon_at(p, "0.0031").upper < 1.5);
     tamis_profile_free(p);
     tamis_profile_free(q);
@@ -141,6 +181,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compositions_have_their_delta),
+        cmocka_unit_test(several_numbers_are_not_always_one),
+        cmocka_unit_test(leaks_have_no_eps),
         cmocka_unit_test(eps_inverts_delta),
         cmocka_unit_test(composition_is_associative),
         cmocka_unit_test(claims_leave_mass_at_infinity),
