@@ -193,7 +193,7 @@ void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
         reader->no_memory = true;
         return;
     }
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
+    for (const tmi_yaml *item = value->first; item; item = item->next, plan->declared_count = plan->column_count) {
         if (tmi_yaml_get(value, item->key) != item) continue; /* a duplicate; complained about already */
         tmi_plan_column *column = &plan->columns[plan->column_count];
         if (item->key[0] == '\0' || tmi_has_control(item->key)) {

@@ -2,6 +2,7 @@
  * sensitivities and variances is release/'s business (release/design.h).                                             */
 #include <string.h>
 
+#include "base/memory.h"
 #include "plan/sections.h"
 
 static void read_population(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -67,6 +68,19 @@ static const tmi_key designs[] = {
 
 #define EXAMPLE "srs: {population: 6194, sample: 200}"
 
+/* A design without strata is one stratum without a name. */
+static void fill_stratum(tmi_reader *reader, tmi_plan_design *design)
+{
+    design->strata = tmi_alloc(1, sizeof *design->strata);
+    if (!design->strata) {
+        reader->no_memory = true;
+        return;
+    }
+    design->stratum_count = 1;
+    design->strata[0].population = design->population;
+    design->strata[0].sample = design->sample;
+}
+
 void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
@@ -81,4 +95,5 @@ void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain_key(reader, second, "expected one design, not two");
     }
     tmi_read_map(reader, value, designs, sizeof designs / sizeof *designs, EXAMPLE, &plan->design);
+    fill_stratum(reader, &plan->design);
 }

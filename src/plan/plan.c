@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "num/number.h"
 #include "plan/sections.h"
 
 static void read_version(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -47,6 +48,7 @@ static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan
     tmi_read_map(reader, root, keys, sizeof keys / sizeof *keys, "tamis: 1", plan);
     const tmi_yaml *statistics = root->kind == TMI_YAML_MAP ? tmi_yaml_get(root, "statistics") : NULL;
     if (statistics) tmi_read_statistics(reader, statistics, plan);
+    if (!plan->ledger && !(plan->ledger = tmi_beside_plan(plan->name, "tamis.ledger"))) reader->no_memory = true;
     if (!plan->privacy.unit) {
         plan->privacy.unit = tmi_copy_text("unit", 4);
         if (!plan->privacy.unit) reader->no_memory = true;
@@ -71,6 +73,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     if (p->name) read_root(&reader, root, p);
     else reader.no_memory = true;
     status = tmi_reader_end(&reader, err);
+    if (status == TAMIS_OK && !p->budget.epsilon) status = tmi_number_copy(&p->budget.epsilon, p->privacy.loss.epsilon, err);
 
 done:
     tmi_yaml_free(root);
@@ -122,48 +125,6 @@ tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *e
     return status;
 }
 
-static void clear_column(tmi_plan_column *column)
-{
-    tmi_free(column->name);
-    tamis_number_free(column->from);
-    tamis_number_free(column->to);
-    tamis_number_free(column->step);
-    tamis_number_free(column->typical);
-    tmi_free(column->missing_codes);
-    for (size_t i = 0; i < column->value_count; i++) tmi_free(column->values[i]);
-    tmi_free(column->values);
-}
-
-const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
-{
-    atomic_fetch_add(&((tamis_plan *)(uintptr_t)plan)->holders, 1);
-    return plan;
-}
-
-void tmi_plan_drop(const tamis_plan *plan)
-{
-    tamis_plan_free((tamis_plan *)(uintptr_t)plan);
-}
-
-void tamis_plan_free(tamis_plan *plan)
-{
-    if (!plan || atomic_fetch_sub(&plan->holders, 1) > 1) return;
-    tmi_free(plan->name);
-    tmi_free(plan->survey);
-    for (size_t i = 0; i < plan->file_count; i++) tmi_free(plan->files[i]);
-    tmi_free(plan->files);
-    tmi_free(plan->privacy.unit);
-    tamis_number_free(plan->privacy.epsilon);
-    for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i]);
-    tmi_free(plan->columns);
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        tamis_number_free(plan->statistics[i].share);
-        tamis_number_free(plan->statistics[i].confidence);
-    }
-    tmi_free(plan->statistics);
-    tmi_free(plan);
-}
-
 const char *tamis_plan_survey(const tamis_plan *plan)
 {
     return plan ? plan->survey : NULL;
@@ -182,7 +143,7 @@ tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *fa
     const tmi_plan_privacy *p = &plan->privacy;
     *facts = (tamis_sampling_facts){.known = !p->secret_sample || !p->setting->may_amplify,
                                     .looked_at = p->design_protected};
-    *eps = p->epsilon;
+    *eps = p->loss.epsilon;
     if (plan->design.kind == TMI_DESIGN_CENSUS) return tamis_design_census(design, plan->design.population, err);
     return tamis_design_srs(design, plan->design.population, plan->design.sample, err);
 }

@@ -1,10 +1,19 @@
-/* What a plan holds once it has been read: checked values, exact numbers, indices instead of names.
+/* What a plan holds once it has been read: checked values, exact numbers, pointers instead of names.
+ *
+ * Two ideas keep everything that works with a plan simple. Every design is strata times one design within them; without
+ * strata there is one stratum without a name. And what a statistic is about is always a column: a number (of the file, or
+ * an indicator, which is 0 or 1) or a category (of the file, or the cuts of a number). Columns made from others stand in
+ * the same array, after the declared ones, each once; two columns may have the same name, so columns are compared as pointers.
  *
  * Invariants of a plan that was read without error:
- *  1  1 <= sample <= population <= 2^40; sample == population for a census.
- *  2  A number has at least two grid points, all below 2^52 in size; a category has at least one value, all different.
- *  3  Statistics refer to columns of this plan; `by` columns are categories, all different within a statistic.
- *  4  epsilon > 0, shares > 0, 0 < confidence < 1; the cells of all statistics together are at most 2^20.            */
+ *  1  There is at least one stratum; their names are different; 0 <= population, sample <= 2^40 in each and in all, where 0
+ *     is "not public"; sample <= population where both are public and units are drawn without replacement.
+ *  2  A number has at least two grid points (in every stratum), all below 2^52 in size; a category has at least one value,
+ *     all different; cuts ascend and leave a grid point in every bin; a condition holds for at least one point or code.
+ *  3  Pointers to columns are NULL or point into `columns`; a statistic's `column` and `second` are numbers, its `by` columns
+ *     are categories, all different; `where` is an indicator.
+ *  4  A loss is one of epsilon, epsilon and delta, rho, all > 0; delta < 1; shares > 0, 0 < confidence < 1; the cells of all
+ *     statistics together are at most 2^20.                                                                          */
 #ifndef TMI_PLAN_H
 #define TMI_PLAN_H
 
@@ -26,66 +35,224 @@
 #define TMI_MAX_BY 8
 #define TMI_MAX_MISSING_CODES 100
 
-typedef struct tmi_plan_column {
-    char *name;
-    bool is_number, is_category; /* exactly one of them */
+#define TMI_MAX_STRATA 10000
+#define TMI_MAX_AT 1000
 
-    tamis_number *from, *to, *step; /* a number */
-    tamis_number *typical;          /* a public guess, used only for previews; NULL if not given */
-    tmi_grid grid;                  /* the same three as doubles, and the ends of the grid as integers */
+typedef struct tmi_plan_column tmi_plan_column;
+
+/* ---- columns ---- */
+
+typedef struct tmi_plan_range {
+    tamis_number *from, *to, *step;
+    tmi_grid grid; /* the same three as doubles, and the ends of the grid as integers */
+} tmi_plan_range;
+
+/* One of those that an indicator asks for, all of them. A value that is missing fulfils none. */
+typedef struct tmi_plan_condition {
+    const tmi_plan_column *column;
+    int64_t least, most; /* a number: grid points, both included */
+    int32_t *codes;      /* a category: ascending */
+    size_t code_count;
+} tmi_plan_condition;
+
+typedef enum tmi_missing {
+    TMI_LEAVE_OUT,
+    TMI_AS_CATEGORY, /* a category: the last of `values`, "missing", which no text of the file has */
+    TMI_AS_VALUE     /* counted as `instead` */
+} tmi_missing;
+
+struct tmi_plan_column {
+    char *name;                  /* of an indicator "awards=Yes", of cuts the name of the number */
+    bool is_number, is_category; /* exactly one of them */
+    tmi_missing missing;
+    int64_t instead; /* TMI_AS_VALUE: a grid point (by_stratum: of each stratum's grid), or a code */
+
+    /* a number */
+    tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
+    tmi_grid grid;
+    tmi_plan_range *by_stratum; /* NULL: the same everywhere; else one a stratum of the design, each step a multiple of `step` */
+    tamis_number *typical;      /* a public guess, used only for previews and the split of the budget; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
 
-    char **values; /* a category */
+    /* a category */
+    char **values;
     size_t value_count;
-} tmi_plan_column;
+    char **missing_texts; /* codes that mean missing */
+    size_t missing_text_count;
 
-typedef enum tmi_design_kind { TMI_DESIGN_SRS, TMI_DESIGN_CENSUS } tmi_design_kind;
+    /* made from other columns; NULL in a column of the file */
+    const tmi_plan_column *cut_of; /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
+    int64_t *cuts;                 /* value_count - 1 grid points; a point's bin is how many of them are <= it */
+    tamis_number **ends;           /* value_count + 1 numbers: bin i is [ends[i], ends[i+1]), the last one closed */
+    tmi_plan_condition *conditions; /* a number, 0 or 1 */
+    size_t condition_count;
+};
+
+/* ---- design ---- */
+
+typedef enum tmi_design_kind {
+    TMI_DESIGN_SRS,
+    TMI_DESIGN_CENSUS,
+    TMI_DESIGN_SRS_WITH_REPLACEMENT,
+    TMI_DESIGN_BERNOULLI,
+    TMI_DESIGN_POISSON,
+    TMI_DESIGN_PPS,
+    TMI_DESIGN_SYSTEMATIC,
+    TMI_DESIGN_CLUSTER,
+    TMI_DESIGN_TWO_STAGE,
+    TMI_DESIGN_WEIGHTS
+} tmi_design_kind;
+
+typedef enum tmi_variance_method {
+    TMI_VARIANCE_BEST, /* not said: exact where joint probabilities are known */
+    TMI_VARIANCE_EXACT,
+    TMI_VARIANCE_HORVITZ_THOMPSON,
+    TMI_VARIANCE_YATES_GRUNDY,
+    TMI_VARIANCE_HAJEK,
+    TMI_VARIANCE_DEVILLE,
+    TMI_VARIANCE_BREWER,
+    TMI_VARIANCE_HARTLEY_RAO,
+    TMI_VARIANCE_OVERTON,
+    TMI_VARIANCE_WITH_REPLACEMENT
+} tmi_variance_method;
+
+/* Sizes count what is drawn: units, draws (with replacement), clusters (cluster, two_stage); 0: not public, or random. */
+typedef struct tmi_plan_stratum {
+    char *name; /* NULL in a design without strata */
+    int64_t population, sample;
+    tamis_number *rate; /* bernoulli; else NULL */
+} tmi_plan_stratum;
 
 typedef struct tmi_plan_design {
-    tmi_design_kind kind;
-    int64_t population, sample;
+    tmi_design_kind kind;      /* within strata, if there are any */
+    const tmi_plan_column *by; /* stratum h is value h of this category; NULL: no strata */
+    tmi_plan_stratum *strata;
+    size_t stratum_count;
+    int64_t population, sample; /* sums over the strata; 0: not public, or random */
+
+    /* names of columns of the file, which need not be declared; NULL where the design has none */
+    char *probability;   /* poisson, pps */
+    char *cluster;       /* cluster, two_stage, weights (optional) */
+    char *second_population, *second_sample; /* two_stage: sizes of the clusters, units drawn in them */
+    char *strata_label;  /* weights (optional): strata with any labels */
+    char *weight;        /* replaces the weight that the design implies; NULL: implied */
+
+    const char *method;  /* pps: as tamis_design_pps takes it */
+    char *frame;         /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
+    bool random_order;   /* systematic */
+    int64_t smallest, largest; /* cluster: units in one */
+    int64_t second_take; /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
+    tamis_number *deff;  /* weights: public, in the place of strata and clusters; else NULL */
+
+    tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
+    bool weights_final;  /* weights_are: final */
+    bool nonresponse;    /* the file holds respondents only */
+    tmi_variance_method variance; /* for estimate */
 } tmi_plan_design;
 
-typedef enum tmi_statistic_kind { TMI_COUNT, TMI_TOTAL, TMI_MEAN } tmi_statistic_kind;
+/* ---- statistics ---- */
+
+typedef enum tmi_statistic_kind {
+    TMI_COUNT,
+    TMI_TOTAL,
+    TMI_MEAN,
+    TMI_SHARE,     /* the mean of an indicator */
+    TMI_RATIO,     /* column / second */
+    TMI_TABLE,     /* weighted counts; the columns of the table are the first of `by` */
+    TMI_HISTOGRAM, /* weighted counts; the bins are the last of `by` */
+    TMI_VARIANCE,
+    TMI_QUANTILE,
+    TMI_MEDIAN
+} tmi_statistic_kind;
 
 typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
-    const tmi_plan_column *column; /* NULL for a count */
+    const tmi_plan_column *column; /* NULL for a count, table, histogram */
+    const tmi_plan_column *second; /* of a ratio */
+    const tmi_plan_column *where;  /* an indicator; NULL: all units */
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
-    tamis_number *share;      /* of the budget, relative to the others */
+    tamis_number *share; /* of the budget, relative to the others */
     tamis_number *confidence;
+    tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
+    size_t at_count;
+    const char *method; /* NULL: the usual one */
+    int line, place;    /* where it stands in the file */
 } tmi_plan_statistic;
+
+/* ---- privacy ---- */
+
+/* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. */
+typedef struct tmi_plan_loss {
+    tamis_number *epsilon, *delta, *rho;
+    int line, column; /* where epsilon or rho stands: how large it may be is known only with all statistics */
+} tmi_plan_loss;
 
 typedef struct tmi_plan_privacy {
     char *unit; /* "school": one of those whom the promise is about */
+    char *id;   /* column of the file that tells units apart; NULL: each row is one */
+    int64_t rows_per_unit; /* at least 1; 1 without id */
     const tamis_setting *setting;
     bool secret_sample, design_protected;
     int design_line, design_column; /* where design_variables stands: the setting may forbid it */
-    tamis_number *epsilon;
-    int epsilon_line, epsilon_column; /* where it stands: how large it may be is known only with all statistics */
+    tmi_plan_loss loss;
 } tmi_plan_privacy;
+
+/* ---- the rest ---- */
+
+/* Files that together are one table, or connections to PostgreSQL, each with the same table. */
+typedef struct tmi_plan_source {
+    char **files; /* paths */
+    char **names; /* the same as the plan writes them */
+    size_t file_count;
+    char *table; /* in a DuckDB file or in PostgreSQL, "schema.name" or "name"; NULL otherwise */
+    char **connections;
+    size_t connection_count;
+    bool sharded_by_unit; /* all rows of a unit stand in one part */
+} tmi_plan_source;
+
+/* Public totals that the released ones are made to agree with. */
+typedef struct tmi_plan_control {
+    const tmi_plan_column *column; /* NULL: the number of units */
+    const tmi_plan_column *by[TMI_MAX_BY];
+    size_t by_count;
+    tamis_number **totals; /* one a cell, the last `by` column fastest */
+    size_t total_count;
+} tmi_plan_control;
+
+/* What is done to the noisy numbers. It costs nothing. */
+typedef struct tmi_plan_postprocess {
+    bool nonnegative; /* counts and totals of numbers that are not negative are not negative */
+    bool consistent;  /* margins of counts and totals add up */
+    tamis_number *cv_above; /* results with a larger cv are left out; NULL: none */
+    int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
+} tmi_plan_postprocess;
 
 struct tamis_plan {
     atomic_int holders; /* who still needs it: the caller, previews, releases */
     char *name; /* of the file, as the caller gave it */
     char *survey;
-    char **files;
-    size_t file_count;
+    tmi_plan_source source;
     tmi_plan_design design;
     tmi_plan_privacy privacy;
-    tmi_plan_column *columns;
-    size_t column_count;
+    tmi_plan_column *columns; /* declared ones, then those made from them */
+    size_t column_count, declared_count;
     tmi_plan_statistic *statistics;
     size_t statistic_count;
+    char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */
+    tmi_plan_loss budget; /* the cap of the account; unless said, the loss of this plan */
+    tmi_plan_control *controls;
+    size_t control_count;
+    bool raking; /* the totals are met by raking, else by least squares */
+    tmi_plan_postprocess postprocess;
 };
 
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan);
 void tmi_plan_drop(const tamis_plan *plan);
 
-/* Cells of a statistic: the product of the numbers of values of its `by` columns. */
+/* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */

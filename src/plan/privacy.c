@@ -54,10 +54,10 @@ static void read_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
 static void read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    privacy->epsilon_line = value->line;
-    privacy->epsilon_column = value->column;
-    if (!tmi_read_exact(reader, value, &privacy->epsilon, "1")) return;
-    if (tmi_number_sign(privacy->epsilon) <= 0) {
+    privacy->loss.line = value->line;
+    privacy->loss.column = value->column;
+    if (!tmi_read_exact(reader, value, &privacy->loss.epsilon, "1")) return;
+    if (tmi_number_sign(privacy->loss.epsilon) <= 0) {
         tmi_complain(reader, value, "expected an epsilon larger than 0, e.g. 1");
     }
 }
@@ -96,6 +96,7 @@ void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
     section s = {&plan->privacy, TAMIS_SAMPLE, TAMIS_FRAME};
+    plan->privacy.rows_per_unit = 1;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
     plan->privacy.setting = tamis_setting_of(s.protect, s.given);
     if (value->kind != TMI_YAML_MAP || plan->privacy.setting) return;

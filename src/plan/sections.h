@@ -15,4 +15,7 @@ const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *
 void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name,
                          bool number);
 
+/* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
+char *tmi_beside_plan(const char *plan, const char *file);
+
 #endif

@@ -31,8 +31,7 @@ static bool check_ending(tmi_reader *reader, const tmi_yaml *value, const char *
     return false;
 }
 
-/* folder of the plan + file, unless the file is named from the root */
-static char *beside(const char *plan, const char *file)
+char *tmi_beside_plan(const char *plan, const char *file)
 {
     const char *slash = strrchr(plan, '/');
     tmi_text path;
@@ -48,9 +47,13 @@ static void read_one(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan
     char *file = NULL;
     if (!tmi_read_text(reader, value, &file, "schools.csv")) return;
     if (check_ending(reader, value, file)) {
-        char *path = beside(plan->name, file);
-        if (path) plan->files[plan->file_count++] = path;
-        else reader->no_memory = true;
+        char *path = tmi_beside_plan(plan->name, file);
+        if (path) {
+            plan->source.files[plan->source.file_count] = path;
+            plan->source.names[plan->source.file_count++] = file;
+            return;
+        }
+        reader->no_memory = true;
     }
     tmi_free(file);
 }
@@ -60,7 +63,7 @@ static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
     tamis_plan *plan = target;
     bool is_list = value->kind == TMI_YAML_LIST;
     size_t count = is_list ? value->count : 1;
-    if (plan->files) {
+    if (plan->source.files) {
         tmi_complain_key(reader, value, "expected either file or files, not both");
         return;
     }
@@ -68,8 +71,9 @@ static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected 1 to %d files, e.g. [north.csv, south.csv]", TMI_MAX_FILES);
         return;
     }
-    plan->files = tmi_alloc(count, sizeof *plan->files);
-    if (!plan->files) {
+    plan->source.files = tmi_alloc(count, sizeof *plan->source.files);
+    plan->source.names = tmi_alloc(count, sizeof *plan->source.names);
+    if (!plan->source.files || !plan->source.names) {
         reader->no_memory = true;
         return;
     }
@@ -90,7 +94,7 @@ void tmi_read_source(tmi_reader *reader, const tmi_yaml *value, void *target)
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{file: schools.csv}", target);
     tamis_plan *plan = target;
-    if (!plan->files && reader->count == before) {
+    if (!plan->source.files && reader->count == before) {
         tmi_complain_key(reader, value, "expected the key file, e.g. file: schools.csv");
     }
 }

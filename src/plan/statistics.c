@@ -160,7 +160,7 @@ static const tmi_key keys[] = {
 
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
 {
-    int64_t cells = 1;
+    int64_t cells = statistic->kind == TMI_QUANTILE ? (int64_t)statistic->at_count : 1;
     for (size_t i = 0; i < statistic->by_count; i++) {
         if (__builtin_mul_overflow(cells, (int64_t)statistic->by[i]->value_count, &cells)) return INT64_MAX;
     }
@@ -220,6 +220,8 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_yaml *value, void *target
     int64_t cells = 0;
     for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
         tmi_plan_statistic *statistic = &plan->statistics[plan->statistic_count++];
+        statistic->line = item->line;
+        statistic->place = item->column;
         read_statistic(reader, item, plan, statistic);
         if (reader->count == 0) complain_same(reader, value, item, plan);
         if (__builtin_add_overflow(cells, tmi_statistic_cells(statistic), &cells)) cells = INT64_MAX;

@@ -1,6 +1,6 @@
 #include "release/design.h"
 
-static const tmi_design *const designs[] = {
+static const tmi_design *const designs[TMI_DESIGN_WEIGHTS + 1] = {
     [TMI_DESIGN_SRS] = &tmi_design_srs,
     [TMI_DESIGN_CENSUS] = &tmi_design_census,
 };

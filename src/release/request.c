@@ -110,7 +110,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
 {
     const tamis_plan *plan = schedule->plan;
     size_t count = schedule->measurement_count;
-    *a = (tmi_asking){.source = {.files = (const char *const *)plan->files, .file_count = plan->file_count}};
+    *a = (tmi_asking){.source = {.files = (const char *const *)plan->source.files, .file_count = plan->source.file_count}};
     a->columns = tmi_alloc(plan->column_count, sizeof *a->columns);
     a->column_list = tmi_alloc(plan->column_count, sizeof *a->column_list);
     a->tables = tmi_alloc(count, sizeof *a->tables);

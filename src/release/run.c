@@ -208,7 +208,7 @@ tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const t
         return tmi_fail(err, TAMIS_INVALID, later ? "engine: %s is not available in this version; use duckdb"
                                                   : "engine: %s is unknown; use duckdb", name);
     }
-    tmi_source source = {.files = (const char *const *)plan->files, .file_count = plan->file_count};
+    tmi_source source = {.files = (const char *const *)plan->source.files, .file_count = plan->source.file_count};
     return tmi_engine_duckdb(engine, &source, options ? options->threads : 0, err);
 }
 

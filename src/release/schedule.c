@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "release/available.h"
 #include "release/sensitivity.h"
 #include "release/statistic.h"
 #include <tamis/rng.h>
@@ -165,7 +166,7 @@ static tamis_status check_scale(const tmi_measurement *m, const tamis_plan *plan
                           small ? "%s:%d:%d: privacy.epsilon: too large: the noise scale of the %s would be below %s, which "
                                   "protects nothing"
                                 : "%s:%d:%d: privacy.epsilon: too small: the noise scale of the %s would be above %s steps",
-                          plan->name, plan->privacy.epsilon_line, plan->privacy.epsilon_column, name.bytes, small ? TAMIS_SCALE_MIN : TAMIS_LAPLACE_SCALE_MAX);
+                          plan->name, plan->privacy.loss.line, plan->privacy.loss.column, name.bytes, small ? TAMIS_SCALE_MIN : TAMIS_LAPLACE_SCALE_MAX);
     }
 
 done:
@@ -201,7 +202,7 @@ static tamis_status split_budget(tmi_schedule *s, tamis_error *err)
     TMI_TRY(collect_shares(s, &all, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_measurement *m = &s->measurements[i];
-        TMI_TRY(tmi_number_mul(&product, s->plan->privacy.epsilon, m->share, err));
+        TMI_TRY(tmi_number_mul(&product, s->plan->privacy.loss.epsilon, m->share, err));
         TMI_TRY(tmi_number_div(&m->epsilon, product, all, err));
         TMI_TRY(tmi_number_ratio(&sensitivity, m->sensitivity, 1, err));
         TMI_TRY(tmi_number_div(&m->scale, sensitivity, m->epsilon, err));
@@ -239,6 +240,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_er
         status = tmi_fail_memory(err);
         goto done;
     }
+    TMI_TRY(tmi_plan_available(plan, err));
     TMI_TRY(check_setting(plan, err));
     TMI_TRY(s->design->weight(&s->weight, &plan->design, err));
     TMI_TRY(choose_tables(s, err));

@@ -5,7 +5,7 @@
 #include "num/number.h"
 #include "release/noise_law.h"
 
-static const tmi_statistic *const statistics[] = {
+static const tmi_statistic *const statistics[TMI_MEDIAN + 1] = {
     [TMI_COUNT] = &tmi_statistic_count,
     [TMI_TOTAL] = &tmi_statistic_total,
     [TMI_MEAN] = &tmi_statistic_mean,

@@ -51,16 +51,16 @@ static void everything_is_read(void **state)
     (void)state;
     tamis_plan *p = read_good(text);
     assert_string_equal(tamis_plan_survey(p), "schools: 2000");
-    assert_int_equal(p->file_count, 2);
-    assert_string_equal(p->files[0], "folder/north.csv");
-    assert_string_equal(p->files[1], "/data/south.parquet");
+    assert_int_equal(p->source.file_count, 2);
+    assert_string_equal(p->source.files[0], "folder/north.csv");
+    assert_string_equal(p->source.files[1], "/data/south.parquet");
     assert_int_equal(p->design.kind, TMI_DESIGN_SRS);
     assert_int_equal(p->design.population, 6194);
     assert_int_equal(p->design.sample, 200);
     assert_string_equal(p->privacy.unit, "school");
     assert_ptr_equal(p->privacy.setting, tamis_setting_named("sample given frame"));
     assert_false(p->privacy.secret_sample);
-    assert_number(p->privacy.epsilon, "1/10"); /* never through a double */
+    assert_number(p->privacy.loss.epsilon, "1/10"); /* never through a double */
 
     assert_int_equal(p->column_count, 4);
     const tmi_plan_column *enroll = &p->columns[0], *api = &p->columns[1], *awards = &p->columns[2],
@@ -135,7 +135,7 @@ static void other_line_ends_and_a_byte_order_mark(void **state)
     tamis_plan *p = read_good("\xef\xbb\xbftamis: 1\r\nsurvey: s\r\nsource:\r\n  file: a.csv\r\ndesign:\r\n  census: "
                               "{population: 7}\r\nprivacy:\r\n  epsilon: 2\r\nstatistics:\r\n- count: units\r\n");
     assert_string_equal(p->survey, "s");
-    assert_string_equal(p->files[0], "folder/a.csv");
+    assert_string_equal(p->source.files[0], "folder/a.csv");
     tamis_plan_free(p);
 }
 

@@ -1,0 +1,111 @@
+/* Freeing a plan: everything that the sections allocated. */
+#include "base/memory.h"
+#include "plan/plan.h"
+
+static void free_numbers(tamis_number **numbers, size_t count)
+{
+    for (size_t i = 0; numbers && i < count; i++) tamis_number_free(numbers[i]);
+    tmi_free(numbers);
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) tmi_free(texts[i]);
+    tmi_free(texts);
+}
+
+static void clear_column(const tmi_plan_column *column, size_t strata)
+{
+    tmi_free(column->name);
+    tamis_number_free(column->from);
+    tamis_number_free(column->to);
+    tamis_number_free(column->step);
+    tamis_number_free(column->typical);
+    for (size_t h = 0; column->by_stratum && h < strata; h++) {
+        tamis_number_free(column->by_stratum[h].from);
+        tamis_number_free(column->by_stratum[h].to);
+        tamis_number_free(column->by_stratum[h].step);
+    }
+    tmi_free(column->by_stratum);
+    tmi_free(column->missing_codes);
+    free_texts(column->missing_texts, column->missing_text_count);
+    free_texts(column->values, column->value_count);
+    tmi_free(column->cuts);
+    free_numbers(column->ends, column->value_count + 1);
+    for (size_t i = 0; i < column->condition_count; i++) tmi_free(column->conditions[i].codes);
+    tmi_free(column->conditions);
+}
+
+static void clear_design(const tmi_plan_design *design)
+{
+    for (size_t h = 0; h < design->stratum_count; h++) {
+        tmi_free(design->strata[h].name);
+        tamis_number_free(design->strata[h].rate);
+    }
+    tmi_free(design->strata);
+    tmi_free(design->probability);
+    tmi_free(design->cluster);
+    tmi_free(design->second_population);
+    tmi_free(design->second_sample);
+    tmi_free(design->strata_label);
+    tmi_free(design->weight);
+    tmi_free(design->frame);
+    tamis_number_free(design->deff);
+    tamis_number_free(design->max_weight);
+    tamis_number_free(design->weight_step);
+}
+
+static void clear_loss(const tmi_plan_loss *loss)
+{
+    tamis_number_free(loss->epsilon);
+    tamis_number_free(loss->delta);
+    tamis_number_free(loss->rho);
+}
+
+static void clear_source(const tmi_plan_source *source)
+{
+    free_texts(source->files, source->file_count);
+    free_texts(source->names, source->file_count);
+    tmi_free(source->table);
+    free_texts(source->connections, source->connection_count);
+}
+
+static void clear_statistic(const tmi_plan_statistic *statistic)
+{
+    tamis_number_free(statistic->share);
+    tamis_number_free(statistic->confidence);
+    free_numbers(statistic->at, statistic->at_count);
+}
+
+const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
+{
+    atomic_fetch_add(&((tamis_plan *)(uintptr_t)plan)->holders, 1);
+    return plan;
+}
+
+void tmi_plan_drop(const tamis_plan *plan)
+{
+    tamis_plan_free((tamis_plan *)(uintptr_t)plan);
+}
+
+void tamis_plan_free(tamis_plan *plan)
+{
+    if (!plan || atomic_fetch_sub(&plan->holders, 1) > 1) return;
+    tmi_free(plan->name);
+    tmi_free(plan->survey);
+    clear_source(&plan->source);
+    for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i], plan->design.stratum_count);
+    tmi_free(plan->columns);
+    clear_design(&plan->design);
+    tmi_free(plan->privacy.unit);
+    tmi_free(plan->privacy.id);
+    clear_loss(&plan->privacy.loss);
+    for (size_t i = 0; i < plan->statistic_count; i++) clear_statistic(&plan->statistics[i]);
+    tmi_free(plan->statistics);
+    tmi_free(plan->ledger);
+    clear_loss(&plan->budget);
+    for (size_t i = 0; i < plan->control_count; i++) free_numbers(plan->controls[i].totals, plan->controls[i].total_count);
+    tmi_free(plan->controls);
+    tamis_number_free(plan->postprocess.cv_above);
+    tmi_free(plan);
+}
