@@ -1,0 +1,35 @@
+/* The law of an error, prepared for the evaluation of its tail; for interval*.c alone. */
+#ifndef TMI_INTERVAL_LAW_H
+#define TMI_INTERVAL_LAW_H
+
+#include "release/interval.h"
+
+typedef struct tmi_smooth_part {
+    double factor, spread;
+    bool discrete, gaussian;
+} tmi_smooth_part;
+
+typedef struct tmi_inversion {
+    double unit;              /* everything below is in this unit */
+    double se, third, longest; /* longest: of the Laplace noises */
+    double noise_variance;
+    int64_t df;
+    tmi_smooth_part *parts;
+    size_t count;
+    double node[31], weight[31];
+    double length; /* half period of the square wave */
+    bool alternate; /* Student's tails are heavy: they are taken off */
+    double *values; /* of the characteristic function */
+    size_t terms;
+} tmi_inversion;
+
+tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err);
+
+/* Clear it unless that failed. */
+tamis_status tmi_inversion_make(tmi_inversion *v, const tmi_error_law *law, tamis_error *err);
+void tmi_inversion_clear(tmi_inversion *v);
+
+/* P(E > x) */
+double tmi_inversion_beyond(const tmi_inversion *v, double x);
+
+#endif
