@@ -9,6 +9,7 @@
 #include <tamis/explain.h>
 #include <tamis/frame.h>
 #include <tamis/ht.h>
+#include <tamis/interval.h>
 #include <tamis/ledger.h>
 #include <tamis/meaning.h>
 #include <tamis/mech.h>

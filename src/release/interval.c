@@ -97,25 +97,25 @@ tamis_status tmi_error_beyond(double *probability, const tmi_error_law *law, dou
         *probability = lattice_beyond(*only, x);
         return TAMIS_OK;
     }
-    tmi_inversion v;
-    status = tmi_inversion_make(&v, law, err);
+    tmi_spectrum v;
+    status = tmi_spectrum_make(&v, law, err);
     if (status != TAMIS_OK) return status;
-    *probability = tmi_inversion_beyond(&v, x);
-    tmi_inversion_clear(&v);
+    *probability = tmi_spectrum_beyond(&v, x);
+    tmi_spectrum_clear(&v);
     return TAMIS_OK;
 }
 
 /* The x between low and high, where the tail falls from above to below, by false position on its logarithm, each end that
  * stays being made lighter (the Illinois rule), and bisection when that is slow. */
-static double solve(const tmi_inversion *v, double tail, double low, double high)
+static double solve(const tmi_spectrum *v, double tail, double low, double high)
 {
     const double tiny = 1e-300;
-    double at_low = log(fmax(tmi_inversion_beyond(v, low), tiny) / tail);
-    double at_high = log(fmax(tmi_inversion_beyond(v, high), tiny) / tail);
+    double at_low = log(fmax(tmi_spectrum_beyond(v, low), tiny) / tail);
+    double at_high = log(fmax(tmi_spectrum_beyond(v, high), tiny) / tail);
     for (int i = 0; i < 200 && high - low > 1e-11 * (fabs(low) + fabs(high)); i++) {
         double x = i % 3 == 2 ? low + (high - low) / 2 : low + (high - low) * at_low / (at_low - at_high);
         if (!(x > low && x < high)) x = low + (high - low) / 2;
-        double at = log(fmax(tmi_inversion_beyond(v, x), tiny) / tail);
+        double at = log(fmax(tmi_spectrum_beyond(v, x), tiny) / tail);
         if (fabs(at) < 1e-12) return x;
         if (at > 0) low = x, at_low = at, at_high /= 2;
         else high = x, at_high = at, at_low /= 2;
@@ -127,23 +127,23 @@ tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail
 {
     *x = INFINITY;
     if (!(tail >= 1e-10 && tail < 1)) return tmi_fail(err, TAMIS_INVALID, "tail: not between 1e-10 and 1");
-    tmi_inversion v;
-    tamis_status status = tmi_inversion_make(&v, law, err);
+    tmi_spectrum v;
+    tamis_status status = tmi_spectrum_make(&v, law, err);
     if (status != TAMIS_OK) return status;
     double low = 0, high = 0;
     if (v.se == 0 && v.count == 0) {
         *x = 0;
     } else if (tail < 0.5 || v.third != 0) {
-        for (high = v.unit; tmi_inversion_beyond(&v, high) > tail; high *= 2) low = high;
-        for (low = low > 0 ? low : v.third != 0 ? -v.unit : 0; tmi_inversion_beyond(&v, low) < tail; low *= 2) high = low;
+        for (high = v.unit; tmi_spectrum_beyond(&v, high) > tail; high *= 2) low = high;
+        for (low = low > 0 ? low : v.third != 0 ? -v.unit : 0; tmi_spectrum_beyond(&v, low) < tail; low *= 2) high = low;
         *x = solve(&v, tail, low, high);
     } else if (tail > 0.5) { /* symmetric */
-        for (high = v.unit; tmi_inversion_beyond(&v, high) > 1 - tail; high *= 2) low = high;
+        for (high = v.unit; tmi_spectrum_beyond(&v, high) > 1 - tail; high *= 2) low = high;
         *x = -solve(&v, 1 - tail, low, high);
     } else {
         *x = 0;
     }
-    tmi_inversion_clear(&v);
+    tmi_spectrum_clear(&v);
     return TAMIS_OK;
 }
 

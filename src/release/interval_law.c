@@ -74,7 +74,7 @@ static double student_small(double z, int64_t df)
  * in log G, whose width is sqrt(2/df). */
 #define NODES 31
 
-static void student_nodes(tmi_inversion *v)
+static void student_nodes(tmi_spectrum *v)
 {
     double nu = (double)v->df, step = sqrt(2 / nu) * 0.5, total = 0;
     for (int i = 0; i < NODES; i++) {
@@ -86,7 +86,7 @@ static void student_nodes(tmi_inversion *v)
     for (int i = 0; i < NODES; i++) v->weight[i] /= total;
 }
 
-static double student(const tmi_inversion *v, double s)
+static double student(const tmi_spectrum *v, double s)
 {
     if (v->df == TMI_NORMAL) return exp(-s * s / 2);
     if (v->df <= LARGE_DF) return student_small(sqrt((double)v->df) * s, v->df);
@@ -142,7 +142,7 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
 }
 
 /* Scaled so that the standard deviation of everything (of T: of the normal with the same se) is 1. */
-static tamis_status set_parts(tmi_inversion *v, const tmi_error_law *law, tamis_error *err)
+static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_error *err)
 {
     double variance = law->se * law->se + tmi_noise_variance(law->parts, law->count);
     v->unit = sqrt(variance);
@@ -169,7 +169,7 @@ static tamis_status set_parts(tmi_inversion *v, const tmi_error_law *law, tamis_
 }
 
 /* The function itself, and what it can not exceed from t on: a discrete noise comes back to 1 at each period. */
-static double phi(double *envelope, const tmi_inversion *v, double t)
+static double phi(double *envelope, const tmi_spectrum *v, double t)
 {
     double value = *envelope = v->se > 0 ? student(v, v->se * t) : 1;
     for (size_t i = 0; i < v->count && *envelope > SMALL * SMALL; i++) {
@@ -181,9 +181,9 @@ static double phi(double *envelope, const tmi_inversion *v, double t)
 }
 
 /* Tails: those of Laplace noise end like exp(-x / longest), the others within a few standard deviations. */
-tamis_status tmi_inversion_make(tmi_inversion *v, const tmi_error_law *law, tamis_error *err)
+tamis_status tmi_spectrum_make(tmi_spectrum *v, const tmi_error_law *law, tamis_error *err)
 {
-    *v = (tmi_inversion){0};
+    *v = (tmi_spectrum){0};
     tamis_status status;
     TMI_TRY(tmi_error_law_check(law, err));
     v->df = law->df >= 100000000 ? TMI_NORMAL : law->df;
@@ -209,21 +209,21 @@ tamis_status tmi_inversion_make(tmi_inversion *v, const tmi_error_law *law, tami
     v->terms = used;
 
 done:
-    if (status != TAMIS_OK) tmi_inversion_clear(v);
+    if (status != TAMIS_OK) tmi_spectrum_clear(v);
     return status;
 }
 
-void tmi_inversion_clear(tmi_inversion *v)
+void tmi_spectrum_clear(tmi_spectrum *v)
 {
     tmi_free(v->parts);
     tmi_free(v->values);
-    *v = (tmi_inversion){0};
+    *v = (tmi_spectrum){0};
 }
 
 /* ---- the tail ---- */
 
 /* P(E > y) for y far out: Student's tail and what the noise's variance adds to it. */
-static double far_tail(const tmi_inversion *v, double y)
+static double far_tail(const tmi_spectrum *v, double y)
 {
     double nu = (double)v->df, x = y / v->se; /* the integral of (1 + t^2/nu)^(-(nu+1)/2) from x on is a series in nu / x^2 */
     double c = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * M_PI);
@@ -238,7 +238,7 @@ static double far_tail(const tmi_inversion *v, double y)
     return c * sum + v->noise_variance / (2 * v->se * v->se) * slope;
 }
 
-double tmi_inversion_beyond(const tmi_inversion *v, double x)
+double tmi_spectrum_beyond(const tmi_spectrum *v, double x)
 {
     double y = x / v->unit;
     if (v->alternate && fabs(y) > v->length / 2) return y > 0 ? far_tail(v, y) : 1 - far_tail(v, -y);

@@ -9,7 +9,7 @@ typedef struct tmi_smooth_part {
     bool discrete, gaussian;
 } tmi_smooth_part;
 
-typedef struct tmi_inversion {
+typedef struct tmi_spectrum {
     double unit;              /* everything below is in this unit */
     double se, third, longest; /* longest: of the Laplace noises */
     double noise_variance;
@@ -21,15 +21,15 @@ typedef struct tmi_inversion {
     bool alternate; /* Student's tails are heavy: they are taken off */
     double *values; /* of the characteristic function */
     size_t terms;
-} tmi_inversion;
+} tmi_spectrum;
 
 tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err);
 
 /* Clear it unless that failed. */
-tamis_status tmi_inversion_make(tmi_inversion *v, const tmi_error_law *law, tamis_error *err);
-void tmi_inversion_clear(tmi_inversion *v);
+tamis_status tmi_spectrum_make(tmi_spectrum *v, const tmi_error_law *law, tamis_error *err);
+void tmi_spectrum_clear(tmi_spectrum *v);
 
 /* P(E > x) */
-double tmi_inversion_beyond(const tmi_inversion *v, double x);
+double tmi_spectrum_beyond(const tmi_spectrum *v, double x);
 
 #endif
