@@ -94,6 +94,36 @@ const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, 
     return NULL;
 }
 
+/* The first key of x that y lacks, or holds with another value. */
+static const char *difference(const tmi_json *x, const tmi_json *y)
+{
+    json_t *object = (json_t *)(uintptr_t)(const void *)x;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const json_t *other = json_object_get(in(y), json_object_iter_key(at));
+        if (!other || !json_equal(json_object_iter_value(at), other)) return json_object_iter_key(at);
+    }
+    return NULL;
+}
+
+const char *tmi_json_difference(const tmi_json *x, const tmi_json *y)
+{
+    const char *key = difference(x, y);
+    return key ? key : difference(y, x);
+}
+
+static int add_bytes(const char *bytes, size_t length, void *text)
+{
+    tmi_text_add(text, bytes, length);
+    return 0;
+}
+
+tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_error *err)
+{
+    const size_t flags = JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
+    if (json_dump_callback(in(value), add_bytes, text, flags) != 0) text->failed = true;
+    return text->failed ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
 /* ---- writing ---- */
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty)
@@ -158,6 +188,13 @@ static size_t character(const char *c)
     if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F)) return 0;
     if ((u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F)) return 0;
     return length;
+}
+
+bool tmi_is_utf8(const char *string)
+{
+    size_t length = 1;
+    while (*string && (length = character(string)) > 0) string += length;
+    return length > 0;
 }
 
 /* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character

@@ -33,6 +33,13 @@ const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL i
 /* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
 
+/* The first key of which two objects do not hold the same value, or only one holds any; NULL if they are equal. 1 and 1.0
+ * are different. Lives as long as both. */
+const char *tmi_json_difference(const tmi_json *x, const tmi_json *y);
+
+/* The value as text, the same for equal values: on one line, keys in alphabetical order. */
+tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_error *err);
+
 /* ---- writing ---- */
 
 #define TMI_JSON_DEPTH 16
@@ -48,6 +55,7 @@ void tmi_json_open(tmi_json_out *out, char bracket); /* '{' or '[' */
 void tmi_json_close(tmi_json_out *out, char bracket); /* '}' or ']' */
 void tmi_json_key(tmi_json_out *out, const char *key);
 void tmi_json_put_string(tmi_json_out *out, const char *string); /* NULL writes null */
+bool tmi_is_utf8(const char *string); /* then it is written as it is */
 void tmi_json_put_integer(tmi_json_out *out, int64_t value);
 void tmi_json_put_boolean(tmi_json_out *out, bool value);
 void tmi_json_put_null(tmi_json_out *out);

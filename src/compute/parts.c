@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/parts.h"
 #include "engine/parts.h"
+#include "ledger/parts.h"
 #include "num/parts.h"
 #include "plan/parts.h"
 
@@ -13,6 +14,7 @@ static void collect(tmi_part_list *list)
     tmi_base_parts(list);
     tmi_plan_parts(list);
     tmi_engine_parts(list);
+    tmi_ledger_parts(list);
 }
 
 tamis_status tamis_parts_text(char **text, tamis_error *err)

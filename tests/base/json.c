@@ -54,6 +54,55 @@ static void finds_the_key_too_many(void **state)
     tmi_json_free(empty);
 }
 
+static void sees_what_is_utf8(void **state)
+{
+    static const char *const good[] = {"", "a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80!"};
+    static const char *const bad[] = {"\xff", "a\xc3", "\xc3(", "\xed\xa0\x80", "\xc0\x80", "\xe2\x82", "\xf4\x90\x80\x80", "a\x80"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(tmi_is_utf8(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(tmi_is_utf8(bad[i]));
+}
+
+static void finds_the_first_difference(void **state)
+{
+    static const struct {
+        const char *x, *y, *key;
+    } cases[] = {{"{}", "{}", NULL}, {"{\"a\": 1, \"b\": [1, {\"c\": null}]}", "{\"b\": [1, {\"c\": null}], \"a\": 1}", NULL},
+                 {"{\"a\": 1}", "{\"a\": 1.0}", "a"}, {"{\"a\": 1}", "{\"a\": \"1\"}", "a"}, {"{}", "{\"a\": null}", "a"},
+                 {"{\"a\": 1, \"b\": 2}", "{\"a\": 1}", "b"}, {"{\"a\": [1, 2]}", "{\"a\": [2, 1]}", "a"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_json *x = read_text(cases[i].x), *y = read_text(cases[i].y);
+        for (int turn = 0; turn < 2; turn++) {
+            const char *key = turn ? tmi_json_difference(y, x) : tmi_json_difference(x, y);
+            if (cases[i].key) assert_string_equal(key, cases[i].key);
+            else assert_null(key);
+        }
+        tmi_json_free(x);
+        tmi_json_free(y);
+    }
+}
+
+static void equal_values_have_one_text(void **state)
+{
+    static const char *const same[] = {"{\"b\": [1, 0.1, true, null], \"a\": {\"d\": \"\\u00e9\", \"c\": {}}}",
+                                       "\n{ \"a\" :{\"c\":{},\"d\":\"\xc3\xa9\"},\n\"b\":[1,1e-1,true,null]}"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tmi_json *d = read_text(same[i]);
+        tmi_text text;
+        tmi_text_init(&text);
+        assert_int_equal(tmi_json_canonical(&text, d, NULL), TAMIS_OK);
+        assert_string_equal(text.bytes, "{\"a\": {\"c\": {}, \"d\": \"\xc3\xa9\"}, \"b\": [1, 0.10000000000000001, true, null]}");
+        tmi_text_clear(&text);
+        fail_allocation(1);
+        assert_int_equal(tmi_json_canonical(&text, d, NULL), TAMIS_SYSTEM);
+        assert_true(allocation_failed());
+        tmi_text_clear(&text);
+        tmi_json_free(d);
+    }
+}
+
 static void refuses_what_is_not_strict(void **state)
 {
     static const char *const cases[] = {
@@ -272,7 +321,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_kind_of_value),
-        cmocka_unit_test(finds_the_key_too_many),
+        cmocka_unit_test(finds_the_key_too_many), cmocka_unit_test(finds_the_first_difference),
+        cmocka_unit_test(sees_what_is_utf8),
+        cmocka_unit_test(equal_values_have_one_text),
         cmocka_unit_test(refuses_what_is_not_strict),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(never_loses_a_byte_without_memory),

@@ -1,0 +1,16 @@
+/* SHA-256 as text: for chains of entries and for what a certificate says about a file. */
+#ifndef TMI_SHA256_H
+#define TMI_SHA256_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TMI_SHA256_TEXT 65
+
+/* 64 hexadecimal digits in lower case. */
+void tmi_sha256_text(char text[TMI_SHA256_TEXT], const char *bytes, size_t length);
+
+/* Whether a text has that form. */
+bool tmi_is_sha256_text(const char *text);
+
+#endif

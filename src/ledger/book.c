@@ -1,0 +1,283 @@
+#include "ledger/book.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
+void tmi_book_init(tmi_book *book)
+{
+    *book = (tmi_book){.hash = ZEROS};
+}
+
+static void clear_account(tmi_ledger_account *a)
+{
+    tmi_free(a->survey);
+    tmi_free(a->frozen);
+    tmi_coin_clear(&a->budget);
+    tmi_sums_clear(&a->sums);
+}
+
+static void clear_charge(tmi_ledger_charge *c)
+{
+    tmi_free(c->release);
+    tmi_coin_clear(&c->amount);
+}
+
+void tmi_book_clear(tmi_book *book)
+{
+    for (size_t i = 0; i < book->account_count; i++) clear_account(&book->accounts[i]);
+    for (size_t i = 0; i < book->charge_count; i++) clear_charge(&book->charges[i]);
+    tmi_free(book->accounts);
+    tmi_free(book->charges);
+    tmi_book_init(book);
+}
+
+tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey)
+{
+    for (size_t i = 0; i < book->account_count; i++)
+        if (strcmp(book->accounts[i].survey, survey) == 0) return &book->accounts[i];
+    return NULL;
+}
+
+tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number)
+{
+    size_t low = 0, high = book->charge_count; /* they stand in the order of their numbers */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (book->charges[middle].number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low < book->charge_count && book->charges[low].number == number ? &book->charges[low] : NULL;
+}
+
+/* The list with room for one more; NULL, and the list stays as it is, without memory. */
+static void *grown(void *list, size_t *room, size_t count, size_t size)
+{
+    if (count < *room) return list;
+    const size_t more = *room ? 2 * *room : 16;
+    void *moved = tmi_realloc(list, more, size);
+    if (moved) *room = more;
+    return moved;
+}
+
+/* ---- faults ---- */
+
+tamis_status tmi_fault_note(tmi_faults *faults, tamis_error *err, const char *field, const char *format, ...)
+{
+    tmi_fault fault = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault.message, sizeof fault.message, format, arguments);
+    va_end(arguments);
+    snprintf(fault.field, sizeof fault.field, "%s", field);
+    if (!faults) return tmi_fail(err, TAMIS_INVALID, "damaged or tampered with: %s: %s", fault.field, fault.message);
+    tmi_fault *list = grown(faults->list, &faults->room, faults->count, sizeof *list);
+    if (!list) return tmi_fail_memory(err);
+    faults->list = list;
+    faults->list[faults->count++] = fault;
+    return TAMIS_OK;
+}
+
+void tmi_faults_clear(tmi_faults *faults)
+{
+    tmi_free(faults->list);
+    *faults = (tmi_faults){0};
+}
+
+/* ---- reading an entry ---- */
+
+typedef struct reading {
+    tmi_book *book;
+    const tmi_json *entry;
+    int64_t number;
+    const char *hash, *time;
+} reading;
+
+static const char *string_of(const reading *r, const char *key)
+{
+    const tmi_json *value = tmi_json_get(r->entry, key);
+    return value && tmi_json_kind_of(value) == TMI_JSON_STRING ? tmi_json_string(value) : NULL;
+}
+
+static const tmi_json *object_of(const reading *r, const char *key)
+{
+    const tmi_json *value = tmi_json_get(r->entry, key);
+    return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT ? value : NULL;
+}
+
+static tamis_status wrong(tamis_error *err, const char *what)
+{
+    return tmi_fail(err, TAMIS_INVALID, "%s", what);
+}
+
+static tamis_status add_account(const reading *r, tamis_error *err)
+{
+    tmi_book *book = r->book;
+    tmi_ledger_account a = {0};
+    tmi_text frozen;
+    tamis_status status = TAMIS_OK;
+    const char *survey = string_of(r, "survey");
+    tmi_text_init(&frozen);
+    if (!survey || !object_of(r, "frozen")) return wrong(err, "an account has a survey and frozen fields");
+    if (tmi_book_account(book, survey)) return wrong(err, "the survey has an account already");
+    tmi_ledger_account *accounts = grown(book->accounts, &book->account_room, book->account_count, sizeof a);
+    if (!accounts) return tmi_fail_memory(err);
+    book->accounts = accounts;
+    TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
+    TMI_TRY(tmi_sums_begin(&a.sums, &a.budget, err));
+    TMI_TRY(tmi_json_canonical(&frozen, object_of(r, "frozen"), err));
+    TMI_TRY(tmi_text_take(&a.frozen, &frozen, err));
+    a.survey = tmi_copy_text(survey, strlen(survey));
+    if (!a.survey) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    book->accounts[book->account_count++] = a;
+    a = (tmi_ledger_account){0};
+done:
+    tmi_text_clear(&frozen);
+    clear_account(&a);
+    return status;
+}
+
+static tamis_status add_charge(const reading *r, tamis_error *err)
+{
+    tmi_book *book = r->book;
+    tmi_ledger_charge c = {.number = r->number};
+    tmi_sums sums = {0};
+    tamis_status status = TAMIS_OK;
+    const char *survey = string_of(r, "survey"), *release = string_of(r, "release"), *measures = string_of(r, "measures");
+    tmi_ledger_account *a = survey ? tmi_book_account(book, survey) : NULL;
+    if (!a || !release || !measures) return wrong(err, "a charge has the survey of an account, a release and measures");
+    tmi_ledger_charge *charges = grown(book->charges, &book->charge_room, book->charge_count, sizeof c);
+    if (!charges) return tmi_fail_memory(err);
+    book->charges = charges;
+    TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
+    TMI_TRY(tmi_sums_add(&sums, &a->sums, &a->budget, &c.amount, err));
+    if (!(c.release = tmi_copy_text(release, strlen(release)))) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    c.account = (size_t)(a - book->accounts);
+    snprintf(c.time, sizeof c.time, "%s", r->time);
+    snprintf(c.hash, sizeof c.hash, "%s", r->hash);
+    tmi_sha256_text(c.identity, measures, strlen(measures));
+    tmi_sums_clear(&a->sums);
+    a->sums = sums;
+    sums = (tmi_sums){0};
+    book->charges[book->charge_count++] = c;
+    c = (tmi_ledger_charge){0};
+done:
+    tmi_sums_clear(&sums);
+    clear_charge(&c);
+    return status;
+}
+
+static tamis_status add_released(const reading *r, tamis_error *err)
+{
+    const tmi_json *entry = tmi_json_get(r->entry, "entry");
+    const char *kept = string_of(r, "measurements");
+    tmi_ledger_charge *c = entry && tmi_json_kind_of(entry) == TMI_JSON_INTEGER ? tmi_book_charge(r->book, tmi_json_integer(entry))
+                                                                               : NULL;
+    if (!c || !kept || !tmi_is_sha256_text(kept)) return wrong(err, "a release names its charge and a hash of what is kept");
+    if (c->released) return wrong(err, "the charge was released already");
+    c->released = r->number;
+    snprintf(c->released_time, sizeof c->released_time, "%s", r->time);
+    snprintf(c->kept, sizeof c->kept, "%s", kept);
+    return TAMIS_OK;
+}
+
+static const struct kind {
+    const char *name;
+    tamis_status (*add)(const reading *r, tamis_error *err);
+    const char *keys[8];
+} kinds[] = {
+    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "budget", "frozen"}},
+    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "release", "amount", "measures"}},
+    {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "measurements"}},
+};
+
+/* 2026-11-16T03:17:40Z */
+static bool is_time(const char *text)
+{
+    static const char form[] = "0000-00-00T00:00:00Z";
+    if (strlen(text) != sizeof form - 1) return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return false;
+    return true;
+}
+
+static tamis_status add(reading *r, tamis_error *err)
+{
+    const tmi_json *number = tmi_json_get(r->entry, "number");
+    const char *name = string_of(r, "kind");
+    const struct kind *kind = NULL;
+    if (!number || tmi_json_kind_of(number) != TMI_JSON_INTEGER || tmi_json_integer(number) != r->number)
+        return wrong(err, "its own number is another one");
+    r->time = string_of(r, "time");
+    if (!r->time || !is_time(r->time)) return wrong(err, "it has no time");
+    if (strcmp(r->time, r->book->time) < 0) return wrong(err, "it is earlier than the entry before it");
+    for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0) kind = &kinds[i];
+    if (!kind) return wrong(err, "it is of no known kind");
+    size_t keys = 0;
+    while (keys < sizeof kind->keys / sizeof *kind->keys && kind->keys[keys]) keys++;
+    if (tmi_json_extra_key(r->entry, kind->keys, keys)) return wrong(err, "it has a field too many");
+    return kind->add(r, err);
+}
+
+tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,
+                          tamis_error *err)
+{
+    char field[32], expected[TMI_SHA256_TEXT];
+    tmi_json *document = NULL;
+    tamis_error reason = {0};
+    tamis_status status = TAMIS_OK;
+    reading r = {.book = book, .number = number, .hash = hash};
+    snprintf(field, sizeof field, "entry %" PRId64, number);
+    if (number != book->number + 1)
+        TMI_TRY(tmi_fault_note(faults, err, field, "entries before it are missing: the last one was %" PRId64, book->number));
+    if (!tmi_is_sha256_text(hash)) {
+        TMI_TRY(tmi_fault_note(faults, err, field, "its hash is none"));
+        memset(expected, '0', sizeof expected - 1); /* when faults are collected: the chain goes on somehow */
+        expected[sizeof expected - 1] = '\0';
+        r.hash = expected;
+    } else {
+        TMI_TRY(tmi_chain_hash(expected, book->hash, entry, err));
+        if (strcmp(hash, expected) != 0)
+            TMI_TRY(tmi_fault_note(faults, err, field, "its hash does not follow from its text and the hash before it"));
+    }
+    status = tmi_json_read(&document, entry, strlen(entry), &reason);
+    if (status == TAMIS_OK && tmi_json_kind_of(document) != TMI_JSON_OBJECT) status = wrong(&reason, "it is no JSON object");
+    r.entry = document;
+    if (status == TAMIS_OK) status = add(&r, &reason);
+    if (status == TAMIS_INVALID || status == TAMIS_REFUSED) {
+        TMI_TRY(tmi_fault_note(faults, err, field, "%.200s", reason.message));
+    } else if (status != TAMIS_OK) {
+        status = tmi_fail(err, status, "%s", reason.message);
+        goto done;
+    }
+    book->number = number;
+    snprintf(book->hash, sizeof book->hash, "%s", r.hash);
+    if (r.time && is_time(r.time)) snprintf(book->time, sizeof book->time, "%s", r.time);
+done:
+    tmi_json_free(document);
+    return status;
+}
+
+tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < book->account_count; i++) {
+        const tmi_ledger_account *a = &book->accounts[i];
+        bool fit;
+        TMI_TRY(tmi_sums_fit(&fit, &a->sums, &a->budget, err));
+        if (!fit) TMI_TRY(tmi_fault_note(faults, err, "budget", "%.200s: its charges pass its budget", a->survey));
+    }
+done:
+    return status;
+}

@@ -1,0 +1,97 @@
+/* What a ledger says, in memory: accounts and charges, built from its entries one by one. The same code reads a file that is
+ * opened, what another process has added since, and what this one has just written.
+ *
+ * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
+ * entry. The kinds:
+ *
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}}
+ *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
+ *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
+ *
+ * and "clock_behind": true where the computer's clock was earlier than the entry before.
+ *
+ * Invariants of a book without faults:
+ *  1  Entries are numbered 1, 2, 3 ..., their hashes form the chain, their times never go backwards.
+ *  2  A survey has one account, opened before its charges; a charge is released at most once, after it.
+ *  3  The charges of each account stay within its budget.                                                            */
+#ifndef TMI_BOOK_H
+#define TMI_BOOK_H
+
+#include <stdint.h>
+
+#include "base/sha256.h"
+#include "ledger/coin.h"
+
+typedef struct tmi_ledger_account {
+    char *survey, *frozen; /* frozen: canonical JSON */
+    tmi_coin budget;
+    tmi_sums sums;
+} tmi_ledger_account;
+
+typedef struct tmi_ledger_charge {
+    size_t account;
+    int64_t number, released; /* released: the number of that entry, or 0 */
+    char *release;
+    tmi_coin amount;
+    char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME];
+    char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
+                                                                                     kept of the release */
+} tmi_ledger_charge;
+
+typedef struct tmi_book {
+    tmi_ledger_account *accounts;
+    tmi_ledger_charge *charges;
+    size_t account_count, account_room, charge_count, charge_room;
+    int64_t number; /* of the last entry; its hash and time */
+    char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
+} tmi_book;
+
+void tmi_book_init(tmi_book *book);
+void tmi_book_clear(tmi_book *book);
+
+tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); /* NULL if there is none */
+tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);      /* NULL if there is none */
+
+/* ---- faults ---- */
+
+typedef struct tmi_fault {
+    char field[64], message[256];
+} tmi_fault;
+
+/* Where faults are collected. NULL instead: the first one is an error. */
+typedef struct tmi_faults {
+    tmi_fault *list;
+    size_t count, room;
+} tmi_faults;
+
+/* INVALID with "damaged or tampered with: field: message", or OK and noted. */
+tamis_status tmi_fault_note(tmi_faults *faults, tamis_error *err, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void tmi_faults_clear(tmi_faults *faults);
+
+/* ---- entries ---- */
+
+/* The hash of an entry after `before`. */
+tamis_status tmi_chain_hash(char hash[TMI_SHA256_TEXT], const char *before, const char *entry, tamis_error *err);
+
+/* Takes an entry into the book; on failure the book is as it was. */
+tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,
+                          tamis_error *err);
+
+/* Invariant 3. */
+tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err);
+
+/* Entries as text, for the place after `number`. The caller frees them with tmi_free. */
+typedef struct tmi_entry_head {
+    int64_t number;
+    const char *time;
+    bool clock_behind;
+} tmi_entry_head;
+
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
+                               const char *frozen, tamis_error *err);
+tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
+                              const tmi_coin *amount, const char *measures, tamis_error *err);
+tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, const char *measurements, tamis_error *err);
+
+#endif

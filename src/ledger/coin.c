@@ -1,0 +1,132 @@
+#include "ledger/coin.h"
+
+#include <string.h>
+#include <tamis/profile.h>
+
+#include "num/bound.h"
+#include "num/number.h"
+
+void tmi_coin_clear(tmi_coin *coin)
+{
+    tamis_number_free(coin->eps);
+    tamis_number_free(coin->delta);
+    tamis_number_free(coin->rho);
+    *coin = (tmi_coin){0};
+}
+
+/* Exactly one of the two, and within their limits. */
+static tamis_status check(const tmi_coin *c, const char *name, tamis_error *err)
+{
+    const tamis_number *loss = c->rho ? c->rho : c->eps;
+    const char *word = c->rho ? "rho" : "epsilon";
+    const bool budget = strcmp(name, "budget") == 0;
+    if (tmi_number_sign(loss) < 0 || tmi_number_compare_int(loss, TAMIS_MAX_LOSS) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s: %s must lie between 0 and %d", name, word, TAMIS_MAX_LOSS);
+    if (budget && tmi_number_sign(loss) == 0) return tmi_fail(err, TAMIS_INVALID, "%s: %s must not be 0", name, word);
+    if (c->delta && (tmi_number_sign(c->delta) < 0 || tmi_number_compare_int(c->delta, 1) > 0))
+        return tmi_fail(err, TAMIS_INVALID, "%s: delta must lie between 0 and 1", name);
+    if (budget && c->delta && tmi_number_compare_int(c->delta, 1) == 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s: a delta of 1 promises nothing", name);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_coin_make(tmi_coin *coin, const tamis_coin *given, const char *name, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *coin = (tmi_coin){0};
+    if (!given->epsilon == !given->rho || (given->rho && given->delta))
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
+    if (given->rho) {
+        TMI_TRY(tmi_number_copy(&coin->rho, given->rho, err));
+    } else {
+        TMI_TRY(tmi_number_copy(&coin->eps, given->epsilon, err));
+        if (given->delta) TMI_TRY(tmi_number_copy(&coin->delta, given->delta, err));
+        else TMI_TRY(tmi_number_ratio(&coin->delta, 0, 1, err));
+    }
+    TMI_TRY(check(coin, name, err));
+done:
+    if (status != TAMIS_OK) tmi_coin_clear(coin);
+    return status;
+}
+
+static tamis_status read_number(tamis_number **number, const tmi_json *value, tamis_error *err)
+{
+    if (!value) return TAMIS_OK;
+    if (tmi_json_kind_of(value) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "expected a number in quotes");
+    return tamis_number_read(number, tmi_json_string(value), err);
+}
+
+tamis_status tmi_coin_read(tmi_coin *coin, const tmi_json *value, const char *name, tamis_error *err)
+{
+    static const char *const keys[] = {"epsilon", "delta", "rho"};
+    tamis_number *numbers[3] = {NULL};
+    tamis_status status = TAMIS_OK;
+    *coin = (tmi_coin){0};
+    if (!value || tmi_json_kind_of(value) != TMI_JSON_OBJECT || tmi_json_extra_key(value, keys, 3))
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
+    for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_json_get(value, keys[i]), err));
+    TMI_TRY(tmi_coin_make(coin, &(tamis_coin){numbers[0], numbers[1], numbers[2]}, name, err));
+done:
+    for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]);
+    return status;
+}
+
+static tamis_status put_number(tmi_json_out *out, const char *key, const tamis_number *number, tamis_error *err)
+{
+    char *text = NULL;
+    tamis_status status = tamis_number_write(&text, number, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_key(out, key);
+    tmi_json_put_string(out, text);
+    tamis_free(text);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_coin_put(tmi_json_out *out, const tmi_coin *coin, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_json_open(out, '{');
+    if (coin->rho) TMI_TRY(put_number(out, "rho", coin->rho, err));
+    else TMI_TRY(put_number(out, "epsilon", coin->eps, err));
+    if (coin->delta && tmi_number_sign(coin->delta) > 0) TMI_TRY(put_number(out, "delta", coin->delta, err));
+    tmi_json_close(out, '}');
+done:
+    return status;
+}
+
+bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y)
+{
+    if (!x->rho != !y->rho) return false;
+    if (x->rho) return tmi_number_compare(x->rho, y->rho) == 0;
+    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0;
+}
+
+#define SHORT 24 /* letters of a fraction that people still read */
+
+static void number_words(tmi_text *text, const tamis_number *number, bool up)
+{
+    char *exact = NULL, decimal[TAMIS_DECIMAL];
+    if (tamis_number_write(&exact, number, NULL) != TAMIS_OK) {
+        text->failed = true;
+        return;
+    }
+    if (up) tamis_decimal_up(decimal, tmi_number_up(number), 6);
+    else tamis_decimal_down(decimal, tmi_number_down(number), 6);
+    tmi_text_put(text, strlen(exact) < SHORT ? exact : decimal);
+    tamis_free(exact);
+}
+
+void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
+{
+    tmi_text_put(text, coin->rho ? "rho " : "epsilon ");
+    number_words(text, coin->rho ? coin->rho : coin->eps, up);
+    if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
+    tmi_text_put(text, " and delta ");
+    number_words(text, coin->delta, up);
+}
+
+tamis_spending tmi_coin_spending(const tmi_coin *coin)
+{
+    if (coin->rho) return (tamis_spending){.in_rho = 1, .rho = tmi_number_bound(coin->rho)};
+    return (tamis_spending){.epsilon = tmi_number_bound(coin->eps), .delta = tmi_number_bound(coin->delta)};
+}

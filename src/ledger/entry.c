@@ -1,0 +1,95 @@
+/* Entries as text. */
+#include <string.h>
+
+#include "ledger/book.h"
+
+tamis_status tmi_chain_hash(char hash[TMI_SHA256_TEXT], const char *before, const char *entry, tamis_error *err)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_put(&text, before);
+    tmi_text_put(&text, "\n");
+    tmi_text_put(&text, entry);
+    if (!text.failed) tmi_sha256_text(hash, text.bytes, text.length);
+    tamis_status status = text.failed ? tmi_fail_memory(err) : TAMIS_OK;
+    tmi_text_clear(&text);
+    return status;
+}
+
+typedef struct writing {
+    tmi_text text;
+    tmi_json_out out;
+} writing;
+
+static void begin(writing *w, const tmi_entry_head *head, const char *kind)
+{
+    tmi_text_init(&w->text);
+    tmi_json_out_init(&w->out, &w->text, false);
+    tmi_json_open(&w->out, '{');
+    tmi_json_key(&w->out, "number");
+    tmi_json_put_integer(&w->out, head->number);
+    tmi_json_key(&w->out, "time");
+    tmi_json_put_string(&w->out, head->time);
+    if (head->clock_behind) {
+        tmi_json_key(&w->out, "clock_behind");
+        tmi_json_put_boolean(&w->out, true);
+    }
+    tmi_json_key(&w->out, "kind");
+    tmi_json_put_string(&w->out, kind);
+}
+
+static void put(writing *w, const char *key, const char *string)
+{
+    tmi_json_key(&w->out, key);
+    tmi_json_put_string(&w->out, string);
+}
+
+/* Ends the entry, or drops it if something went wrong. */
+static tamis_status end(char **entry, writing *w, tamis_status status, tamis_error *err)
+{
+    *entry = NULL;
+    if (status == TAMIS_OK) {
+        tmi_json_close(&w->out, '}');
+        status = tmi_text_take(entry, &w->text, err);
+    }
+    tmi_text_clear(&w->text);
+    return status;
+}
+
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
+                               const char *frozen, tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "account");
+    put(&w, "survey", survey);
+    tmi_json_key(&w.out, "budget");
+    tamis_status status = tmi_coin_put(&w.out, budget, err);
+    tmi_json_key(&w.out, "frozen");
+    tmi_json_put_number(&w.out, frozen); /* JSON already */
+    return end(entry, &w, status, err);
+}
+
+tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
+                              const tmi_coin *amount, const char *measures, tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "charge");
+    put(&w, "survey", survey);
+    put(&w, "release", release);
+    tmi_json_key(&w.out, "amount");
+    tamis_status status = tmi_coin_put(&w.out, amount, err);
+    put(&w, "measures", measures);
+    return end(entry, &w, status, err);
+}
+
+tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, const char *measurements, tamis_error *err)
+{
+    writing w;
+    char hash[TMI_SHA256_TEXT];
+    tmi_sha256_text(hash, measurements, strlen(measurements));
+    begin(&w, head, "released");
+    tmi_json_key(&w.out, "entry");
+    tmi_json_put_integer(&w.out, charge);
+    put(&w, "measurements", hash);
+    return end(entry, &w, TAMIS_OK, err);
+}

@@ -1,0 +1,386 @@
+#include "ledger/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+
+static int64_t now(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_REALTIME, &t) == 0 ? (int64_t)t.tv_sec : 0;
+}
+
+/* ---- opening ---- */
+
+static tamis_status load(tamis_ledger *ledger, tamis_error *err)
+{
+    tamis_error reason = {0};
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_store_begin(ledger->file, false, err));
+    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    status = tmi_book_check_budgets(&ledger->book, NULL, &reason);
+    if (status != TAMIS_OK) tmi_fail(err, status, "%s: %s", tmi_store_path(ledger->file), reason.message);
+done:
+    tmi_store_cancel(ledger->file);
+    return status;
+}
+
+static tamis_status open_ledger(tamis_ledger **ledger, const char *path, bool writing, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_ledger *new = NULL;
+    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    *ledger = NULL;
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
+    if (!(new = tmi_alloc(1, sizeof *new))) return tmi_fail_memory(err);
+    tmi_book_init(&new->book);
+    new->now = now;
+    TMI_TRY(tmi_store_open(&new->file, path, writing, NULL, err));
+    TMI_TRY(load(new, err));
+    *ledger = new;
+    new = NULL;
+done:
+    tamis_ledger_free(new);
+    return status;
+}
+
+tamis_status tamis_ledger_open(tamis_ledger **ledger, const char *path, tamis_error *err)
+{
+    return open_ledger(ledger, path, true, err);
+}
+
+tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_error *err)
+{
+    return open_ledger(ledger, path, false, err);
+}
+
+void tamis_ledger_free(tamis_ledger *ledger)
+{
+    if (!ledger) return;
+    tmi_store_close(ledger->file);
+    tmi_book_clear(&ledger->book);
+    tmi_free(ledger);
+}
+
+/* ---- what a caller gives ---- */
+
+static tamis_status check_text(const char *text, const char *name, size_t least, size_t most, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
+    const size_t length = strnlen(text, most + 1);
+    if (length < least) return tmi_fail(err, TAMIS_INVALID, "%s: must not be empty", name);
+    if (length > most) return tmi_fail(err, TAMIS_INVALID, "%s: longer than %zu bytes", name, most);
+    return tmi_is_utf8(text) ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "%s: not UTF-8", name);
+}
+
+/* A charge as it is compared and written. */
+typedef struct request {
+    const tamis_charge *charge;
+    tmi_coin amount, budget;
+    tmi_json *frozen;
+    char *frozen_text; /* canonical */
+    char identity[TMI_SHA256_TEXT];
+} request;
+
+static void request_clear(request *r)
+{
+    tmi_coin_clear(&r->amount);
+    tmi_coin_clear(&r->budget);
+    tmi_json_free(r->frozen);
+    tmi_free(r->frozen_text);
+}
+
+static tamis_status request_make(request *r, const tamis_charge *charge, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_error reason = {0};
+    tmi_text text;
+    tmi_text_init(&text);
+    *r = (request){.charge = charge};
+    if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
+    TMI_TRY(check_text(charge->survey, "survey", 1, TAMIS_LEDGER_NAME, err));
+    TMI_TRY(check_text(charge->release, "release", 1, TAMIS_LEDGER_NAME, err));
+    TMI_TRY(check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
+    TMI_TRY(check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
+    TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
+    TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
+    status = tmi_json_read(&r->frozen, charge->frozen, strlen(charge->frozen), &reason);
+    if (status == TAMIS_OK && tmi_json_kind_of(r->frozen) != TMI_JSON_OBJECT) status = TAMIS_INVALID;
+    if (status == TAMIS_INVALID) tmi_fail(err, status, "frozen: expected a JSON object");
+    else if (status != TAMIS_OK) tmi_fail_memory(err);
+    if (status != TAMIS_OK) goto done;
+    TMI_TRY(tmi_json_canonical(&text, r->frozen, err));
+    TMI_TRY(tmi_text_take(&r->frozen_text, &text, err));
+    tmi_sha256_text(r->identity, charge->measures, strlen(charge->measures));
+done:
+    tmi_text_clear(&text);
+    if (status != TAMIS_OK) {
+        request_clear(r);
+        *r = (request){0};
+    }
+    return status;
+}
+
+/* ---- whether it may be ---- */
+
+/* REFUSED if a field differs from what the first release has frozen. */
+static tamis_status compare(const tmi_ledger_account *a, const request *r, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_json *frozen = NULL;
+    TMI_TRY(tmi_json_read(&frozen, a->frozen, strlen(a->frozen), err));
+    const char *field = tmi_json_difference(frozen, r->frozen);
+    if (!field && !tmi_coin_equal(&a->budget, &r->budget)) field = "budget";
+    if (field)
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the account's first release has fixed '%.100s', and here it differs; nothing was "
+                                              "spent. Use the same, or another survey name if these are other people", a->survey, field);
+done:
+    tmi_json_free(frozen);
+    return status;
+}
+
+/* What the account allows, in the words of a refusal. */
+static tamis_status refuse(const tmi_ledger_account *a, const request *r, const tmi_sums *sums, tamis_error *err)
+{
+    tamis_spending spent, left;
+    tmi_text words;
+    char decimal[TAMIS_DECIMAL];
+    tamis_status status = tmi_sums_spending(&spent, &left, sums, &r->budget, err);
+    if (status != TAMIS_OK) return status;
+    tmi_text_init(&words);
+    tmi_coin_words(&words, &r->amount, true);
+    tmi_text_put(&words, " would pass the budget of ");
+    tmi_coin_words(&words, &r->budget, false);
+    tamis_decimal_down(decimal, (left.in_rho || sums->concentrated ? left.rho : left.epsilon).lower, 6);
+    tmi_text_format(&words, ", of which %s %s", left.in_rho || sums->concentrated ? "rho" : "epsilon", decimal);
+    if (!left.in_rho && !sums->concentrated && left.delta.upper > 0) {
+        tamis_decimal_down(decimal, left.delta.lower, 6);
+        tmi_text_format(&words, " and delta %s", decimal);
+    }
+    if (words.failed) status = tmi_fail_memory(err);
+    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s %s left; nothing was spent", a ? a->survey : r->charge->survey, words.bytes,
+                           a ? "is" : "would be");
+    tmi_text_clear(&words);
+    return status;
+}
+
+/* REFUSED if the amount does not fit; `a` is NULL for the first charge. */
+static tamis_status fit(const tmi_ledger_account *a, const request *r, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_sums none = {0}, more = {0};
+    bool fits = false;
+    TMI_TRY(tmi_sums_begin(&none, &r->budget, err));
+    const tmi_sums *sums = a ? &a->sums : &none;
+    status = tmi_sums_add(&more, sums, &r->budget, &r->amount, err);
+    if (status == TAMIS_REFUSED && err) {
+        char reason[TAMIS_ERROR_SIZE];
+        memcpy(reason, err->message, sizeof reason);
+        tmi_fail(err, status, "%.200s: %.1000s; nothing was spent", r->charge->survey, reason);
+    }
+    if (status != TAMIS_OK) goto done;
+    TMI_TRY(tmi_sums_fit(&fits, &more, &r->budget, err));
+    if (!fits) status = refuse(a, r, sums, err);
+done:
+    tmi_sums_clear(&none);
+    tmi_sums_clear(&more);
+    return status;
+}
+
+/* The latest release of the same; NULL if there is none. */
+static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const request *r)
+{
+    for (size_t i = book->charge_count; a && i-- > 0;) {
+        const tmi_ledger_charge *c = &book->charges[i];
+        if (c->released && &book->accounts[c->account] == a && strcmp(c->identity, r->identity) == 0) return c;
+    }
+    return NULL;
+}
+
+static void tell(tamis_charged *charged, const tmi_ledger_charge *c)
+{
+    charged->entry = c->number;
+    snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
+    snprintf(charged->time, sizeof charged->time, "%s", c->time);
+}
+
+/* Gives back what was kept, if it is still what it was. */
+static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, const tmi_ledger_charge *c, tamis_error *err)
+{
+    char hash[TMI_SHA256_TEXT];
+    tamis_status status = tmi_store_measurements(&charged->measurements, ledger->file, c->released, err);
+    if (status != TAMIS_OK) return status;
+    if (charged->measurements) tmi_sha256_text(hash, charged->measurements, strlen(charged->measurements));
+    if (!charged->measurements || strcmp(hash, c->kept) != 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s: damaged or tampered with: what was kept of entry %lld is not what was released",
+                        tmi_store_path(ledger->file), (long long)c->number);
+    tell(charged, c);
+    return TAMIS_OK;
+}
+
+/* ---- writing ---- */
+
+/* The time of the next entry: now, but never earlier than the last one. */
+static tamis_status next_head(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err)
+{
+    const time_t seconds = (time_t)ledger->now();
+    struct tm utc;
+    if (!gmtime_r(&seconds, &utc) || strftime(time, TAMIS_LEDGER_TIME, "%Y-%m-%dT%H:%M:%SZ", &utc) != TAMIS_LEDGER_TIME - 1)
+        return tmi_fail(err, TAMIS_SYSTEM, "the clock of this computer shows no year of four digits");
+    *head = (tmi_entry_head){.number = ledger->book.number + 1, .time = time};
+    if (strcmp(time, ledger->book.time) < 0) {
+        snprintf(time, TAMIS_LEDGER_TIME, "%s", ledger->book.time);
+        head->clock_behind = true;
+    }
+    return TAMIS_OK;
+}
+
+/* Adds an entry after `before`, whose hash becomes the new one's. */
+static tamis_status append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err)
+{
+    char hash[TMI_SHA256_TEXT];
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_chain_hash(hash, before, entry, err));
+    TMI_TRY(tmi_store_add_entry(ledger->file, head->number, entry, hash, err));
+    memcpy(before, hash, sizeof hash);
+done:
+    return status;
+}
+
+/* The charge, and before it the account if it is new. *number: of the charge. */
+static tamis_status write_charge(int64_t *number, bool *behind, tamis_ledger *ledger, const tmi_ledger_account *a, const request *r,
+                                 tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_entry_head head;
+    char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *entry = NULL;
+    const tamis_charge *charge = r->charge;
+    TMI_TRY(next_head(&head, time, ledger, err));
+    memcpy(hash, ledger->book.hash, sizeof hash);
+    *behind = head.clock_behind;
+    if (!a) {
+        TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->budget, r->frozen_text, err));
+        TMI_TRY(append(ledger, &head, hash, entry, err));
+        tmi_free(entry);
+        entry = NULL;
+        head.number++;
+    }
+    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, charge->release, &r->amount, charge->measures, err));
+    TMI_TRY(append(ledger, &head, hash, entry, err));
+    *number = head.number;
+done:
+    tmi_free(entry);
+    return status;
+}
+
+/* ---- charging ---- */
+
+static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    request r = {0};
+    bool behind = false;
+    int64_t number = 0;
+    if (!charged) return tmi_fail(err, TAMIS_INVALID, "charged: NULL");
+    *charged = (tamis_charged){0};
+    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    TMI_TRY(request_make(&r, charge, err));
+    TMI_TRY(tmi_store_begin(ledger->file, writing, err));
+    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
+    if (a) TMI_TRY(compare(a, &r, err));
+    const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
+    if (earlier) {
+        TMI_TRY(give_back(charged, ledger, earlier, err));
+        goto done;
+    }
+    TMI_TRY(fit(a, &r, err));
+    if (!writing) goto done;
+    TMI_TRY(write_charge(&number, &behind, ledger, a, &r, err));
+    TMI_TRY(tmi_store_commit(ledger->file, err));
+    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err)); /* what was written reads as it was meant */
+    const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
+    if (written) tell(charged, written);
+    charged->clock_behind = behind;
+done:
+    if (ledger->file) tmi_store_cancel(ledger->file);
+    if (status != TAMIS_OK) tamis_charged_clear(charged);
+    request_clear(&r);
+    return status;
+}
+
+tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
+{
+    return charge_or_ask(charged, ledger, charge, true, err);
+}
+
+tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
+{
+    return charge_or_ask(charged, ledger, charge, false, err);
+}
+
+void tamis_charged_clear(tamis_charged *charged)
+{
+    if (!charged) return;
+    tmi_free(charged->measurements);
+    *charged = (tamis_charged){0};
+}
+
+tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_entry_head head;
+    char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *text = NULL;
+    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    TMI_TRY(check_text(measurements, "measurements", 0, TAMIS_LEDGER_TEXT, err));
+    TMI_TRY(tmi_store_begin(ledger->file, true, err));
+    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
+    if (!c || c->released) {
+        status = tmi_fail(err, TAMIS_INVALID, "entry: %lld is %s", (long long)entry, c ? "released already" : "no charge of this ledger");
+        goto done;
+    }
+    TMI_TRY(next_head(&head, time, ledger, err));
+    TMI_TRY(tmi_entry_released(&text, &head, entry, measurements, err));
+    memcpy(hash, ledger->book.hash, sizeof hash);
+    TMI_TRY(append(ledger, &head, hash, text, err));
+    TMI_TRY(tmi_store_add_measurements(ledger->file, head.number, measurements, err));
+    TMI_TRY(tmi_store_commit(ledger->file, err));
+    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+done:
+    tmi_store_cancel(ledger->file);
+    tmi_free(text);
+    return status;
+}
+
+/* ---- looking ---- */
+
+size_t tamis_ledger_accounts(const tamis_ledger *ledger)
+{
+    return ledger ? ledger->book.account_count : 0;
+}
+
+static const tmi_ledger_account *account_at(const tamis_ledger *ledger, size_t account)
+{
+    return account < tamis_ledger_accounts(ledger) ? &ledger->book.accounts[account] : NULL;
+}
+
+const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t account)
+{
+    const tmi_ledger_account *a = account_at(ledger, account);
+    return a ? a->survey : NULL;
+}
+
+const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account)
+{
+    const tmi_ledger_account *a = account_at(ledger, account);
+    return a ? a->frozen : NULL;
+}
+
+int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey)
+{
+    const tmi_ledger_account *a = ledger && survey ? tmi_book_account(&ledger->book, survey) : NULL;
+    return a ? (int64_t)(a - ledger->book.accounts) : -1;
+}

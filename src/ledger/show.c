@@ -1,0 +1,227 @@
+/* The book as text: for people, as JSON, as a spreadsheet. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "ledger/ledger.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+/* ---- JSON ---- */
+
+static void put_bound(tmi_json_out *out, const char *key, tamis_bound bound)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_bound(out, bound);
+}
+
+/* {"rho"}, {"epsilon", "delta"}, and where rhos are converted all three. */
+static void put_spending(tmi_json_out *out, const char *key, const tamis_spending *s, bool with_rho)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '{');
+    if (!s->in_rho) {
+        put_bound(out, "epsilon", s->epsilon);
+        put_bound(out, "delta", s->delta);
+    }
+    if (s->in_rho || with_rho) put_bound(out, "rho", s->rho);
+    tmi_json_close(out, '}');
+}
+
+static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, tamis_bound delta)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '{');
+    put_bound(out, "epsilon", epsilon);
+    put_bound(out, "delta", delta);
+    tmi_json_close(out, '}');
+}
+
+static const char *state_of(const tmi_ledger_charge *c)
+{
+    return c->released ? "released" : "charged";
+}
+
+static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
+{
+    const tamis_spending charge = tmi_coin_spending(&c->amount);
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "number");
+    tmi_json_put_integer(out, c->number);
+    tmi_json_key(out, "time");
+    tmi_json_put_string(out, c->time);
+    tmi_json_key(out, "release");
+    tmi_json_put_string(out, c->release);
+    tmi_json_key(out, "state");
+    tmi_json_put_string(out, state_of(c));
+    put_spending(out, "charge", &charge, false);
+    tmi_json_key(out, "hash");
+    tmi_json_put_string(out, c->hash);
+    tmi_json_close(out, '}');
+}
+
+/* An account with its numbers. */
+typedef struct account {
+    const tmi_ledger_account *a;
+    size_t place;
+    tamis_spending budget, spent, left;
+    tamis_bound epsilon, delta; /* of a sampled person */
+    const tamis_ledger_outsider *outsider;
+} account;
+
+static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, const tamis_ledger_outsider *outsiders, const tamis_number *at,
+                            tamis_error *err)
+{
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_status status = TAMIS_OK;
+    *x = (account){.a = &ledger->book.accounts[i], .place = i, .outsider = outsiders ? &outsiders[i] : NULL};
+    TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
+    TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
+    x->epsilon = tmi_number_bound(eps);
+    x->delta = tmi_number_bound(delta);
+    if (x->a->sums.concentrated && !x->budget.in_rho) x->epsilon = x->spent.epsilon;
+done:
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const account *x)
+{
+    const bool converted = x->a->sums.concentrated;
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "survey");
+    tmi_json_put_string(out, x->a->survey);
+    put_spending(out, "budget", &x->budget, false);
+    put_spending(out, "spent", &x->spent, converted);
+    put_spending(out, "left", &x->left, converted);
+    put_loss(out, "sample", x->epsilon, x->delta);
+    if (x->outsider && x->outsider->proved) {
+        put_loss(out, "outsider", x->outsider->epsilon, x->outsider->delta);
+    } else {
+        tmi_json_key(out, "outsider");
+        tmi_json_put_null(out);
+        tmi_json_key(out, "outsider_reason");
+        tmi_json_put_string(out, x->outsider ? x->outsider->reason : "not computed");
+    }
+    tmi_json_key(out, "entries");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < ledger->book.charge_count; i++)
+        if (ledger->book.charges[i].account == x->place) put_entry(out, &ledger->book.charges[i]);
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+/* ---- for people ---- */
+
+#define DIGITS 6
+
+static void put_words(tmi_text *text, const tamis_spending *s, bool with_rho, bool up)
+{
+    char decimal[TAMIS_DECIMAL];
+    const tamis_bound bounds[] = {s->epsilon, s->delta, s->rho};
+    static const char *const names[] = {"epsilon ", "delta ", "rho "};
+    const bool told[] = {!s->in_rho, !s->in_rho && s->delta.upper > 0, s->in_rho || with_rho};
+    bool first = true;
+    for (size_t i = 0; i < 3; i++) {
+        if (!told[i]) continue;
+        if (up) tamis_decimal_up(decimal, bounds[i].upper, DIGITS);
+        else tamis_decimal_down(decimal, bounds[i].lower, DIGITS);
+        tmi_text_put(text, first ? "" : ", ");
+        tmi_text_put(text, names[i]);
+        tmi_text_put(text, decimal);
+        first = false;
+    }
+}
+
+static void write_line(tmi_text *text, const char *name, const tamis_spending *s, bool with_rho, bool up)
+{
+    tmi_text_format(text, "  %-16s", name);
+    put_words(text, s, with_rho, up);
+    tmi_text_put(text, "\n");
+}
+
+static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
+{
+    static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
+    tmi_text_table table;
+    tmi_table_init(&table, 6, align);
+    tmi_table_row(&table, (const char *const[]){"entry", "time", "release", "state", "charge", "hash"});
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        char number[24], hash[16];
+        tmi_text words;
+        if (c->account != place) continue;
+        tmi_text_init(&words);
+        tmi_coin_words(&words, &c->amount, true);
+        snprintf(number, sizeof number, "%" PRId64, c->number);
+        snprintf(hash, sizeof hash, "%.8s", c->hash);
+        if (words.failed) table.failed = true;
+        else tmi_table_row(&table, (const char *const[]){number, c->time, c->release, state_of(c), words.bytes, hash});
+        tmi_text_clear(&words);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
+static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
+{
+    const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
+    tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
+    tmi_text_format(text, "%s\n", x->a->survey);
+    write_line(text, "budget", &x->budget, false, false);
+    write_line(text, "spent", &x->spent, converted, true);
+    write_line(text, "left", &x->left, converted, false);
+    write_line(text, "sampled person", &sample, false, true);
+    if (x->outsider && x->outsider->proved) {
+        sample = (tamis_spending){.epsilon = x->outsider->epsilon, .delta = x->outsider->delta};
+        write_line(text, "outsider", &sample, false, true);
+    } else {
+        tmi_text reason;
+        tmi_text_init(&reason);
+        tmi_text_format(&reason, "no number: %s", x->outsider ? x->outsider->reason : "not computed");
+        if (reason.failed) text->failed = true;
+        else tmi_text_wrap(text, "  outsider        ", "                  ", reason.bytes);
+        tmi_text_clear(&reason);
+    }
+    tmi_text_put(text, "\n");
+    write_entries(text, ledger, x->place);
+}
+
+tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders, const tamis_number *at,
+                               int json, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_text t;
+    tmi_json_out out;
+    account x;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    tmi_text_init(&t);
+    tmi_json_out_init(&out, &t, true);
+    if (json) {
+        tmi_json_open(&out, '{');
+        tmi_json_key(&out, "accounts");
+        tmi_json_open(&out, '[');
+    } else if (ledger->book.account_count == 0) {
+        tmi_text_put(&t, "no account: nothing was charged yet\n");
+    }
+    for (size_t i = 0; i < ledger->book.account_count; i++) {
+        TMI_TRY(look_at(&x, ledger, i, outsiders, at, err));
+        if (json) put_account(&out, ledger, &x);
+        else if (i > 0) tmi_text_put(&t, "\n");
+        if (!json) write_account(&t, ledger, &x);
+    }
+    if (json) {
+        tmi_json_close(&out, ']');
+        tmi_json_close(&out, '}');
+        tmi_text_put(&t, "\n");
+    }
+    TMI_TRY(tmi_text_take(text, &t, err));
+done:
+    tmi_text_clear(&t);
+    return status;
+}

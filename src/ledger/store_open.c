@@ -1,0 +1,337 @@
+/* Opening: where the file is, whose it is, and how it is written so that nothing is lost.
+ *
+ * On a disk of this computer commits go to a write-ahead log: one wait for the disk each. On any other file system, where
+ * processes on two computers could meet, they go through a rollback journal, which needs nothing but the locks of the
+ * file. Both are durable with synchronous = EXTRA, and a process that dies at any moment leaves what it had committed.  */
+#include "ledger/store_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define APPLICATION 1413565769 /* "TAMI" */
+#define FORMAT 1
+#define WAIT_MS 10000
+
+/* The whole schema, in the order of the names. */
+static const char *const schema[][2] = {
+    {"entries", "CREATE TABLE entries(number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)"},
+    {"entries_are_not_changed", "CREATE TRIGGER entries_are_not_changed BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, "
+                                "'entries are only added'); END"},
+    {"entries_are_not_deleted", "CREATE TRIGGER entries_are_not_deleted BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, "
+                                "'entries are only added'); END"},
+    {"measurements", "CREATE TABLE measurements(number INTEGER PRIMARY KEY, text TEXT NOT NULL)"},
+    {"measurements_are_not_changed", "CREATE TRIGGER measurements_are_not_changed BEFORE UPDATE ON measurements BEGIN SELECT "
+                                     "RAISE(ABORT, 'measurements are only added'); END"},
+    {"measurements_are_not_deleted", "CREATE TRIGGER measurements_are_not_deleted BEFORE DELETE ON measurements BEGIN SELECT "
+                                     "RAISE(ABORT, 'measurements are only added'); END"},
+};
+#define SCHEMA (sizeof schema / sizeof *schema)
+
+const char *tmi_store_path(const tmi_store *file)
+{
+    return file->path;
+}
+
+tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
+{
+    const char *path = file->path;
+    const int reason = file->db ? sqlite3_system_errno(file->db) : 0;
+    switch (code & 0xff) {
+    case SQLITE_NOMEM: return tmi_fail_memory(err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: another process has been using the ledger for more than %d seconds; try again", path,
+                        WAIT_MS / 1000);
+    case SQLITE_FULL: return tmi_fail(err, TAMIS_SYSTEM, "%s: the disk is full", path);
+    case SQLITE_READONLY: return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger, or its folder, is read-only", path);
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger, or a file beside it, cannot be opened: %s", path,
+                        reason ? strerror(reason) : "perhaps its folder is read-only");
+    case SQLITE_NOTADB: return tmi_fail(err, TAMIS_INVALID, "%s: not a ledger of tamis", path);
+    case SQLITE_CORRUPT: return tmi_fail(err, TAMIS_INVALID, "%s: damaged: the file contradicts itself", path);
+    case SQLITE_IOERR:
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: the disk failed: %s", path, reason ? strerror(reason) : sqlite3_errstr(code));
+    default:
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: %s", path, file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
+    }
+}
+
+static tamis_status run(tmi_store *file, const char *sql, tamis_error *err)
+{
+    int code = sqlite3_exec(file->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? TAMIS_OK : tmi_store_fail(file, code, err);
+}
+
+/* The number that a question of one row and one column has for an answer. */
+static tamis_status ask(int64_t *answer, tmi_store *file, const char *sql, tamis_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL);
+    *answer = 0;
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) *answer = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? TAMIS_OK : tmi_store_fail(file, code, err);
+}
+
+/* ---- the place ---- */
+
+/* The path with its folder resolved, so that a link in its last part is seen as one. */
+static tamis_status resolve(char **full, const char *path, tamis_error *err)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? tmi_copy_text(path, slash == path ? 1 : (size_t)(slash - path)) : tmi_copy_text(".", 1);
+    char real[PATH_MAX];
+    tmi_text text;
+    tamis_status status = TAMIS_OK;
+    if (!folder) return tmi_fail_memory(err);
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        status = tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, e.g. schools.ledger", path);
+    } else if (!realpath(folder, real)) {
+        const int reason = errno;
+        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
+                          "%s: its folder cannot be used: %s", path, strerror(reason));
+    } else {
+        tmi_text_init(&text);
+        tmi_text_format(&text, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
+        status = tmi_text_take(full, &text, err);
+    }
+    tmi_free(folder);
+    return status;
+}
+
+static void sync_folder(const char *full)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(full, '/') - full) + 1, full);
+    int handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (handle < 0) return;
+    fsync(handle); /* some file systems have no such call for folders; SQLite does the same */
+    close(handle);
+}
+
+/* Makes an empty file for its owner alone. An existing one is not opened here: closing it would drop the locks that another
+ * ledger of this process holds on it. */
+static tamis_status make(const char *path, const char *full, tamis_error *err)
+{
+    int handle = open(full, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (handle < 0 && errno == EEXIST) return TAMIS_OK; /* another process was quicker */
+    if (handle < 0) {
+        return tmi_fail(err, errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the ledger cannot be made: %s", path,
+                        strerror(errno));
+    }
+    close(handle);
+    sync_folder(full);
+    return TAMIS_OK;
+}
+
+static tamis_status check_place(const char *path, const char *full, bool writing, tamis_error *err)
+{
+    struct stat there;
+    if (lstat(full, &there) != 0) {
+        if (errno == ENOENT && writing) return make(path, full, err);
+        if (errno == ENOENT) return tmi_fail(err, TAMIS_INVALID, "%s: there is no such file", path);
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: %s", path, strerror(errno));
+    }
+    if (S_ISLNK(there.st_mode)) return tmi_fail(err, TAMIS_INVALID, "%s: a symbolic link: name the ledger itself", path);
+    if (!S_ISREG(there.st_mode)) return tmi_fail(err, TAMIS_INVALID, "%s: not a file", path);
+    if (there.st_nlink > 1)
+        return tmi_fail(err, TAMIS_INVALID, "%s: the file has a second name (a hard link), under which its journal would not be found", path);
+    return TAMIS_OK;
+}
+
+/* Whether only processes of this computer can reach it. */
+static bool is_local(const char *full)
+{
+    static const unsigned long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
+                                          OVERLAYFS_SUPER_MAGIC, 0x2FC12FC1UL /* ZFS */};
+    struct statfs facts;
+    if (statfs(full, &facts) != 0) return false;
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
+        if ((unsigned long)facts.f_type == local[i]) return true;
+    return false;
+}
+
+/* ---- whose it is ---- */
+
+static tamis_status check_schema(tmi_store *file, tmi_faults *faults, tamis_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    tamis_status status = TAMIS_OK;
+    size_t found = 0;
+    int code = sqlite3_prepare_v2(file->db, "SELECT name, sql FROM sqlite_schema ORDER BY name", -1, &statement, NULL);
+    while (status == TAMIS_OK && code != SQLITE_DONE) {
+        if (code == SQLITE_OK || code == SQLITE_ROW) code = sqlite3_step(statement);
+        if (code == SQLITE_DONE) break;
+        if (code != SQLITE_ROW) {
+            status = tmi_store_fail(file, code, err);
+            break;
+        }
+        const char *name = (const char *)sqlite3_column_text(statement, 0), *sql = (const char *)sqlite3_column_text(statement, 1);
+        if (found < SCHEMA && name && sql && strcmp(name, schema[found][0]) == 0 && strcmp(sql, schema[found][1]) == 0) found++;
+        else found = SCHEMA + 1;
+    }
+    sqlite3_finalize(statement);
+    if (status != TAMIS_OK || found == SCHEMA) return status;
+    tamis_error reason = {0};
+    if (tmi_fault_note(faults, &reason, "tables", "they are not those that tamis made") == TAMIS_OK) return TAMIS_OK;
+    return tmi_fail(err, reason.status, "%s: %s", file->path, reason.message);
+}
+
+static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_error *err)
+{
+    int64_t application, format, tables;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(ask(&application, file, "PRAGMA application_id", err));
+    TMI_TRY(ask(&format, file, "PRAGMA user_version", err));
+    TMI_TRY(ask(&tables, file, "SELECT count(*) FROM sqlite_schema", err));
+    file->empty = application == 0 && format == 0 && tables == 0;
+    if (file->empty) goto done;
+    if (application != APPLICATION) {
+        status = tmi_fail(err, TAMIS_INVALID, "%s: not a ledger of tamis but a database of another program", file->path);
+    } else if (format != FORMAT) {
+        status = tmi_fail(err, TAMIS_INVALID, "%s: a ledger of format %lld, made by another version of tamis; this one knows format %d",
+                          file->path, (long long)format, FORMAT);
+    } else {
+        status = check_schema(file, faults, err);
+    }
+done:
+    return status;
+}
+
+static tamis_status make_tables(tmi_store *file, tamis_error *err)
+{
+    char marks[96];
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_store_begin(file, true, err));
+    TMI_TRY(check_identity(file, NULL, err));
+    if (file->empty) { /* still; else another process has made them */
+        for (size_t i = 0; i < SCHEMA; i++) TMI_TRY(run(file, schema[i][1], err));
+        snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION, FORMAT);
+        TMI_TRY(run(file, marks, err));
+    }
+    TMI_TRY(tmi_store_commit(file, err));
+    file->empty = false;
+done:
+    tmi_store_cancel(file);
+    return status;
+}
+
+/* ---- how it is written ---- */
+
+static tamis_status choose_journal(tmi_store *file, bool local, tamis_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(file->db, local ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE", -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    bool log = code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    sqlite3_finalize(statement);
+    if (local && (code & 0xff) == SQLITE_BUSY) return TAMIS_OK; /* somebody is writing the other way, which will do */
+    if (code != SQLITE_ROW) return tmi_store_fail(file, code, err);
+    if (log && !local)
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: another process uses the ledger in a way that a shared drive does not allow; try again",
+                        file->path);
+    return TAMIS_OK;
+}
+
+static tamis_status connect(tmi_store *file, const char *name, int flags, tamis_error *err)
+{
+    int code = sqlite3_open_v2(name, &file->db, flags, NULL);
+    if (code != SQLITE_OK) return tmi_store_fail(file, code, err);
+    sqlite3_extended_result_codes(file->db, 1);
+    sqlite3_busy_timeout(file->db, WAIT_MS);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(file->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return run(file, "PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON; PRAGMA cell_size_check = ON", err);
+}
+
+static void disconnect(tmi_store *file)
+{
+    for (size_t i = 0; i < TMI_ORDERS; i++) {
+        sqlite3_finalize(file->orders[i]);
+        file->orders[i] = NULL;
+    }
+    sqlite3_close(file->db);
+    file->db = NULL;
+}
+
+/* A ledger that nobody can write to, on a read-only disk for instance, has no log beside it and needs none; SQLite wants to be
+ * told that. */
+static tamis_status connect_unchanging(tmi_store *file, const char *full, tamis_error *err)
+{
+    tmi_text uri;
+    tamis_status status = TAMIS_OK;
+    disconnect(file);
+    tmi_text_init(&uri);
+    tmi_text_put(&uri, "file:");
+    for (const char *c = full; *c; c++) {
+        if (strchr("%?#", *c)) tmi_text_format(&uri, "%%%02X", (unsigned char)*c);
+        else tmi_text_add(&uri, c, 1);
+    }
+    tmi_text_put(&uri, "?immutable=1");
+    status = uri.failed ? tmi_fail_memory(err) : connect(file, uri.bytes, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    tmi_text_clear(&uri);
+    return status;
+}
+
+static bool has_log(const char *full)
+{
+    struct stat there;
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s-wal", full);
+    return lstat(name, &there) == 0 || errno != ENOENT;
+}
+
+tamis_status tmi_store_open(tmi_store **file, const char *path, bool writing, tmi_faults *faults, tamis_error *err)
+{
+    char *full = NULL;
+    tamis_error reason = {0};
+    tamis_status status = TAMIS_OK;
+    tmi_store *new = tmi_alloc(1, sizeof *new);
+    *file = NULL;
+    if (!new || !(new->path = tmi_copy_text(path, strlen(path)))) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    TMI_TRY(resolve(&full, path, err));
+    TMI_TRY(check_place(path, full, writing, err));
+    TMI_TRY(connect(new, full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, err));
+    status = check_identity(new, faults, &reason);
+    if (status == TAMIS_SYSTEM && !writing && access(full, W_OK) != 0 && !has_log(full)) {
+        TMI_TRY(connect_unchanging(new, full, err));
+        status = check_identity(new, faults, &reason);
+    }
+    if (status != TAMIS_OK) {
+        tmi_fail(err, status, "%s", reason.message);
+        goto done;
+    }
+    if (writing) {
+        TMI_TRY(choose_journal(new, is_local(full), err));
+        if (new->empty) TMI_TRY(make_tables(new, err));
+    }
+    *file = new;
+    new = NULL;
+done:
+    tmi_store_close(new);
+    tmi_free(full);
+    return status;
+}
+
+void tmi_store_close(tmi_store *file)
+{
+    if (!file) return;
+    disconnect(file);
+    tmi_free(file->path);
+    tmi_free(file);
+}

@@ -1,0 +1,288 @@
+/* How charges add up, if later ones may be chosen after seeing earlier answers.
+ *
+ * Pure epsilons, epsilons with deltas, and rhos each have a filter that is the plain sum: stop when it would pass the
+ * budget. The two kinds meet only in an account of (E, D). Let e and d be what was added up when the first rho comes, and
+ * R the sum of the rhos after that, an epsilon then being a rho of epsilon^2/2. The rule is
+ *
+ *     delta of R at E - e  <=  D - d.
+ *
+ * Along any course of answers the first part loses at most e, except with a probability of at most d. Given all of it, the
+ * second part is a rho filter whose cap depends on e and d alone, which are fixed when it begins: it adds at most D - d to
+ * the delta at E. Together D, whatever the course is. A delta after the first rho has no such argument: how much of it
+ * is spent could follow the loss that the rhos have had. So it is refused.                                            */
+#include <math.h>
+#include <tamis/profile.h>
+
+#include "base/error.h"
+#include "ledger/coin.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+/* At which an account of rho is told in epsilon, unless asked otherwise: below one in the population of a country. */
+#define USUAL_DELTA "1e-9"
+
+void tmi_sums_clear(tmi_sums *sums)
+{
+    tamis_number_free(sums->eps);
+    tamis_number_free(sums->delta);
+    tamis_number_free(sums->rho);
+    *sums = (tmi_sums){0};
+}
+
+tamis_status tmi_sums_begin(tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *sums = (tmi_sums){.concentrated = budget->rho != NULL};
+    TMI_TRY(tmi_number_ratio(&sums->eps, 0, 1, err));
+    TMI_TRY(tmi_number_ratio(&sums->delta, 0, 1, err));
+    TMI_TRY(tmi_number_ratio(&sums->rho, 0, 1, err));
+done:
+    if (status != TAMIS_OK) tmi_sums_clear(sums);
+    return status;
+}
+
+/* Of an amount without a delta: itself, or eps^2/2. */
+static tamis_status rho_of(tamis_number **rho, const tmi_coin *amount, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *square = NULL, *two = NULL;
+    if (amount->rho) return tmi_number_copy(rho, amount->rho, err);
+    TMI_TRY(tmi_number_mul(&square, amount->eps, amount->eps, err));
+    TMI_TRY(tmi_number_ratio(&two, 2, 1, err));
+    TMI_TRY(tmi_number_div(rho, square, two, err));
+done:
+    tamis_number_free(square);
+    tamis_number_free(two);
+    return status;
+}
+
+static tamis_status refuse(const tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
+{
+    const bool has_delta = amount->delta && tmi_number_sign(amount->delta) > 0;
+    if (budget->rho && has_delta)
+        return tmi_fail(err, TAMIS_REFUSED, "the account counts in rho, and no theorem turns a delta into rho: ask for rho, "
+                                            "or for an epsilon without a delta");
+    if (sums->concentrated && has_delta)
+        return tmi_fail(err, TAMIS_REFUSED, "the account counts in rho since its first release with rho, and a delta cannot be "
+                                            "added to it any more: ask for rho, or for an epsilon without a delta");
+    if (budget->eps && tmi_number_sign(budget->delta) == 0 && (amount->rho || has_delta))
+        return tmi_fail(err, TAMIS_REFUSED, "the account counts pure epsilons, and a release with %s has none: ask for an epsilon "
+                                            "without a delta", amount->rho ? "rho" : "a delta");
+    return TAMIS_OK;
+}
+
+tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount,
+                          tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *rho = NULL;
+    *more = (tmi_sums){.concentrated = sums->concentrated || amount->rho};
+    TMI_TRY(refuse(sums, budget, amount, err));
+    if (more->concentrated) {
+        TMI_TRY(rho_of(&rho, amount, err));
+        TMI_TRY(tmi_number_copy(&more->eps, sums->eps, err));
+        TMI_TRY(tmi_number_copy(&more->delta, sums->delta, err));
+        TMI_TRY(tmi_number_add(&more->rho, sums->rho, rho, err));
+    } else {
+        TMI_TRY(tmi_number_add(&more->eps, sums->eps, amount->eps, err));
+        TMI_TRY(tmi_number_add(&more->delta, sums->delta, amount->delta, err));
+        TMI_TRY(tmi_number_copy(&more->rho, sums->rho, err));
+    }
+done:
+    tamis_number_free(rho);
+    if (status != TAMIS_OK) tmi_sums_clear(more);
+    return status;
+}
+
+/* What the first rho leaves of a budget of (E, D): E - e and D - d. */
+static tamis_status rest(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_number_sub(eps, budget->eps, sums->eps, err));
+    TMI_TRY(tmi_number_sub(delta, budget->delta, sums->delta, err));
+done:
+    return status;
+}
+
+/* Whether a rho converts to (eps, delta). */
+static tamis_status converts(bool *fit, const tamis_number *rho, const tamis_number *eps, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_profile *profile = NULL;
+    tamis_bound bound;
+    *fit = tmi_number_sign(rho) == 0;
+    if (*fit || tmi_number_sign(delta) <= 0 || tmi_number_compare_int(rho, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
+    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
+    TMI_TRY(tamis_profile_delta(&bound, profile, eps, err));
+    *fit = bound.upper <= tmi_number_down(delta);
+done:
+    tamis_profile_free(profile);
+    return status;
+}
+
+tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *eps = NULL, *delta = NULL;
+    *fit = false;
+    if (budget->rho) {
+        *fit = tmi_number_compare(sums->rho, budget->rho) <= 0;
+        return TAMIS_OK;
+    }
+    TMI_TRY(rest(&eps, &delta, sums, budget, err));
+    if (tmi_number_sign(eps) < 0 || tmi_number_sign(delta) < 0) goto done;
+    if (sums->concentrated) TMI_TRY(converts(fit, sums->rho, eps, delta, err));
+    else *fit = true;
+done:
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+/* ---- what to tell ---- */
+
+/* The epsilon of a rho at delta; infinite if none is known. */
+static tamis_status epsilon_of(tamis_bound *eps, const tamis_number *rho, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_profile *profile = NULL;
+    *eps = (tamis_bound){0, 0};
+    if (tmi_number_sign(rho) == 0) return TAMIS_OK;
+    *eps = (tamis_bound){0, INFINITY};
+    if (tmi_number_compare_int(rho, TAMIS_MAX_LOSS) > 0) return TAMIS_OK;
+    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
+    TMI_TRY(tamis_profile_epsilon(eps, profile, delta, err));
+done:
+    tamis_profile_free(profile);
+    return status;
+}
+
+/* x + y or x - y for a double y, rounded as asked. */
+static tamis_status with_double(double *z, const tamis_number *x, double y, bool up, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *exact = NULL, *sum = NULL;
+    *z = y;
+    if (isinf(y)) return TAMIS_OK;
+    TMI_TRY(tmi_number_double(&exact, y, err));
+    TMI_TRY(tmi_number_add(&sum, x, exact, err));
+    *z = up ? tmi_number_up(sum) : tmi_number_down(sum);
+done:
+    tamis_number_free(exact);
+    tamis_number_free(sum);
+    return status;
+}
+
+#define HALVINGS 40
+
+/* The largest rho on top of the sum that still fits, to about twelve digits, from below. */
+static tamis_status room_for_rho(double *room, const tmi_sums *sums, const tamis_number *eps, const tamis_number *delta,
+                                 tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *more = NULL, *sum = NULL;
+    double low = 0, high = tmi_number_up(eps); /* rho = eps has a large delta at eps already */
+    bool fit;
+    *room = 0;
+    if (tmi_number_sign(eps) <= 0 || tmi_number_sign(delta) <= 0) return TAMIS_OK;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = low + (high - low) / 2;
+        TMI_TRY(tmi_number_double(&more, middle, err));
+        TMI_TRY(tmi_number_add(&sum, sums->rho, more, err));
+        TMI_TRY(converts(&fit, sum, eps, delta, err));
+        if (fit) low = middle;
+        else high = middle;
+        tamis_number_free(more);
+        tamis_number_free(sum);
+        more = sum = NULL;
+    }
+    *room = low;
+done:
+    tamis_number_free(more);
+    tamis_number_free(sum);
+    return status;
+}
+
+static tamis_status converted_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_coin *budget,
+                                       tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_bound rho_eps;
+    double room;
+    TMI_TRY(rest(&eps, &delta, sums, budget, err));
+    TMI_TRY(epsilon_of(&rho_eps, sums->rho, delta, err));
+    TMI_TRY(room_for_rho(&room, sums, eps, delta, err));
+    TMI_TRY(with_double(&spent->epsilon.lower, sums->eps, rho_eps.lower, false, err));
+    TMI_TRY(with_double(&spent->epsilon.upper, sums->eps, rho_eps.upper, true, err));
+    TMI_TRY(with_double(&left->epsilon.lower, budget->eps, -spent->epsilon.upper, false, err));
+    TMI_TRY(with_double(&left->epsilon.upper, budget->eps, -spent->epsilon.lower, true, err));
+    if (left->epsilon.lower < 0) left->epsilon.lower = 0;
+    spent->delta = tmi_number_bound(budget->delta);
+    left->delta = (tamis_bound){0, 0};
+    spent->rho = tmi_number_bound(sums->rho);
+    left->rho = (tamis_bound){room, room};
+done:
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_coin *budget,
+                               tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *eps = NULL, *delta = NULL;
+    *spent = *left = (tamis_spending){.in_rho = budget->rho != NULL};
+    if (budget->rho) {
+        TMI_TRY(tmi_number_sub(&eps, budget->rho, sums->rho, err));
+        spent->rho = tmi_number_bound(sums->rho);
+        left->rho = tmi_number_bound(eps);
+    } else if (sums->concentrated) {
+        TMI_TRY(converted_spending(spent, left, sums, budget, err));
+    } else {
+        TMI_TRY(rest(&eps, &delta, sums, budget, err));
+        spent->epsilon = tmi_number_bound(sums->eps);
+        spent->delta = tmi_number_bound(sums->delta);
+        left->epsilon = tmi_number_bound(eps);
+        left->delta = tmi_number_bound(delta);
+    }
+done:
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget,
+                             const tamis_number *at, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *left_eps = NULL, *left_delta = NULL, *usual = NULL, *rho_eps = NULL;
+    tamis_bound bound;
+    if (!sums->concentrated) {
+        TMI_TRY(tmi_number_copy(eps, sums->eps, err));
+        TMI_TRY(tmi_number_copy(delta, sums->delta, err));
+        goto done;
+    }
+    if (!budget->rho) {
+        TMI_TRY(rest(&left_eps, &left_delta, sums, budget, err));
+        at = left_delta;
+    } else if (!at) {
+        TMI_TRY(tamis_number_read(&usual, USUAL_DELTA, err));
+        at = usual;
+    }
+    TMI_TRY(epsilon_of(&bound, sums->rho, at, err));
+    if (isinf(bound.upper)) {
+        status = tmi_fail(err, TAMIS_UNABLE, "the sum of rhos has no epsilon at this delta");
+        goto done;
+    }
+    TMI_TRY(tmi_number_double(&rho_eps, bound.upper, err));
+    TMI_TRY(tmi_number_add(eps, sums->eps, rho_eps, err));
+    TMI_TRY(tmi_number_copy(delta, budget->rho ? at : budget->delta, err));
+done:
+    tamis_number_free(left_eps);
+    tamis_number_free(left_delta);
+    tamis_number_free(usual);
+    tamis_number_free(rho_eps);
+    return status;
+}

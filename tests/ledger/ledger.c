@@ -1,0 +1,259 @@
+#include "test.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "ledger/kit.h"
+#include "ledger/ledger.h"
+
+static void a_charge_survives(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    struct stat facts;
+    (void)state;
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0600);
+    assert_int_equal(tamis_ledger_accounts(ledger), 0);
+    assert_int_equal(charge_as(ledger, "1", "4", &err), 2); /* 1 opens the account */
+    assert_int_equal(charge_as(ledger, "1/2", "4", &err), 3);
+    tamis_ledger_free(ledger);
+    ledger = open_ledger();
+    assert_int_equal(tamis_ledger_accounts(ledger), 1);
+    assert_string_equal(tamis_ledger_survey(ledger, 0), "schools");
+    assert_int_equal(tamis_ledger_find(ledger, "schools"), 0);
+    assert_int_equal(tamis_ledger_find(ledger, "pupils"), -1);
+    tamis_spending budget, spent, left;
+    assert_int_equal(tamis_ledger_spending(&budget, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(budget.epsilon.upper == 4 && spent.epsilon.lower == 1.5 && spent.epsilon.upper == 1.5);
+    assert_true(left.epsilon.lower == 2.5 && left.epsilon.upper == 2.5 && left.delta.upper == 0 && !left.in_rho);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+static void charges_add_up_exactly(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    for (int i = 0; i < 10; i++) assert_int_equal(charge_as(ledger, "0.1", "1", &err), i + 2);
+    assert_int_equal(charge_as(ledger, "1e-300", "1", &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "epsilon 0 is left; nothing was spent"));
+    assert_int_equal(charge_as(ledger, "0", "1", &err), 12);
+    tamis_ledger_free(ledger);
+}
+
+/* A refused first charge opens nothing. */
+static void a_first_charge_may_be_refused(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    assert_int_equal(charge_as(ledger, "2", "1", &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "epsilon 2 would pass the budget of epsilon 1"));
+    assert_int_equal(tamis_ledger_accounts(ledger), 0);
+    assert_int_equal(charge_as(ledger, "2", "3", &err), 2);
+    tamis_ledger_free(ledger);
+}
+
+/* ---- coins ---- */
+
+typedef struct step {
+    const char *amount;
+    tamis_status status;
+} step;
+
+static void go(const char *budget, const step *steps)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    int64_t entry = 1;
+    for (; steps->amount; steps++) {
+        int64_t found = charge_as(ledger, steps->amount, budget, &err);
+        int64_t expected = steps->status == TAMIS_OK ? ++entry : -(int64_t)steps->status;
+        if (found != expected) fail_msg("%s after %d: %s", steps->amount, (int)entry, err.message);
+    }
+    tamis_ledger_free(ledger);
+    if (!verifies(NULL)) fail_msg("it does not verify");
+    unlink(path);
+}
+
+static void each_account_takes_what_it_can_add(void **state)
+{
+    (void)state;
+    go("1", (const step[]){{"1/2", TAMIS_OK}, {"1/4 0", TAMIS_OK}, {"1/8 1e-9", TAMIS_REFUSED}, {"rho 1e-9", TAMIS_REFUSED},
+                           {"1/4", TAMIS_OK}, {"1/1000", TAMIS_REFUSED}, {NULL, TAMIS_OK}});
+    go("rho 1", (const step[]){{"rho 1/2", TAMIS_OK}, {"1", TAMIS_OK}, {"1/2 1e-9", TAMIS_REFUSED}, {"rho 1/1000000", TAMIS_REFUSED},
+                               {"0", TAMIS_OK}, {NULL, TAMIS_OK}});
+    go("2 1e-6", (const step[]){{"1 5e-7", TAMIS_OK}, {"1/2", TAMIS_OK}, {"1/2 6e-7", TAMIS_REFUSED}, {"0.6 1e-7", TAMIS_REFUSED},
+                                {"1/2 5e-7", TAMIS_OK}, {"0 1e-12", TAMIS_REFUSED}, {NULL, TAMIS_OK}});
+}
+
+/* The first rho takes what was added up off the budget; afterwards a delta is refused, and an epsilon is a rho. */
+static void rhos_are_converted_at_the_rest(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    tamis_spending spent, left;
+    tamis_number *eps = NULL, *delta = NULL;
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1 5e-7", "4 1e-6", &err), 2);
+    assert_int_equal(charge_as(ledger, "rho 0.05", "4 1e-6", &err), 3);
+    assert_int_equal(charge_as(ledger, "1/10 1e-9", "4 1e-6", &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "a delta cannot be added"));
+    assert_int_equal(charge_as(ledger, "1/10", "4 1e-6", &err), 4); /* rho 0.005 */
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(spent.rho.lower <= 0.055 && spent.rho.upper >= 0.055 && spent.rho.upper - spent.rho.lower < 1e-16);
+    /* by the formula of Canonne, Kamath and Steinke at delta = 5e-7, over a grid of orders */
+    double best = INFINITY;
+    for (double a = 1.0001; a < 500; a *= 1.0001)
+        best = fmin(best, a * 0.055 + log1p(-1 / a) - (log(5e-7) + log(a)) / (a - 1));
+    assert_true(fabs(spent.epsilon.upper - (1 + best)) < 1e-6);
+    assert_true(fabs(left.epsilon.lower + spent.epsilon.upper - 4) < 1e-12);
+    assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 0, NULL, NULL), TAMIS_OK);
+    char *text = NULL;
+    assert_int_equal(tamis_number_write(&text, delta, NULL), TAMIS_OK);
+    assert_string_equal(text, "1/1000000");
+    tamis_free(text);
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    /* what is told as left can be spent, and hardly more */
+    char amount[64];
+    snprintf(amount, sizeof amount, "rho %.17g", left.rho.lower * (1 + 1e-6));
+    assert_int_equal(charge_as(ledger, amount, "4 1e-6", &err), -TAMIS_REFUSED);
+    snprintf(amount, sizeof amount, "rho %.17g", left.rho.lower * (1 - 1e-15));
+    assert_int_equal(charge_as(ledger, amount, "4 1e-6", &err), 5);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+/* ---- frozen fields, identity ---- */
+
+static void what_differs_is_named(void **state)
+{
+    static const struct {
+        const char *frozen, *budget, *field;
+    } cases[] = {
+        {"{\"source\": {\"file\": \"b.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": \"school\"}", "4", "'source'"},
+        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 11}}, \"unit\": \"school\"}", "4", "'design'"},
+        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}}", "4", "'unit'"},
+        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": \"school\", \"id\": \"x\"}", "4", "'id'"},
+        {FROZEN, "5", "'budget'"}, {FROZEN, "4 1e-6", "'budget'"}, {FROZEN, "rho 4", "'budget'"},
+    };
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", &err), 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_charge s;
+        tamis_charged charged;
+        sample_charge_make(&s, "1", cases[i].budget, "[]");
+        s.charge.frozen = cases[i].frozen;
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_REFUSED);
+        if (!strstr(err.message, cases[i].field)) fail_msg("%s", err.message);
+        assert_int_equal(charged.entry, 0);
+        s.charge.survey = "others";
+        assert_int_equal(tamis_ledger_ask(&charged, ledger, &s.charge, &err), TAMIS_OK);
+        sample_charge_clear(&s);
+    }
+    /* keys in another order, other spaces: the same */
+    sample_charge s;
+    tamis_charged charged;
+    sample_charge_make(&s, "1", "8/2", "[]");
+    s.charge.frozen = "{\"unit\":\"school\",\"design\":{\"srs\":{\"sample\":10,\"population\":1000}},\n\"source\":{\"file\":\"a.csv\"}}";
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
+    sample_charge_clear(&s);
+    tamis_ledger_free(ledger);
+}
+
+static void the_same_again_costs_nothing(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    sample_charge s;
+    tamis_charged first, again;
+    (void)state;
+    sample_charge_make(&s, "1", "4", "[\"total of enroll\"]");
+    assert_int_equal(tamis_ledger_charge(&first, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(first.measurements);
+    assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(again.measurements); /* charged, never released: nobody has seen its numbers */
+    assert_int_equal(again.entry, 3);
+    assert_int_equal(tamis_ledger_released(ledger, first.entry, "{\"noisy\": [1, -2]}", &err), TAMIS_OK);
+    assert_int_equal(tamis_ledger_released(ledger, first.entry, "x", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_released(ledger, 1, "x", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_released(ledger, 99, "x", &err), TAMIS_INVALID);
+    tamis_ledger_free(ledger);
+    ledger = open_ledger();
+    assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_string_equal(again.measurements, "{\"noisy\": [1, -2]}");
+    assert_int_equal(again.entry, first.entry);
+    assert_string_equal(again.hash, first.hash);
+    assert_string_equal(again.time, first.time);
+    tamis_charged_clear(&again);
+    s.charge.again = 1;
+    assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(again.measurements);
+    assert_int_equal(again.entry, 5);
+    s.charge.again = 0;
+    s.charge.survey = "others";
+    assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(again.measurements); /* another account */
+    s.charge.survey = "schools";
+    s.charge.measures = "[\"total of meals\"]";
+    assert_int_equal(tamis_ledger_ask(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(again.measurements);
+    assert_int_equal(again.entry, 0);
+    sample_charge_clear(&s);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+/* ---- time ---- */
+
+static int64_t clock_at;
+
+static int64_t set_clock(void)
+{
+    return clock_at;
+}
+
+static void a_clock_that_runs_backwards_is_noticed(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    sample_charge s;
+    tamis_charged charged;
+    (void)state;
+    ledger->now = set_clock;
+    sample_charge_make(&s, "1/4", "4", "[]");
+    clock_at = 1000000000;
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+    assert_string_equal(charged.time, "2001-09-09T01:46:40Z");
+    assert_false(charged.clock_behind);
+    clock_at -= 3600;
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+    assert_string_equal(charged.time, "2001-09-09T01:46:40Z");
+    assert_true(charged.clock_behind);
+    clock_at += 3601;
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+    assert_string_equal(charged.time, "2001-09-09T01:46:41Z");
+    assert_false(charged.clock_behind);
+    clock_at = INT64_C(1) << 50;
+    tamis_error err = {0};
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_SYSTEM);
+    assert_non_null(strstr(err.message, "clock"));
+    sample_charge_clear(&s);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        IN_A_FOLDER(a_charge_survives), IN_A_FOLDER(charges_add_up_exactly), IN_A_FOLDER(a_first_charge_may_be_refused),
+        IN_A_FOLDER(each_account_takes_what_it_can_add), IN_A_FOLDER(rhos_are_converted_at_the_rest),
+        IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(the_same_again_costs_nothing),
+        IN_A_FOLDER(a_clock_that_runs_backwards_is_noticed),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
