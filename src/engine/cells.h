@@ -2,46 +2,76 @@
  *
  *     doubles  -> grid points      tmi_grid_points
  *     texts    -> codes            tmi_code
- *     grid points and codes of some rows, added to the cells of a request     tmi_cells_add
+ *     labels   -> codes            tmi_cluster_code (engine/labels.h)
+ *     points and codes of some rows, added to the cells of a request     tmi_cells_add
  *
  * Cells of different threads or parts are added up at the end; integers, so the order does not matter.               */
 #ifndef TMI_CELLS_H
 #define TMI_CELLS_H
 
 #include "engine/engine.h"
+#include "engine/text.h"
 
-/* No grid point: |k| <= 2^52. */
+/* No grid point: |k| < 2^52. A missing code is value_count. */
 #define TMI_NO_POINT INT64_MIN
 
-/* k[i] as engine.h defines it for a number column; TMI_NO_POINT where v[i] is missing. */
+/* k[i] as engine.h defines it for a number column; TMI_NO_POINT where v[i] is missing. The second one is for a column
+ * with `by`, whose codes are given. */
 void tmi_grid_points(int64_t *k, const double *v, size_t n, const tmi_column *column);
+void tmi_grid_points_by(int64_t *k, const double *v, const int32_t *codes, size_t n, const tmi_column *column);
 
 /* Whether v is missing in this number column: not finite, or a missing code. */
 bool tmi_is_missing(double v, const tmi_column *column);
 
-/* The values of a category, ready to be looked up. Values and cells are compared without the blanks around them (space,
- * tab, line ends). The column outlives it. */
+/* The values of a category, ready to be looked up. The column outlives it. */
 typedef struct tmi_codes tmi_codes;
 tamis_status tmi_codes_new(tmi_codes **codes, const tmi_column *column, tamis_error *err);
 void tmi_codes_free(tmi_codes *codes);
 
-/* The index among `values`, the first one if a value stands there twice; value_count if it is not among them. */
+/* The code of a text (NULL: an empty cell), value_count if it has none. A text that is listed twice has the code of its
+ * first place; one that is listed as missing is missing. */
 int32_t tmi_code(const tmi_codes *codes, const char *text, size_t length);
 
-/* INVALID if a column breaks its contract: no name, no values, a grid that is none. */
+/* INVALID if a column breaks its contract: no name, no values, a grid that is none. Columns that it is made of are not
+ * looked into. */
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err);
 
-/* The distinct columns of a request in the order of their first use; a column stands for itself by its address.
+/* The least and the largest grid point of a column that was checked. */
+void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column);
+
+/* The distinct columns of a request in the order of their first use (table by table: `by`, then the measures' factors,
+ * present, where), each after those that it is made of, the unit last. A column stands for itself by its address.
+ *
+ * The rows of a unit are ordered by the points and codes of the TMI_NUMBER, TMI_CATEGORY and TMI_GROUPS columns of this
+ * list, the first one that differs deciding; what is missing comes before all else.
+ *
  * INVALID if the request breaks its contract: see tmi_request in engine.h. */
 typedef struct tmi_layout {
-    const tmi_request *request;
+    const tmi_request *request; /* NULL: columns alone */
     const tmi_column **columns;
     size_t column_count;
     size_t answer_count; /* integers in all answers, table after table */
 } tmi_layout;
 
 tamis_status tmi_layout_init(tmi_layout *layout, const tmi_request *request, tamis_error *err);
+tamis_status tmi_layout_init_columns(tmi_layout *layout, const tmi_column *const *columns, size_t count,
+                                     tamis_error *err);
 void tmi_layout_clear(tmi_layout *layout);
+
+/* The place of a column of the layout. */
+size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column);
+
+/* Whether the points or codes of a column are given to tmi_cells_add; others are made there, or labels. */
+static inline bool tmi_is_given(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_GROUPS;
+}
+
+/* Whether a column stands in the source. */
+static inline bool tmi_is_read(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_LABEL;
+}
 
 /* The cells of a request while rows are added. NULL without memory. The layout outlives them. */
 typedef struct tmi_cells tmi_cells;
@@ -49,9 +79,9 @@ tmi_cells *tmi_cells_new(const tmi_layout *layout);
 void tmi_cells_free(tmi_cells *cells);
 
 /* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the
- * layout. */
+ * layout if it is given; else it is not looked at. SYSTEM beyond TMI_MAX_ROWS rows, and without memory. */
 tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t n, tamis_error *err);
-void tmi_cells_add_cells(tmi_cells *cells, tmi_cells *others);
+tamis_status tmi_cells_add_cells(tmi_cells *cells, tmi_cells *others, tamis_error *err);
 
 /* The answer_count integers, in the order of engine.h. */
 void tmi_cells_answers(tmi_int128 *answers, tmi_cells *cells);

@@ -5,70 +5,49 @@
 
 /* Open addressing; at most half of the slots are taken. */
 struct tmi_codes {
-    const tmi_column *column;
+    int32_t missing; /* code of a missing cell */
+    int32_t unknown; /* code of a text that is not listed */
     size_t mask;
     struct slot {
-        const char *text; /* trimmed; inside the column's values */
+        const char *text; /* trimmed; inside the column's values or missing texts */
         size_t length;
         int32_t code;
         bool taken;
     } slots[];
 };
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static void trim(const char **text, size_t *length)
-{
-    while (*length > 0 && is_blank((*text)[*length - 1])) --*length;
-    while (*length > 0 && is_blank(**text)) ++*text, --*length;
-}
-
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = length;
-    for (; length >= 8; text += 8, length -= 8) {
-        uint64_t word;
-        memcpy(&word, text, 8);
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    uint64_t word = 0;
-    memcpy(&word, text, length);
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 /* The slot that holds the text, or the free one where it belongs. */
 static const struct slot *find(const tmi_codes *codes, const char *text, size_t length)
 {
-    for (size_t i = hash_of(text, length) & codes->mask;; i = (i + 1) & codes->mask) {
+    for (size_t i = tmi_hash_text(text, length) & codes->mask;; i = (i + 1) & codes->mask) {
         const struct slot *slot = &codes->slots[i];
         if (!slot->taken || (slot->length == length && memcmp(slot->text, text, length) == 0)) return slot;
     }
+}
+
+static void take(tmi_codes *codes, const char *text, int32_t code)
+{
+    const tmi_cell cell = tmi_trimmed(text, strlen(text));
+    struct slot *slot = &codes->slots[find(codes, cell.bytes, cell.length) - codes->slots];
+    if (!slot->taken) *slot = (struct slot){cell.bytes, cell.length, code, true};
 }
 
 tamis_status tmi_codes_new(tmi_codes **codes, const tmi_column *column, tamis_error *err)
 {
     size_t slots = 4;
     *codes = NULL;
-    if (column->value_count > (size_t)TMI_MAX_CELLS)
+    if (column->value_count > (size_t)TMI_MAX_CELLS || column->missing_text_count > (size_t)TMI_MAX_CELLS)
         return tmi_fail(err, TAMIS_INVALID, "column %s has more than %lld values", column->name,
                         (long long)TMI_MAX_CELLS);
-    while (slots < 2 * column->value_count) slots *= 2;
+    while (slots < 2 * (column->value_count + column->missing_text_count + 1)) slots *= 2;
     tmi_codes *made = tmi_alloc(1, sizeof *made + slots * sizeof *made->slots);
     if (!made) return tmi_fail_memory(err);
-    made->column = column;
     made->mask = slots - 1;
-    for (size_t v = 0; v < column->value_count; v++) {
-        const char *text = column->values[v];
-        size_t length = strlen(text);
-        trim(&text, &length);
-        struct slot *slot = &made->slots[find(made, text, length) - made->slots];
-        if (!slot->taken) *slot = (struct slot){text, length, (int32_t)v, true};
-    }
+    made->unknown = (int32_t)column->value_count;
+    made->missing = column->has_instead ? (int32_t)column->instead : made->unknown;
+    for (size_t i = 0; i < column->missing_text_count; i++) take(made, column->missing_texts[i], made->missing);
+    for (size_t v = 0; v < column->value_count; v++) take(made, column->values[v], (int32_t)v);
+    take(made, "", made->missing);
     *codes = made;
     return TAMIS_OK;
 }
@@ -80,7 +59,7 @@ void tmi_codes_free(tmi_codes *codes)
 
 int32_t tmi_code(const tmi_codes *codes, const char *text, size_t length)
 {
-    trim(&text, &length);
-    const struct slot *slot = find(codes, text, length);
-    return slot->taken ? slot->code : (int32_t)codes->column->value_count;
+    const tmi_cell cell = tmi_trimmed(text ? text : "", text ? length : 0);
+    const struct slot *slot = find(codes, cell.bytes, cell.length);
+    return slot->taken ? slot->code : codes->unknown;
 }

@@ -7,24 +7,17 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "engine/text.h"
 
 /* ---- the first line ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static tamis_status add_name(tmi_csv_header *header, const tmi_text *name, tamis_error *err)
 {
-    const char *text = name->length ? name->bytes : "";
-    size_t length = name->length;
-    while (length > 0 && is_blank(text[length - 1])) length--;
-    while (length > 0 && is_blank(*text)) text++, length--;
+    const tmi_cell text = tmi_trimmed(name->length ? name->bytes : "", name->length);
     char **names = tmi_realloc(header->names, header->count + 1, sizeof *names);
     if (!names) return tmi_fail_memory(err);
     header->names = names;
-    if (!(names[header->count] = tmi_copy_text(text, length))) return tmi_fail_memory(err);
+    if (!(names[header->count] = tmi_copy_text(text.bytes, text.length))) return tmi_fail_memory(err);
     header->count++;
     return TAMIS_OK;
 }
@@ -48,7 +41,7 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
         } else if (!quoted && (c == ',' || c == '\n' || c == '\r' || c == EOF)) {
             *end = c == ',' ? ',' : '\n';
             return TAMIS_OK;
-        } else if (c == '\0' || (closed && !is_blank((char)c)) || (c == '"' && name->length > 0 && !quoted)) {
+        } else if (c == '\0' || (closed && !tmi_is_blank((char)c)) || (c == '"' && name->length > 0 && !quoted)) {
             return tmi_fail(err, TAMIS_INVALID, "%s: the first line is no list of column names with commas", path);
         } else if (c == '"' && !quoted) {
             quoted = true;

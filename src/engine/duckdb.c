@@ -1,10 +1,10 @@
 /* The engine inside this process. Each call opens DuckDB, asks, and closes it again: nothing but integers, or the rows
  * that `rows` was asked for, outlives a call.                                                                         */
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "engine/duckdb_functions.h"
+#include "engine/duckdb_inventory.h"
 #include "engine/duckdb_source.h"
 #include "engine/engine.h"
 
@@ -12,34 +12,66 @@ typedef struct engine_state {
     tmi_engine engine;
     tmi_duckdb_source source;
     unsigned threads;
+    bool sharded_by_unit;
 } engine_state;
 
 /* ---- before the charge ---- */
 
+/* All columns that the inventory names. */
+static tamis_status list_columns(const tmi_column ***list, size_t *count, const tmi_inventory *inventory, tamis_error *err)
+{
+    const tmi_column *const more[] = {inventory->stratum, inventory->unit, inventory->cluster};
+    *count = inventory->column_count;
+    *list = tmi_alloc(*count + 3, sizeof **list);
+    if (!*list) return tmi_fail_memory(err);
+    for (size_t c = 0; c < *count; c++) (*list)[c] = inventory->columns[c];
+    for (size_t i = 0; i < 3; i++)
+        if (more[i]) (*list)[(*count)++] = more[i];
+    if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
+        (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
+        (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
+        return tmi_fail(err, TAMIS_INVALID, "the stratum is no category, or the unit or cluster no label");
+    return TAMIS_OK;
+}
+
+static void clear_inventory(tmi_inventory *inventory)
+{
+    const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
+    int64_t *const lists[] = {inventory->rows_in, inventory->units_in, inventory->clusters_in};
+    inventory->rows = inventory->units = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (lists[i]) memset(lists[i], 0, strata * sizeof **lists);
+}
+
 static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err)
 {
-    const tmi_column *const *columns = inventory->columns;
-    const size_t column_count = inventory->column_count;
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
-    tamis_status status = TAMIS_OK;
-    inventory->rows = inventory->units = 0;
-    if (inventory->unit || inventory->cluster || inventory->stratum)
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "no engine counts units, clusters and strata yet"));
-    for (size_t c = 0; c < column_count; c++) TMI_TRY(tmi_column_check(columns[c], err));
+    tmi_duckdb_functions functions = {0};
+    const tmi_column **list = NULL;
+    size_t count;
+    tamis_status status;
+    clear_inventory(inventory);
+    TMI_TRY(list_columns(&list, &count, inventory, err));
+    TMI_TRY(tmi_duckdb_functions_init_columns(&functions, list, count, err));
+    state->source.may_spill = inventory->unit || inventory->cluster;
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
     TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
-    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES) {
-        tmi_text sql; /* not run: that it can be written is the answer */
-        tmi_text_init(&sql);
-        status = tmi_duckdb_write_source(&sql, &state->source, f, &session, columns, column_count, err);
-        tmi_text_clear(&sql);
-        if (status != TAMIS_OK) goto done;
-    }
+    TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
+    tmi_text sql; /* not run: that it can be written is the answer */
+    tmi_text_init(&sql);
+    status = tmi_duckdb_write_source(&sql, &state->source, 0, SIZE_MAX, &session, functions.layout.columns,
+                                     functions.layout.column_count, err);
+    tmi_text_clear(&sql);
+    if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, progress, context, err));
+    TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, progress, context, err));
 done:
+    if (status != TAMIS_OK) clear_inventory(inventory);
     tmi_duckdb_close(&session);
+    tmi_duckdb_functions_clear(&functions);
+    tmi_free(list);
     return status;
 }
 
@@ -53,14 +85,57 @@ static tamis_status after_charge(tamis_status status, tamis_error *err)
     return TAMIS_SYSTEM;
 }
 
+static void write_values(tmi_text *sql, const tmi_layout *layout, bool with_names)
+{
+    const char *comma = "";
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_given(layout->columns[c])) continue;
+        tmi_text_put(sql, comma);
+        comma = ", ";
+        tmi_duckdb_write_call(sql, layout, c);
+        if (with_names) tmi_text_format(sql, " AS v%zu", c);
+    }
+}
+
+/* The rows of a unit that count: the first ones in the order of tmi_layout, in which a missing point is the smallest
+ * integer already and a missing code must be made so. */
+static void write_kept_rows(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
+{
+    tmi_text_put(sql, "SELECT * FROM (SELECT ");
+    tmi_duckdb_write_label(sql, tmi_layout_index(layout, layout->request->unit));
+    tmi_text_put(sql, " AS u, ");
+    write_values(sql, layout, true);
+    tmi_text_put(sql, " FROM (");
+    tmi_text_put(sql, source->bytes);
+    tmi_text_put(sql, ")) WHERE u <> '' QUALIFY row_number() OVER (PARTITION BY u ORDER BY ");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (column->kind == TMI_NUMBER)
+            tmi_text_format(sql, "v%zu, ", c);
+        else if (tmi_is_given(column))
+            tmi_text_format(sql, "CASE v%zu WHEN %zu THEN -1 ELSE v%zu END, ", c, column->value_count, c);
+    }
+    tmi_text_format(sql, "1) <= %lld", (long long)layout->request->rows_per_unit);
+}
+
 static void write_query(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
 {
     tmi_text_put(sql, "SELECT tamis_cells(");
-    for (size_t c = 0; c < layout->column_count; c++)
-        tmi_text_format(sql, "%stamis_%s_%zu(c%zu)", c > 0 ? ", " : "",
-                        layout->columns[c]->kind == TMI_NUMBER ? "point" : "code", c, c);
+    if (!layout->request->unit) {
+        write_values(sql, layout, false);
+        tmi_text_put(sql, ") FROM (");
+        tmi_text_put(sql, source->bytes);
+        tmi_text_put(sql, ")");
+        return;
+    }
+    const char *comma = "";
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_given(layout->columns[c])) continue;
+        tmi_text_format(sql, "%sv%zu", comma, c);
+        comma = ", ";
+    }
     tmi_text_put(sql, ") FROM (");
-    tmi_text_put(sql, source->bytes);
+    write_kept_rows(sql, layout, source);
     tmi_text_put(sql, ")");
 }
 
@@ -97,19 +172,18 @@ static void clear_answers(tmi_int128 *const *answers, const tmi_request *request
 typedef struct watch {
     tamis_progress *progress;
     void *context;
-    size_t before, all; /* files */
+    size_t before, now, all; /* files */
 } watch;
 
 static int tell(void *context, double share, int64_t rows)
 {
     const watch *w = context;
-    const size_t left = w->all - w->before, now = left < TMI_DUCKDB_FILES ? left : TMI_DUCKDB_FILES;
-    if (share >= 0) share = ((double)w->before + share * (double)now) / (double)w->all;
+    if (share >= 0) share = ((double)w->before + share * (double)w->now) / (double)w->all;
     return w->progress(w->context, share, rows);
 }
 
-static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, size_t first,
-                                    tmi_duckdb_functions *functions, tmi_duckdb_session *session, watch *watch,
+static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state,
+                                    tmi_duckdb_functions *functions, tmi_duckdb_session *session, const watch *watch,
                                     tamis_error *err)
 {
     duckdb_result result = {0};
@@ -117,11 +191,10 @@ static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_sta
     tamis_status status;
     tmi_text_init(&source);
     tmi_text_init(&sql);
-    watch->before = first;
-    TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, first, session, functions->layout.columns,
-                                                 functions->layout.column_count, err), err));
+    TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session,
+                                                 functions->layout.columns, functions->layout.column_count, err), err));
     write_query(&sql, &functions->layout, &source);
-    TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, watch, err));
+    TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, (void *)(uintptr_t)watch, err));
     TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
 done:
     session->api->destroy_result(&result);
@@ -137,14 +210,22 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     engine_state *state = engine->state;
     tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
-    watch watch = {progress, context, 0, state->source.file_count};
+    const size_t files = state->source.file_count;
     clear_answers(answers, request);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
+    /* A unit may have rows in all files, unless the plan says that it has not. */
+    const size_t step = request->unit && !state->sharded_by_unit ? files : TMI_DUCKDB_FILES;
+    state->source.may_spill = request->unit != NULL;
+    for (size_t c = 0; c < functions.layout.column_count; c++)
+        state->source.may_spill = state->source.may_spill || functions.columns[c].clusters;
     TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
-    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES)
-        TMI_TRY(aggregate_files(answers, state, f, &functions, &session, &watch, err));
+    TMI_TRY(after_charge(tmi_duckdb_see_clusters(&functions, &state->source, &session, progress, context, err), err));
+    for (size_t f = 0; f < files; f += step) {
+        const watch watch = {progress, context, f, files - f < step ? files - f : step, files};
+        TMI_TRY(aggregate_files(answers, state, &functions, &session, &watch, err));
+    }
 done:
     if (status != TAMIS_OK) clear_answers(answers, request);
     tmi_duckdb_close(&session);
@@ -152,120 +233,15 @@ done:
     return status;
 }
 
-/* ---- rows, for estimate ---- */
-
-typedef struct row_columns {
-    const tmi_column *const *columns;
-    size_t count;
-    tmi_codes **codes; /* of the categories */
-    void **room;       /* of each column, for one chunk */
-    size_t rows_room;
-} row_columns;
-
-static void clear_rows(row_columns *rows)
-{
-    for (size_t c = 0; c < rows->count; c++) {
-        if (rows->codes) tmi_codes_free(rows->codes[c]);
-        if (rows->room) tmi_free(rows->room[c]);
-    }
-    tmi_free(rows->codes);
-    tmi_free(rows->room);
-}
-
-static tamis_status make_rows(row_columns *rows, const tmi_column *const *columns, size_t count, tamis_error *err)
-{
-    *rows = (row_columns){.columns = columns, .count = count};
-    rows->codes = tmi_alloc(count, sizeof *rows->codes);
-    rows->room = tmi_alloc(count, sizeof *rows->room);
-    if (!rows->codes || !rows->room) return tmi_fail_memory(err);
-    for (size_t c = 0; c < count; c++) {
-        tamis_status status = tmi_column_check(columns[c], err);
-        if (status == TAMIS_OK && columns[c]->kind == TMI_CATEGORY)
-            status = tmi_codes_new(&rows->codes[c], columns[c], err);
-        if (status != TAMIS_OK) return status;
-    }
-    return TAMIS_OK;
-}
-
-static void take_numbers(double *to, const double *from, const uint64_t *validity, size_t n, const tmi_column *column)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = tmi_duckdb_is_null(validity, i) || tmi_is_missing(from[i], column) ? NAN : from[i];
-}
-
-static void take_texts(int32_t *to, const duckdb_string_t *from, const uint64_t *validity, size_t n,
-                       const tmi_codes *codes, int32_t missing)
-{
-    tmi_duckdb_codes(to, from, validity, n, codes, missing);
-    for (size_t i = 0; i < n; i++)
-        if (to[i] == missing) to[i] = -1;
-}
-
-static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const tmi_duckdb_api *api,
-                               tmi_take_rows *take, void *context, tamis_error *err)
-{
-    const size_t n = api->data_chunk_get_size(chunk);
-    for (size_t c = 0; c < rows->count; c++) {
-        if (n > rows->rows_room) {
-            void *room = tmi_realloc(rows->room[c], n, sizeof(double));
-            if (!room) return tmi_fail_memory(err);
-            rows->room[c] = room;
-        }
-        duckdb_vector vector = api->data_chunk_get_vector(chunk, c);
-        const uint64_t *validity = api->vector_get_validity(vector);
-        if (rows->columns[c]->kind == TMI_NUMBER)
-            take_numbers(rows->room[c], api->vector_get_data(vector), validity, n, rows->columns[c]);
-        else
-            take_texts(rows->room[c], api->vector_get_data(vector), validity, n, rows->codes[c],
-                       (int32_t)rows->columns[c]->value_count);
-    }
-    if (n > rows->rows_room) rows->rows_room = n;
-    const tmi_piece piece = {.rows = n, .columns = (const void *const *)rows->room};
-    return take(context, &piece, err);
-}
-
-static tamis_status take_files(row_columns *rows, const engine_state *state, size_t first, tmi_duckdb_session *session,
-                               tmi_take_rows *take, void *context, tamis_error *err)
-{
-    const tmi_duckdb_api *api = session->api;
-    duckdb_result result = {0};
-    duckdb_data_chunk chunk = NULL;
-    tamis_status status;
-    tmi_text sql;
-    tmi_text_init(&sql);
-    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, first, session, rows->columns, rows->count, err));
-    TMI_TRY(tmi_duckdb_stream(&result, session, &sql, err));
-    while ((chunk = api->fetch_chunk(result))) {
-        TMI_TRY(take_chunk(rows, chunk, api, take, context, err));
-        api->destroy_data_chunk(&chunk);
-    }
-    if (api->result_error(&result))
-        status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
-done:
-    api->destroy_data_chunk(&chunk);
-    api->destroy_result(&result);
-    tmi_text_clear(&sql);
-    return status;
-}
+/* ---- the engine ---- */
 
 static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
                               tmi_take_rows *take, void *context, tamis_error *err)
 {
     engine_state *state = engine->state;
-    tmi_duckdb_session session = {0};
-    row_columns rows;
-    tamis_status status;
-    TMI_TRY(make_rows(&rows, columns, column_count, err));
-    TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
-    for (size_t f = 0; f < state->source.file_count; f += TMI_DUCKDB_FILES)
-        TMI_TRY(take_files(&rows, state, f, &session, take, context, err));
-done:
-    tmi_duckdb_close(&session);
-    clear_rows(&rows);
-    return status;
+    state->source.may_spill = false;
+    return tmi_duckdb_read_rows(&state->source, state->threads, columns, column_count, take, context, err);
 }
-
-/* ---- the engine ---- */
 
 static void free_engine(tmi_engine *engine)
 {
@@ -287,6 +263,7 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
         return status;
     }
     state->threads = threads;
+    state->sharded_by_unit = source->sharded_by_unit;
     state->engine = (tmi_engine){.name = "duckdb", .state = state, .describe = describe, .aggregate = aggregate,
                                  .rows = read_rows, .free = free_engine};
     *engine = &state->engine;

@@ -45,13 +45,6 @@ done:
 
 /* ---- reading ---- */
 
-static tmi_cell cell_of(const duckdb_string_t *text)
-{
-    const size_t length = text->value.inlined.length;
-    const bool is_short = length <= sizeof text->value.inlined.inlined;
-    return (tmi_cell){is_short ? text->value.inlined.inlined : text->value.pointer.ptr, length};
-}
-
 typedef struct cell_room {
     tmi_cell **cells; /* of each column, for one chunk */
     size_t count, rows;
@@ -71,7 +64,7 @@ static tamis_status take_chunk(cell_room *room, duckdb_data_chunk chunk, const t
         const uint64_t *validity = api->vector_get_validity(vector);
         const duckdb_string_t *texts = api->vector_get_data(vector);
         for (size_t i = 0; i < n; i++)
-            room->cells[c][i] = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : cell_of(&texts[i]);
+            room->cells[c][i] = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&texts[i]);
     }
     if (n > room->rows) room->rows = n;
     return take(context, first, n, room->cells, err);
@@ -120,7 +113,7 @@ tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t coun
         wanted[c] = (tmi_column){.name = frame->names[columns[c]], .kind = TMI_CATEGORY};
         list[c] = &wanted[c];
     }
-    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, 0, &state->session, list, count, err));
+    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, 0, 1, &state->session, list, count, err));
     TMI_TRY(take_all(&room, state, &sql, take, context, watch, err));
 done:
     for (size_t c = 0; room.cells && c < count; c++) tmi_free(room.cells[c]);

@@ -20,28 +20,23 @@ typedef struct memory {
 
 _Static_assert(sizeof(duckdb_string_t) == 2 * sizeof(uint64_t), "a string is two words");
 
-static int32_t code_of(const duckdb_string_t *string, const tmi_codes *codes)
-{
-    const uint32_t length = string->value.inlined.length;
-    const char *text = length <= sizeof string->value.inlined.inlined ? string->value.inlined.inlined
-                                                                      : string->value.pointer.ptr;
-    return tmi_code(codes, text, length);
-}
-
 void tmi_duckdb_codes(int32_t *code, const duckdb_string_t *texts, const uint64_t *validity, size_t n,
-                      const tmi_codes *codes, int32_t missing)
+                      const tmi_codes *codes)
 {
+    const int32_t empty = tmi_code(codes, NULL, 0);
     memory remembered[REMEMBERED] = {0};
     for (size_t i = 0; i < n; i++) {
         if (tmi_duckdb_is_null(validity, i)) {
-            code[i] = missing;
+            code[i] = empty;
             continue;
         }
         uint64_t word[2];
         memcpy(word, &texts[i], sizeof word);
         memory *place = &remembered[((word[0] ^ word[1]) * UINT64_C(0x9e3779b97f4a7c15)) >> 58];
-        if (!place->filled || place->word[0] != word[0] || place->word[1] != word[1])
-            *place = (memory){{word[0], word[1]}, code_of(&texts[i], codes), true};
+        if (!place->filled || place->word[0] != word[0] || place->word[1] != word[1]) {
+            const tmi_cell cell = tmi_duckdb_cell(&texts[i]);
+            *place = (memory){{word[0], word[1]}, tmi_code(codes, cell.bytes, cell.length), true};
+        }
         code[i] = place->code;
     }
 }
@@ -52,22 +47,43 @@ static void codes_of_texts(duckdb_function_info info, duckdb_data_chunk input, d
     const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
     duckdb_vector texts = api->data_chunk_get_vector(input, 0);
     tmi_duckdb_codes(api->vector_get_data(output), api->vector_get_data(texts), api->vector_get_validity(texts),
-                     api->data_chunk_get_size(input), column->codes, (int32_t)column->column->value_count);
+                     api->data_chunk_get_size(input), column->codes);
+}
+
+static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
+    duckdb_vector vector = api->data_chunk_get_vector(input, 0);
+    const duckdb_string_t *labels = api->vector_get_data(vector);
+    const uint64_t *validity = api->vector_get_validity(vector);
+    const int32_t *strata = column->column->stratum ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
+    int32_t *code = api->vector_get_data(output);
+    for (size_t i = 0; i < api->data_chunk_get_size(input); i++)
+        code[i] = tmi_cluster_code(column->clusters, strata ? strata[i] : 0,
+                            tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]));
 }
 
 /* ---- numbers to grid points ---- */
 
+/* What stands under a NULL is anything, and not ours to change. */
 static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
-    const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
+    const tmi_column *column = ((const tmi_duckdb_column *)api->scalar_function_get_extra_info(info))->column;
     duckdb_vector numbers = api->data_chunk_get_vector(input, 0);
     const uint64_t *validity = api->vector_get_validity(numbers);
     const size_t n = api->data_chunk_get_size(input);
+    const int32_t *codes = column->by ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
     int64_t *points = api->vector_get_data(output);
-    tmi_grid_points(points, api->vector_get_data(numbers), n, column->column);
+    if (column->by)
+        tmi_grid_points_by(points, api->vector_get_data(numbers), codes, n, column);
+    else
+        tmi_grid_points(points, api->vector_get_data(numbers), n, column);
     for (size_t i = 0; validity && i < n; i++)
-        if (tmi_duckdb_is_null(validity, i)) points[i] = TMI_NO_POINT;
+        if (tmi_duckdb_is_null(validity, i))
+            points[i] = column->has_instead && !(codes && codes[i] == (int32_t)column->by->value_count) ? column->instead
+                                                                                                          : TMI_NO_POINT;
 }
 
 /* ---- the aggregate ---- */
@@ -123,8 +139,9 @@ static void state_update(duckdb_function_info info, duckdb_data_chunk input, duc
     const void *columns[MAX_COLUMNS];
     const size_t n = api->data_chunk_get_size(input);
     if (n == 0) return;
-    for (size_t c = 0; c < functions->layout.column_count; c++)
-        columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, c));
+    for (size_t c = 0, argument = 0; c < functions->layout.column_count; c++)
+        if (tmi_is_given(functions->layout.columns[c]))
+            columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
     atomic_fetch_add_explicit(functions->rows, (int64_t)n, memory_order_relaxed);
     tmi_cells *cells = state_of(states[0])->cells;
     if (!cells || tmi_cells_add(cells, columns, n, NULL) != TAMIS_OK) out_of_memory(info);
@@ -134,10 +151,10 @@ static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sou
                           idx_t count)
 {
     for (idx_t i = 0; i < count; i++) {
-        if (state_of(targets[i])->cells && state_of(sources[i])->cells)
-            tmi_cells_add_cells(state_of(targets[i])->cells, state_of(sources[i])->cells);
-        else
+        if (!state_of(targets[i])->cells || !state_of(sources[i])->cells)
             out_of_memory(info);
+        else if (tmi_cells_add_cells(state_of(targets[i])->cells, state_of(sources[i])->cells, NULL) != TAMIS_OK)
+            tmi_duckdb()->aggregate_function_set_error(info, "too many rows");
     }
 }
 
@@ -165,24 +182,53 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
 
 /* ---- making them known ---- */
 
+static const char *function_of(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER ? "tamis_point" : column->kind == TMI_CATEGORY ? "tamis_code" : "tamis_group";
+}
+
+/* The category whose code is the second argument; NULL: there is only one. */
+static const tmi_column *second_of(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER ? column->by : column->kind == TMI_GROUPS ? column->stratum : NULL;
+}
+
+void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c], *second = second_of(column);
+    tmi_text_format(sql, "%s_%zu(c%zu", function_of(column), c,
+                    column->kind == TMI_GROUPS ? tmi_layout_index(layout, column->of) : c);
+    if (second) {
+        tmi_text_put(sql, ", ");
+        tmi_duckdb_write_call(sql, layout, tmi_layout_index(layout, second));
+    }
+    tmi_text_put(sql, ")");
+}
+
 static bool register_column(const tmi_duckdb_column *column, size_t number, duckdb_connection connection)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
     const bool is_number = column->column->kind == TMI_NUMBER;
+    if (!tmi_is_given(column->column)) return true;
     char name[64];
-    snprintf(name, sizeof name, is_number ? "tamis_point_%zu" : "tamis_code_%zu", number);
+    snprintf(name, sizeof name, "%s_%zu", function_of(column->column), number);
     duckdb_scalar_function function = api->create_scalar_function();
     duckdb_logical_type from = api->create_logical_type(is_number ? DUCKDB_TYPE_DOUBLE : DUCKDB_TYPE_VARCHAR);
-    duckdb_logical_type to = api->create_logical_type(is_number ? DUCKDB_TYPE_BIGINT : DUCKDB_TYPE_INTEGER);
+    duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
+    duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
     api->scalar_function_set_name(function, name);
     api->scalar_function_add_parameter(function, from);
-    api->scalar_function_set_return_type(function, to);
+    if (second_of(column->column)) api->scalar_function_add_parameter(function, code);
+    api->scalar_function_set_return_type(function, is_number ? point : code);
     api->scalar_function_set_special_handling(function); /* NULL reaches us */
     api->scalar_function_set_extra_info(function, (void *)(uintptr_t)column, NULL);
-    api->scalar_function_set_function(function, is_number ? points_of_numbers : codes_of_texts);
+    api->scalar_function_set_function(function, is_number             ? points_of_numbers
+                                                : column->clusters ? codes_of_labels
+                                                                 : codes_of_texts);
     bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&from);
-    api->destroy_logical_type(&to);
+    api->destroy_logical_type(&code);
+    api->destroy_logical_type(&point);
     api->destroy_scalar_function(&function);
     return done;
 }
@@ -196,9 +242,11 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
     duckdb_logical_type answer = api->create_logical_type(DUCKDB_TYPE_HUGEINT);
     duckdb_logical_type answers = api->create_list_type(answer);
     api->aggregate_function_set_name(function, "tamis_cells");
-    for (size_t c = 0; c < functions->layout.column_count; c++)
-        api->aggregate_function_add_parameter(function,
-                                              functions->layout.columns[c]->kind == TMI_NUMBER ? point : code);
+    for (size_t c = 0; c < functions->layout.column_count; c++) {
+        const tmi_column *column = functions->layout.columns[c];
+        if (tmi_is_given(column))
+            api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
+    }
     api->aggregate_function_set_return_type(function, answers);
     api->aggregate_function_set_functions(function, state_size, state_init, state_update, state_combine, state_finish);
     api->aggregate_function_set_special_handling(function);
@@ -216,10 +264,30 @@ tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_
                                            tamis_error *err)
 {
     functions->rows = &session->rows;
-    bool done = register_cells(functions, session->connection);
+    bool done = !functions->layout.request || register_cells(functions, session->connection);
     for (size_t c = 0; done && c < functions->layout.column_count; c++)
         done = register_column(&functions->columns[c], c, session->connection);
     return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not take the functions of tamis");
+}
+
+/* What the columns of the layout need. */
+static tamis_status make_columns(tmi_duckdb_functions *functions, tamis_error *err)
+{
+    const size_t count = functions->layout.column_count;
+    if (count > MAX_COLUMNS) return tmi_fail(err, TAMIS_INVALID, "the request has more than %d columns", MAX_COLUMNS);
+    functions->columns = tmi_alloc(count, sizeof *functions->columns);
+    if (!functions->columns) return tmi_fail_memory(err);
+    for (size_t c = 0; c < count; c++) {
+        tmi_duckdb_column *column = &functions->columns[c];
+        column->column = functions->layout.columns[c];
+        if (column->column->kind == TMI_CATEGORY) {
+            tamis_status status = tmi_codes_new(&column->codes, column->column, err);
+            if (status != TAMIS_OK) return status;
+        } else if (column->column->kind == TMI_GROUPS && !(column->clusters = tmi_clusters_new(column->column))) {
+            return tmi_fail_memory(err);
+        }
+    }
+    return TAMIS_OK;
 }
 
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err)
@@ -227,21 +295,19 @@ tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tm
     tamis_status status;
     *functions = (tmi_duckdb_functions){0};
     TMI_TRY(tmi_layout_init(&functions->layout, request, err));
-    const size_t count = functions->layout.column_count;
-    if (count > MAX_COLUMNS) {
-        status = tmi_fail(err, TAMIS_INVALID, "the request has more than %d columns", MAX_COLUMNS);
-        goto done;
-    }
-    functions->columns = tmi_alloc(count, sizeof *functions->columns);
-    if (!functions->columns) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
-    for (size_t c = 0; c < count; c++) {
-        tmi_duckdb_column *column = &functions->columns[c];
-        column->column = functions->layout.columns[c];
-        if (column->column->kind == TMI_CATEGORY) TMI_TRY(tmi_codes_new(&column->codes, column->column, err));
-    }
+    TMI_TRY(make_columns(functions, err));
+done:
+    if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
+    return status;
+}
+
+tamis_status tmi_duckdb_functions_init_columns(tmi_duckdb_functions *functions, const tmi_column *const *columns,
+                                               size_t count, tamis_error *err)
+{
+    tamis_status status;
+    *functions = (tmi_duckdb_functions){0};
+    TMI_TRY(tmi_layout_init_columns(&functions->layout, columns, count, err));
+    TMI_TRY(make_columns(functions, err));
 done:
     if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
     return status;
@@ -261,8 +327,10 @@ void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions)
 
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions)
 {
-    for (size_t c = 0; functions->columns && c < functions->layout.column_count; c++)
+    for (size_t c = 0; functions->columns && c < functions->layout.column_count; c++) {
         tmi_codes_free(functions->columns[c].codes);
+        tmi_clusters_free(functions->columns[c].clusters);
+    }
     tmi_duckdb_functions_forget(functions);
     tmi_free(functions->columns);
     tmi_layout_clear(&functions->layout);

@@ -1,8 +1,9 @@
-/* Three functions that we add to DuckDB for one request, so that its own loops stay and ours are short:
+/* The functions that we add to DuckDB for one request, so that its own loops stay and ours are short:
  *
- *     tamis_point_C(v DOUBLE) -> BIGINT       the grid point of column C, TMI_NO_POINT if v is missing
- *     tamis_code_C(text VARCHAR) -> INTEGER   the code of column C, value_count if it is not among the values
- *     tamis_cells(x, …) -> HUGEINT[]          an aggregate: all answers of the request, from the points and codes
+ *     tamis_point_C(v DOUBLE [, code INTEGER]) -> BIGINT       the grid point of column C, TMI_NO_POINT if v is missing
+ *     tamis_code_C(text VARCHAR) -> INTEGER                    the code of column C, value_count if it has none
+ *     tamis_group_C(label VARCHAR [, code INTEGER]) -> INTEGER the same of a TMI_GROUPS column
+ *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
  *
  * The first two depend on their argument alone, so DuckDB evaluates them once for each entry of a Parquet dictionary
  * instead of once for each row. The aggregate has one state a thread; the states are added up. The same can be said in
@@ -13,10 +14,12 @@
 
 #include "engine/cells.h"
 #include "engine/duckdb_session.h"
+#include "engine/labels.h"
 
 typedef struct tmi_duckdb_column {
     const tmi_column *column;
-    tmi_codes *codes; /* of a category */
+    tmi_codes *codes;   /* of a category */
+    tmi_clusters *clusters; /* of TMI_GROUPS */
 } tmi_duckdb_column;
 
 /* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB
@@ -28,7 +31,10 @@ typedef struct tmi_duckdb_functions {
     _Atomic int64_t *rows; /* where rows are counted */
 } tmi_duckdb_functions;
 
+/* The functions of a request, or of columns alone: then there is no aggregate. */
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
+tamis_status tmi_duckdb_functions_init_columns(tmi_duckdb_functions *functions, const tmi_column *const *columns,
+                                               size_t count, tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
 /* Frees the cells of the states; between queries only. */
@@ -37,13 +43,24 @@ void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
 tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                            tamis_error *err);
 
-/* The codes of n texts; rows that `validity` (NULL: none) marks as NULL are missing. */
+/* The call that gives the points or codes of column c of the layout, which is given (tmi_is_given), from the columns c0, c1 …
+ * of the source. */
+void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c);
+
+/* The codes of n texts; rows that `validity` (NULL: none) marks as NULL are empty. */
 void tmi_duckdb_codes(int32_t *code, const duckdb_string_t *texts, const uint64_t *validity, size_t n,
-                      const tmi_codes *codes, int32_t missing);
+                      const tmi_codes *codes);
 
 static inline bool tmi_duckdb_is_null(const uint64_t *validity, size_t row)
 {
     return validity && !(validity[row / 64] >> (row % 64) & 1);
+}
+
+static inline tmi_cell tmi_duckdb_cell(const duckdb_string_t *text)
+{
+    const size_t length = text->value.inlined.length;
+    const bool is_short = length <= sizeof text->value.inlined.inlined;
+    return (tmi_cell){is_short ? text->value.inlined.inlined : text->value.pointer.ptr, length};
 }
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/duckdb_session.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,20 +22,32 @@ static tamis_status failed(tamis_error *err)
     return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started");
 }
 
-/* Nothing is downloaded, no file but those listed is read, none is written, and no query can change that. */
-static void write_settings(tmi_text *sql, const char *const *files, size_t file_count)
+/* A folder that only this user may enter. */
+static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)
 {
-    tmi_text_put(sql, "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET allowed_paths=[");
-    for (size_t f = 0; f < file_count; f++) {
-        tmi_text_put(sql, f > 0 ? "," : "");
-        tmi_sql_text(sql, files[f]);
-    }
-    tmi_text_put(sql, "]; SET enable_external_access=false; SET lock_configuration=true");
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/') parent = "/tmp";
+    const int length = snprintf(session->folder, sizeof session->folder, "%s/tamis-XXXXXX", parent);
+    if (length > 0 && (size_t)length < sizeof session->folder && mkdtemp(session->folder)) return TAMIS_OK;
+    session->folder[0] = '\0';
+    return tmi_fail(err, TAMIS_SYSTEM, "%s: no temporary folder could be made there; TMPDIR may name another place", parent);
 }
 
-static tamis_status open_database(tmi_duckdb_session *session, unsigned threads, bool in_order, tamis_error *err)
+/* DuckDB removes its files itself, unless it was interrupted. */
+static void remove_folder(tmi_duckdb_session *session)
+{
+    if (session->folder[0] == '\0') return;
+    DIR *folder = opendir(session->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(session->folder);
+}
+
+static tamis_status open_database(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
+    unsigned threads = options->threads;
     if (threads == 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         threads = cores > 0 ? (unsigned)cores : 1;
@@ -45,11 +58,11 @@ static tamis_status open_database(tmi_duckdb_session *session, unsigned threads,
     snprintf(memory_text, sizeof memory_text, "%uMB", MEMORY_BASE_MB + MEMORY_THREAD_MB * threads);
     const struct {
         const char *name, *value;
-    } options[] = {
+    } settings[] = {
         {"threads", thread_text},
         {"memory_limit", memory_text},
-        {"temp_directory", ""},
-        {"preserve_insertion_order", in_order ? "true" : "false"},
+        {"temp_directory", session->folder},
+        {"preserve_insertion_order", options->in_order ? "true" : "false"},
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"allow_community_extensions", "false"},
@@ -57,37 +70,59 @@ static tamis_status open_database(tmi_duckdb_session *session, unsigned threads,
     duckdb_config config;
     char *message = NULL;
     bool opened = api->create_config(&config) == DuckDBSuccess;
-    for (size_t i = 0; opened && i < sizeof options / sizeof *options; i++)
-        opened = api->set_config(config, options[i].name, options[i].value) == DuckDBSuccess;
+    for (size_t i = 0; opened && i < sizeof settings / sizeof *settings; i++)
+        opened = api->set_config(config, settings[i].name, settings[i].value) == DuckDBSuccess;
     opened = opened && api->open_ext(NULL, &session->database, config, &message) == DuckDBSuccess;
     api->free(message);
     api->destroy_config(&config);
     return opened ? TAMIS_OK : failed(err);
 }
 
-tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const char *const *files, size_t file_count, unsigned threads,
-                             bool in_order, tamis_error *err)
+static tamis_status set(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
 {
-    tamis_status status;
-    tmi_text sql;
+    if (sql->failed) return tmi_fail_memory(err);
+    return session->api->query(session->connection, sql->bytes, NULL) == DuckDBError ? failed(err) : TAMIS_OK;
+}
+
+tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
     memset(session, 0, sizeof *session);
-    tmi_text_init(&sql);
     session->api = tmi_duckdb_load(err);
     if (!session->api) return TAMIS_SYSTEM;
-    TMI_TRY(open_database(session, threads, in_order, err));
-    if (session->api->connect(session->database, &session->connection) == DuckDBError) {
-        status = failed(err);
-        goto done;
-    }
-    write_settings(&sql, files, file_count);
-    if (sql.failed) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
-    if (session->api->query(session->connection, sql.bytes, NULL) == DuckDBError) status = failed(err);
+    if (options->may_spill) TMI_TRY(make_folder(session, err));
+    TMI_TRY(open_database(session, options, err));
+    if (session->api->connect(session->database, &session->connection) == DuckDBError) TMI_TRY(failed(err));
 done:
-    tmi_text_clear(&sql);
     if (status != TAMIS_OK) tmi_duckdb_close(session);
+    return status;
+}
+
+tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, size_t number, tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "ATTACH ");
+    tmi_sql_text(&sql, path);
+    tmi_text_format(&sql, " AS d%zu (TYPE DUCKDB, READ_ONLY)", number);
+    tamis_status status = set(session, &sql, err);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SET temp_file_encryption=true; SET enable_progress_bar=true; SET enable_progress_bar_print=false; "
+                       "SET allowed_paths=[");
+    for (size_t f = 0; f < options->file_count; f++) {
+        tmi_text_put(&sql, f > 0 ? "," : "");
+        tmi_sql_text(&sql, options->files[f]);
+    }
+    tmi_text_put(&sql, "]; SET enable_external_access=false; SET lock_configuration=true");
+    tamis_status status = set(session, &sql, err);
+    tmi_text_clear(&sql);
     return status;
 }
 
@@ -95,6 +130,7 @@ void tmi_duckdb_close(tmi_duckdb_session *session)
 {
     if (session->connection) session->api->disconnect(&session->connection);
     if (session->database) session->api->close(&session->database);
+    remove_folder(session);
     memset(session, 0, sizeof *session);
 }
 

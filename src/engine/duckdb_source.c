@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "engine/cells.h"
 #include "engine/csv.h"
+#include "engine/duckdb_functions.h"
 #include "engine/sql.h"
 
 /* ---- files ---- */
@@ -20,6 +22,13 @@ static bool ends_in(const char *name, const char *ending)
     return length > n && strcasecmp(name + length - n, ending) == 0;
 }
 
+static bool kind_of(tmi_duckdb_kind *kind, const char *name)
+{
+    const bool is_csv = ends_in(name, ".csv"), is_parquet = ends_in(name, ".parquet");
+    *kind = is_csv ? TMI_CSV_FILE : is_parquet ? TMI_PARQUET_FILE : TMI_DUCKDB_FILE;
+    return is_csv || is_parquet || ends_in(name, ".duckdb") || ends_in(name, ".db");
+}
+
 tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -27,13 +36,16 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
     if (!given || !given->files || given->file_count == 0)
         return tmi_fail(err, TAMIS_INVALID, "the source names no file");
     source->files = tmi_alloc(given->file_count, sizeof *source->files);
-    if (!source->files) return tmi_fail_memory(err);
+    if (given->table) source->table = tmi_copy_text(given->table, strlen(given->table));
+    if (!source->files || (given->table && !source->table)) {
+        tmi_duckdb_source_clear(source);
+        return tmi_fail_memory(err);
+    }
     for (size_t f = 0; f < given->file_count; f++) {
         tmi_duckdb_file *file = &source->files[source->file_count];
         const char *name = given->files[f] ? given->files[f] : "";
-        file->is_csv = ends_in(name, ".csv");
-        if (!file->is_csv && !ends_in(name, ".parquet")) {
-            status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv or .parquet", name);
+        if (!kind_of(&file->kind, name)) {
+            status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv, .parquet, .duckdb or .db", name);
             goto done;
         }
         file->given = tmi_copy_text(name, strlen(name));
@@ -54,7 +66,9 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source)
         tmi_free(source->files[f].given);
         tmi_free(source->files[f].path);
         tmi_free(source->files[f].pattern);
+        tmi_free(source->files[f].table);
     }
+    tmi_free(source->table);
     tmi_free(source->files);
     *source = (tmi_duckdb_source){0};
 }
@@ -93,6 +107,55 @@ static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
     return file->path ? write_pattern(&file->pattern, path, err) : tmi_fail_memory(err);
 }
 
+/* The table of an attached file: the one that was named, "schema.name" or "name" in the schema main, or the only one. */
+static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_source *source, size_t f, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    tmi_duckdb_file *file = &source->files[f];
+    duckdb_result result = {0};
+    duckdb_data_chunk chunk = NULL;
+    tamis_status status;
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_format(&sql, "SELECT '\"' || replace(schema_name, '\"', '\"\"') || '\".\"' || replace(table_name, '\"', '\"\"') || "
+                          "'\"' FROM duckdb_tables() WHERE database_name = 'd%zu' AND NOT internal", f);
+    if (source->table) {
+        tmi_text_put(&sql, " AND (schema_name || '.' || table_name = ");
+        tmi_sql_text(&sql, source->table);
+        tmi_text_put(&sql, " OR (schema_name = 'main' AND table_name = ");
+        tmi_sql_text(&sql, source->table);
+        tmi_text_put(&sql, "))");
+    }
+    TMI_TRY(tmi_duckdb_run(&result, session, &sql, NULL, NULL, err));
+    chunk = api->fetch_chunk(result);
+    const size_t count = chunk ? api->data_chunk_get_size(chunk) : 0;
+    if (count == 1) {
+        const tmi_cell name = tmi_duckdb_cell(api->vector_get_data(api->data_chunk_get_vector(chunk, 0)));
+        tmi_free(file->table);
+        file->table = tmi_copy_text(name.bytes, name.length);
+        if (!file->table) status = tmi_fail_memory(err);
+    } else if (source->table) {
+        status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table %s" : "%s: there is more than one table %s",
+                          file->given, source->table);
+    } else {
+        status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table in it"
+                                                         : "%s: there are several tables in it; `table` says which is meant",
+                          file->given);
+    }
+done:
+    api->destroy_data_chunk(&chunk);
+    api->destroy_result(&result);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+static tamis_status attach(tmi_duckdb_session *session, const tmi_duckdb_source *source, size_t f, tamis_error *err)
+{
+    if (tmi_duckdb_attach(session, source->files[f].path, f, err) == TAMIS_OK) return find_table(session, source, f, err);
+    return tmi_fail(err, TAMIS_INVALID, "%s: no DuckDB file, or one that another program is writing to",
+                    source->files[f].given);
+}
+
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
                                     tamis_error *err)
 {
@@ -115,9 +178,14 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
         paths[2 * f] = source->files[f].path;
         paths[2 * f + 1] = source->files[f].pattern;
     }
-    status = tmi_duckdb_open(session, paths, 2 * source->file_count, threads, source->in_order, err);
+    const tmi_duckdb_options options = {paths, 2 * source->file_count, threads, source->in_order, source->may_spill};
+    TMI_TRY(tmi_duckdb_open(session, &options, err));
+    for (size_t f = 0; f < source->file_count; f++)
+        if (source->files[f].kind == TMI_DUCKDB_FILE) TMI_TRY(attach(session, source, f, err));
+    TMI_TRY(tmi_duckdb_lock(session, &options, err));
 done:
     tmi_free(paths);
+    if (status != TAMIS_OK && session->api) tmi_duckdb_close(session);
     return status;
 }
 
@@ -137,22 +205,29 @@ tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_e
 
 /* ---- one file ---- */
 
-/* The columns of a file as SQL knows them. A CSV file's are numbered k0, k1 …: names that differ only in capitals are
+static const char *const kind_names[] = {"CSV", "Parquet", "DuckDB"};
+
+/* The columns of a file as SQL knows them: of a CSV file by its first line, of others by a query. A CSV file's are numbered k0, k1 …: names that differ only in capitals are
  * one name for DuckDB, and what stands in a first line needs no way into a query. */
 typedef struct file_columns {
     tmi_csv_header csv;
-    duckdb_result parquet; /* of a query that gives no rows */
+    duckdb_result result; /* of a query that gives no rows */
 } file_columns;
 
 static void clear_columns(file_columns *columns, const tmi_duckdb_session *session)
 {
     tmi_csv_header_clear(&columns->csv);
-    session->api->destroy_result(&columns->parquet);
+    session->api->destroy_result(&columns->result);
 }
 
-static void write_reader(tmi_text *sql, const tmi_duckdb_file *file, const file_columns *columns)
+static void write_reader(tmi_text *sql, const tmi_duckdb_source *source, size_t f, const file_columns *columns)
 {
-    if (!file->is_csv) {
+    const tmi_duckdb_file *file = &source->files[f];
+    if (file->kind == TMI_DUCKDB_FILE) {
+        tmi_text_format(sql, "d%zu.%s", f, file->table);
+        return;
+    }
+    if (file->kind == TMI_PARQUET_FILE) {
         tmi_text_put(sql, "read_parquet(");
         tmi_sql_text(sql, file->pattern);
         tmi_text_put(sql, ", hive_partitioning=false)");
@@ -167,21 +242,22 @@ static void write_reader(tmi_text *sql, const tmi_duckdb_file *file, const file_
     tmi_text_put(sql, "})");
 }
 
-static tamis_status read_columns(file_columns *columns, const tmi_duckdb_file *file, tmi_duckdb_session *session,
-                                 tamis_error *err)
+static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source *source, size_t f,
+                                 tmi_duckdb_session *session, tamis_error *err)
 {
+    const tmi_duckdb_file *file = &source->files[f];
     tmi_text sql;
     memset(columns, 0, sizeof *columns);
-    if (file->is_csv) return tmi_csv_header_read(&columns->csv, file->given, err);
+    if (file->kind == TMI_CSV_FILE) return tmi_csv_header_read(&columns->csv, file->given, err);
     tmi_text_init(&sql);
     tmi_text_put(&sql, "SELECT * FROM ");
-    write_reader(&sql, file, NULL);
+    write_reader(&sql, source, f, NULL);
     tmi_text_put(&sql, " LIMIT 0");
-    tamis_status status = tmi_duckdb_run(&columns->parquet, session, &sql, NULL, NULL, NULL);
+    tamis_status status = tmi_duckdb_run(&columns->result, session, &sql, NULL, NULL, NULL);
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    return tmi_fail(err, TAMIS_INVALID, "%s: no Parquet file, or a damaged one", file->given);
+    return tmi_fail(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", file->given, kind_names[file->kind]);
 }
 
 tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
@@ -193,12 +269,12 @@ tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duc
     tamis_status status;
     *names = NULL;
     *count = 0;
-    TMI_TRY(read_columns(&known, file, session, err));
-    const size_t n = file->is_csv ? known.csv.count : api->column_count(&known.parquet);
+    TMI_TRY(read_columns(&known, source, f, session, err));
+    const size_t n = file->kind == TMI_CSV_FILE ? known.csv.count : api->column_count(&known.result);
     *names = tmi_alloc(n, sizeof **names);
     if (!*names) TMI_TRY(tmi_fail_memory(err));
     for (*count = 0; *count < n; ++*count) {
-        const char *name = file->is_csv ? known.csv.names[*count] : api->column_name(&known.parquet, *count);
+        const char *name = file->kind == TMI_CSV_FILE ? known.csv.names[*count] : api->column_name(&known.result, *count);
         (*names)[*count] = tmi_copy_text(name, strlen(name));
         if (!(*names)[*count]) TMI_TRY(tmi_fail_memory(err));
     }
@@ -262,24 +338,25 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
 {
     const tmi_duckdb_api *api = session->api;
     const bool is_number = column->kind == TMI_NUMBER;
-    const size_t count = file->is_csv ? columns->csv.count : api->column_count(&columns->parquet);
+    const bool is_csv = file->kind == TMI_CSV_FILE;
+    const size_t count = is_csv ? columns->csv.count : api->column_count(&columns->result);
     size_t k = 0;
     while (k < count &&
-           strcmp(column->name, file->is_csv ? columns->csv.names[k] : api->column_name(&columns->parquet, k)) != 0)
+           strcmp(column->name, is_csv ? columns->csv.names[k] : api->column_name(&columns->result, k)) != 0)
         k++;
     if (k == count) return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s", file->given, column->name);
-    const duckdb_type type = file->is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->parquet, k);
+    const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
     if (is_number && !is_numeric(type) && !is_text(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->given, column->name);
     if (is_nested(type))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no categories", file->given,
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->given,
                              column->name);
     if (is_number && type == DUCKDB_TYPE_FLOAT) {
         write_float(sql, column);
         return TAMIS_OK;
     }
     tmi_text_put(sql, is_number && is_text(type) ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
-    if (file->is_csv)
+    if (is_csv)
         tmi_text_format(sql, "k%zu", k);
     else
         tmi_sql_name(sql, column->name);
@@ -289,36 +366,37 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     return TAMIS_OK;
 }
 
-static tamis_status write_file(tmi_text *sql, const tmi_duckdb_file *file, tmi_duckdb_session *session,
+static tamis_status write_file(tmi_text *sql, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
                                const tmi_column *const *columns, size_t column_count, tamis_error *err)
 {
     file_columns known;
     tamis_status status;
     tamis_error own = {0};
-    TMI_TRY(read_columns(&known, file, session, &own));
+    TMI_TRY(read_columns(&known, source, f, session, &own));
     tmi_text_put(sql, "SELECT ");
     for (size_t c = 0; c < column_count; c++) {
-        tamis_status written = write_column(sql, columns[c], file, &known, session, &own);
+        if (!tmi_is_read(columns[c])) continue;
+        tamis_status written = write_column(sql, columns[c], &source->files[f], &known, session, &own);
         if (written != TAMIS_OK) status = written;
         tmi_text_format(sql, " AS c%zu, ", c);
     }
     tmi_text_put(sql, "1 AS one FROM ");
-    write_reader(sql, file, &known);
+    write_reader(sql, source, f, &known);
 done:
     if (status != TAMIS_OK) tmi_fail_more(err, status, "%s", own.message);
     clear_columns(&known, session);
     return status;
 }
 
-tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first,
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first, size_t count,
                                      tmi_duckdb_session *session, const tmi_column *const *columns,
                                      size_t column_count, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_error_reset(err);
-    for (size_t f = first; f < source->file_count && f < first + TMI_DUCKDB_FILES; f++) {
+    for (size_t f = first; f < source->file_count && f - first < count; f++) {
         tmi_text_put(sql, f > first ? " UNION ALL " : "");
-        tamis_status written = write_file(sql, &source->files[f], session, columns, column_count, err);
+        tamis_status written = write_file(sql, source, f, session, columns, column_count, err);
         if (written == TAMIS_SYSTEM) return written;
         if (written != TAMIS_OK) status = written;
     }
@@ -336,7 +414,8 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
         [TMI_DUCKDB_LONG_LINE] = "the line is longer than 2 MB",
     };
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    if (!file->is_csv) return tmi_fail(err, TAMIS_INVALID, "%s: a damaged Parquet file", file->given);
+    if (file->kind != TMI_CSV_FILE)
+        return tmi_fail(err, TAMIS_INVALID, "%s: a damaged %s file", file->given, kind_names[file->kind]);
     if (session->line > 0)
         return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", file->given, session->line, kinds[session->trouble]);
     return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->given, kinds[session->trouble]);
@@ -357,9 +436,10 @@ static int go_on(void *context, double share, int64_t rows)
     return c->progress ? c->progress(c->context, -1, c->rows) : 0;
 }
 
-static tamis_status count_file(int64_t *rows, const tmi_duckdb_file *file, tmi_duckdb_session *session,
+static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
                                counting *c, tamis_error *err)
 {
+    const tmi_duckdb_file *file = &source->files[f];
     const tmi_duckdb_api *api = session->api;
     file_columns columns;
     tmi_text sql;
@@ -367,10 +447,10 @@ static tamis_status count_file(int64_t *rows, const tmi_duckdb_file *file, tmi_d
     duckdb_data_chunk chunk = NULL;
     tamis_status status;
     tmi_text_init(&sql);
-    TMI_TRY(read_columns(&columns, file, session, err));
-    if (file->is_csv) TMI_TRY(tmi_csv_check_encoding(file->given, go_on, c, err));
+    TMI_TRY(read_columns(&columns, source, f, session, err));
+    if (file->kind == TMI_CSV_FILE) TMI_TRY(tmi_csv_check_encoding(file->given, go_on, c, err));
     tmi_text_put(&sql, "SELECT count(*) FROM ");
-    write_reader(&sql, file, &columns);
+    write_reader(&sql, source, f, &columns);
     status = tmi_duckdb_run(&result, session, &sql, go_on, c, err);
     if (status != TAMIS_OK) {
         if (session->trouble != TMI_DUCKDB_CANCELLED) status = tell_trouble(session, file, err);
@@ -396,7 +476,7 @@ tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *sourc
     *rows = 0;
     for (size_t f = 0; f < source->file_count; f++) {
         int64_t count = 0;
-        tamis_status status = count_file(&count, &source->files[f], session, &c, err);
+        tamis_status status = count_file(&count, source, f, session, &c, err);
         if (status != TAMIS_OK) return status;
         if (count > TMI_MAX_ROWS - c.rows)
             return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");

@@ -2,8 +2,8 @@
  *
  *     SELECT … AS c0, … AS c1 FROM read_csv('/data/a.csv', …) UNION ALL SELECT … FROM read_parquet('/data/b.parquet')
  *
- * with one column for each that is asked for: numbers as DOUBLE, categories as VARCHAR, NULL where a cell cannot be read
- * as one. Each file is cast by itself, so files may differ in the types and the order of their columns.
+ * with one column for each of the source that is asked for: numbers as DOUBLE, categories and labels as VARCHAR, NULL
+ * where a cell cannot be read as one; columns that are made from others are passed over. Each file is cast by itself, so files may differ in the types and the order of their columns.
  *
  * A text is a number if DuckDB's TRY_CAST says so: digits with an optional sign, point and exponent, blanks around them,
  * single underscores between digits. A column of numbers, dates or truth values that is used as a category is compared
@@ -16,11 +16,14 @@
 #include "engine/duckdb_session.h"
 #include "engine/engine.h"
 
+typedef enum tmi_duckdb_kind { TMI_CSV_FILE, TMI_PARQUET_FILE, TMI_DUCKDB_FILE } tmi_duckdb_kind;
+
 typedef struct tmi_duckdb_file {
     char *given;   /* the name in messages */
     char *path;    /* absolute */
     char *pattern; /* the same for DuckDB, which takes * ? [ in a name for a pattern */
-    bool is_csv;
+    tmi_duckdb_kind kind;
+    char *table;   /* TMI_DUCKDB_FILE, once it is open: "schema"."name" */
     dev_t device;  /* with the inode what a file is, whatever its names */
     ino_t inode;
 } tmi_duckdb_file;
@@ -28,10 +31,12 @@ typedef struct tmi_duckdb_file {
 typedef struct tmi_duckdb_source {
     tmi_duckdb_file *files;
     size_t file_count;
-    bool in_order; /* rows are wanted as they stand in a file; set it before the source is opened */
+    char *table;    /* of DuckDB files, as the caller named it; NULL: the only one */
+    bool in_order;  /* rows are wanted as they stand in a file; set it before the source is opened */
+    bool may_spill; /* what is asked may not fit into memory; the same */
 } tmi_duckdb_source;
 
-/* Copies the names. INVALID: no file, or a name that ends in neither .csv nor .parquet. */
+/* Copies the names. INVALID: no file, or a name that ends in neither .csv, .parquet, .duckdb nor .db. */
 tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err);
 void tmi_duckdb_source_clear(tmi_duckdb_source *source);
 
@@ -47,17 +52,22 @@ tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_e
 tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
                                      tmi_duckdb_session *session, tamis_error *err);
 
-/* Files read by one query: each has buffers of its own. The answers of several queries are added up. */
+/* Files read by one query where it need not see all of them: each has buffers of its own. The answers of several queries
+ * are added up. */
 #define TMI_DUCKDB_FILES 32
 
-/* Writes the SELECT of the files from number `first` on, TMI_DUCKDB_FILES at most. INVALID names the files and columns, all
+/* Writes the SELECT of `count` files from number `first` on, or of those that there are. INVALID names the files and columns, all
  * that are missing. */
-tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first,
+tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first, size_t count,
                                      tmi_duckdb_session *session, const tmi_column *const *columns,
                                      size_t column_count, tamis_error *err);
 
 /* Counts the rows, and so finds out whether the files hold together from the first to the last. INVALID tells where not. */
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
                                    tamis_progress *progress, void *context, tamis_error *err);
+
+/* The engine's `rows`. */
+tamis_status tmi_duckdb_read_rows(tmi_duckdb_source *source, unsigned threads, const tmi_column *const *columns,
+                                  size_t column_count, tmi_take_rows *take, void *context, tamis_error *err);
 
 #endif

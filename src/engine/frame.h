@@ -5,6 +5,7 @@
 
 #include "base/watch.h"
 #include "engine/engine.h"
+#include "engine/text.h"
 
 typedef struct tmi_frame {
     char **names; /* of the columns, in the file's order */
@@ -12,12 +13,6 @@ typedef struct tmi_frame {
     int64_t rows;
     void *state;
 } tmi_frame;
-
-/* A text of the file; bytes is NULL if the cell is empty. */
-typedef struct tmi_cell {
-    const char *bytes;
-    size_t length;
-} tmi_cell;
 
 /* Rows `first` to first + rows - 1; cells[c][i] is column c of row first + i. A status other than OK stops the reading. */
 typedef tamis_status tmi_take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err);
