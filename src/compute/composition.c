@@ -116,7 +116,8 @@ static tamis_status disjoint(tmi_json_out *out, const tmi_value *in, tamis_error
 /* The width that answers promise (docs/compute.md). */
 static tamis_status put_narrow(tmi_json_out *out, const char *name, tamis_bound b, tamis_error *err)
 {
-    if (!isinf(b.lower) && !(b.upper - b.lower <= 1e-9 * b.upper + 1e-30))
+    bool beyond = b.lower >= TAMIS_MAX_LOSS; /* not looked at any further: {10^6, inf} */
+    if (!beyond && !(isfinite(b.upper) && b.upper - b.lower <= 1e-9 * b.upper + 1e-30))
         return tmi_fail(err, TAMIS_UNABLE, "%s: the enclosure is wider than 1e-9 of it", name);
     tmi_put_bound(out, name, b);
     return TAMIS_OK;

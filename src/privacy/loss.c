@@ -214,7 +214,9 @@ static void discrete(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, lon
     tmi_ball_shift(&x, &x, -1);
     tmi_ball_sub(&x, &x, &y, bits);
     tamis_bound place = tmi_ball_bound(&x);
-    if (!(place.upper - place.lower <= 0.5) || fabs(place.lower) > 0x1p62) {
+    if (is_laplace && place.upper <= 0) {
+        tmi_ball_set_int(z, 0); /* eps passes the largest loss */
+    } else if (!(place.upper - place.lower <= 0.5) || fabs(place.lower) > 0x1p62) {
         tmi_ball_set_unknown(z);
     } else {
         int64_t first = (int64_t)ceil(place.lower) - 1, last = (int64_t)ceil(place.upper) - 1;

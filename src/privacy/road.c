@@ -18,7 +18,7 @@ void tmi_road_close(tmi_road *road)
 static bool is_narrow(const tmi_ball *x, double width)
 {
     tamis_bound b = tmi_ball_bound(x);
-    return b.upper - b.lower <= fmax(width * b.upper, 1e-300);
+    return isfinite(b.upper) && b.upper - b.lower <= fmax(width * b.upper, 1e-300);
 }
 
 /* delta at eps, given exactly (as a number, or as a double if that is NULL), in doubles. */

@@ -104,9 +104,12 @@ static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_
     tmi_ball_set_number(&unit, s->unit, bits);
     tmi_ball_div(&x, eps, &unit, bits);
     tamis_bound about = tmi_ball_bound(&x);
-    bool fits = about.lower >= 0 && about.upper < 0x1p62;
+    bool fits = about.lower >= 0 && about.upper < 0x1p62, beyond = about.lower > 0x1p61;
     tmi_ball_set_int(doubt, 0);
-    if (fits) {
+    if (beyond) { /* of every term: places stay below 2^60 */
+        *place = INT64_C(1) << 61;
+        fits = true;
+    } else if (fits) {
         int64_t start = (int64_t)(about.lower / 2 + about.upper / 2 + 0.5); /* near it doubles are fine */
         tmi_ball_add_int(&x, &x, -start, bits);
         about = tmi_ball_bound(&x);

@@ -238,7 +238,7 @@ static tamis_status discrete(tmi_terms *list, const tmi_factor *f, int64_t units
 {
     tamis_status status = TAMIS_OK;
     tmi_law law;
-    tmi_window window = {ldexp(1, bits < 200 ? -200 : bits > 900 ? -900 : -(int)bits), bits};
+    tmi_window window = {ldexp(1, bits < 200 ? -200 : bits > 1020 ? -1020 : -(int)bits), bits};
     if (f->loss->kind == TMI_LOSS_DISCRETE_LAPLACE) status = laplace_law(&law, f->loss, window.bits, err);
     else status = tmi_law_discrete_gaussian(&law, f->loss->a, window, err);
     if (status != TAMIS_OK) goto done;

@@ -76,6 +76,26 @@ static void leaks_have_no_eps(void **state)
     }
 }
 
+/* Far beyond the losses, and losses far below everything that is asked. */
+static void far_away_is_known_too(void **state)
+{
+    static const struct { release list[4]; const char *eps, *delta, *least, *most; } cases[] = {
+        {{{"discrete_gaussian", "19/10", "1", 1}, {"rr", "8/29", "0", 1}}, "60", NULL, "0", "1e-299"},
+        {{{"rr", "1e-300", "0", 3}}, "1", NULL, "0", "0"},
+        {{{"rr", "1e-30", "0", 3}}, NULL, "1e-31", "1e-31", "3e-30"},
+        {{{"discrete_laplace", "1e30", "1", 1}}, "1", NULL, "0", "0"},
+        {{{"discrete_laplace", "1e30", "1", 1}}, NULL, "1e-31", "1e-31", "1e-30"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_profile *p = compose_list(cases[i].list, 4);
+        tamis_bound b = cases[i].eps ? delta_at(p, cases[i].eps) : epsilon_at(p, cases[i].delta);
+        if (b.lower < strtod(cases[i].least, NULL) || b.upper > strtod(cases[i].most, NULL) * (1 + 1e-15))
+            fail_msg("case %zu: [%.17g, %.17g]", i, b.lower, b.upper);
+        tamis_profile_free(p);
+    }
+}
+
 /* eps at a delta inverts delta at an eps, down to 1e-30. */
 static void eps_inverts_delta(void **state)
 {
@@ -183,6 +203,7 @@ int main(void)
         cmocka_unit_test(compositions_have_their_delta),
         cmocka_unit_test(several_numbers_are_not_always_one),
         cmocka_unit_test(leaks_have_no_eps),
+        cmocka_unit_test(far_away_is_known_too),
         cmocka_unit_test(eps_inverts_delta),
         cmocka_unit_test(composition_is_associative),
         cmocka_unit_test(claims_leave_mass_at_infinity),
