@@ -102,6 +102,10 @@ const char *cli_thousands(char *room, size_t size, int64_t n);
 /* Three digits, to the nearest: 3,070, for what carries no guarantee. */
 const char *cli_about(char *room, size_t size, double x);
 
+/* A number as it was written; one of more than 30 letters is cut, visibly: "0.0000000000000000000000000000..." */
+#define CLI_CUT_NUMBER 40
+const char *cli_cut_number(char room[CLI_CUT_NUMBER], const char *text);
+
 /* Digits of an epsilon or a delta for people. */
 #define CLI_DIGITS 4
 

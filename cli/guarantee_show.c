@@ -48,6 +48,12 @@ const char *cli_about(char *room, size_t size, double x)
     return room;
 }
 
+const char *cli_cut_number(char room[CLI_CUT_NUMBER], const char *text)
+{
+    snprintf(room, CLI_CUT_NUMBER, "%.30s%s", text, strlen(text) > 30 ? "..." : "");
+    return room;
+}
+
 void cli_put_bound(tamis_bound b)
 {
     char lower[TAMIS_DECIMAL], upper[TAMIS_DECIMAL];
@@ -117,9 +123,10 @@ static bool make_picture(picture *p, const cli_guarantee *g)
         double given = cli_approximately(g->eps ? g->eps : g->delta);
         p->dot_x = g->eps ? given : g->answer.upper;
         p->dot_y = g->eps ? g->answer.upper : given;
-        char answer[TAMIS_DECIMAL];
+        char answer[TAMIS_DECIMAL], written[CLI_CUT_NUMBER];
         tamis_decimal_up(answer, g->answer.upper, CLI_DIGITS);
-        snprintf(p->dot, sizeof p->dot, "epsilon %.30s, delta %.30s", g->eps ? asked : answer, g->eps ? answer : asked);
+        asked = cli_cut_number(written, asked);
+        snprintf(p->dot, sizeof p->dot, "epsilon %s, delta %s", g->eps ? asked : answer, g->eps ? answer : asked);
         if (p->dot_y > LOWEST && p->dot_x <= p->x[g->count - 1])
             p->curves[count++] = (tamis_plot_curve){p->dot, &p->dot_x, &p->dot_y, 1, false};
     }
@@ -213,7 +220,7 @@ static const cli_point *pair_to_tell(const cli_guarantee *g)
 
 void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
 {
-    char eps[TAMIS_DECIMAL], delta[TAMIS_DECIMAL] = "0";
+    char eps[CLI_CUT_NUMBER], delta[CLI_CUT_NUMBER] = "0"; /* also room for TAMIS_DECIMAL */
     double e = g->pure.upper;
     tamis_decimal_up(eps, e, CLI_DIGITS);
     if (isinf(e)) { /* then a pair of the table */
@@ -222,11 +229,11 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
         tamis_decimal_up(delta, p->delta.upper, CLI_DIGITS);
     }
     if (g->eps) {
-        snprintf(eps, sizeof eps, "%.39s", cli_value(g->call, "epsilon"));
+        cli_cut_number(eps, cli_value(g->call, "epsilon"));
         tamis_decimal_up(delta, g->answer.upper, CLI_DIGITS);
     } else if (g->delta && !isinf(g->answer.upper)) {
         tamis_decimal_up(eps, g->answer.upper, CLI_DIGITS);
-        snprintf(delta, sizeof delta, "%.39s", cli_value(g->call, "delta"));
+        cli_cut_number(delta, cli_value(g->call, "delta"));
     }
     if (strcmp(delta, "0") == 0)
         snprintf(room, size, "differ by a factor of at most exp(%s)", eps);

@@ -227,7 +227,7 @@ static void put_asked(char cell[CLI_CELL], const request *r, const char *option,
     const char *text = cli_value(r->call, option);
     char *exact = NULL;
     if (!text && tamis_number_write(&exact, x, NULL) == TAMIS_OK) text = exact;
-    snprintf(cell, CLI_CELL, "%.30s", text ? text : "");
+    cli_cut_number(cell, text ? text : "");
     tamis_free(exact);
 }
 

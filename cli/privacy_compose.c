@@ -118,12 +118,6 @@ static tamis_status find_pairs(pairs *p, const request *r, const cli_guarantee *
     return status;
 }
 
-/* A number that is too long for its cell is cut visibly. */
-static void put_given(char cell[CLI_CELL], const char *given)
-{
-    snprintf(cell, CLI_CELL, "%.20s%s", given, strlen(given) > 20 ? "..." : "");
-}
-
 static void put_value(char cell[CLI_CELL], tamis_bound value)
 {
     if (isinf(value.upper)) snprintf(cell, CLI_CELL, "none suffices");
@@ -135,7 +129,7 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     size_t count = 1, answer = p->by_epsilon ? 2 : 1;
     snprintf(cells[count][0], CLI_CELL, "a sampled person");
-    put_given(cells[count][3 - answer], p->given);
+    cli_cut_number(cells[count][3 - answer], p->given);
     put_value(cells[count++][answer], p->sampled);
     if (!isinf(g->pure.upper)) { /* the largest loss of all together is the sum of the largest losses */
         snprintf(cells[count][0], CLI_CELL, "  adding up would say");
@@ -144,7 +138,7 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     }
     if (r->outsider) {
         snprintf(cells[count][0], CLI_CELL, "anybody of the frame, if the sample is secret");
-        put_given(cells[count][3 - answer], p->given);
+        cli_cut_number(cells[count][3 - answer], p->given);
         put_value(cells[count++][answer], p->outsider);
     }
     putchar('\n');

@@ -74,6 +74,12 @@ def an_outsider_has_a_delta_too():
 
 
 @case
+def a_long_number_is_cut_visibly():
+    tiny = "0." + 40 * "0" + "9"
+    assert amplify("--design", '{"census": {"population": 9}}', "--epsilon", tiny).stdout.count("0.0000000000000000000000000000... ") == 2
+
+
+@case
 def what_may_be_spent_meets_the_target():
     out = told(*API_SURVEY, "--epsilon", "0.1", "--delta", "1e-9", "--inverse")
     assert holds(out["may_be_spent"]["epsilon"], math.log(1 + 6194 / 200 * math.expm1(0.1)))
