@@ -116,7 +116,8 @@ TAMIS_API tamis_status tamis_profile_restrict(tamis_profile **restricted, const 
  * Needs    0 <= eps <= TAMIS_MAX_LOSS.
  * Gives    an enclosure within [0, 1], relatively narrower than 1e-9 where the laws have closed forms; `upper` is the
  *          number to publish. On failure [0, 1].
- * Cost     one release: microseconds.
+ * Cost     one release: microseconds; a list: up to about a second for the first question, which the profile keeps
+ *          the work of. Profiles may be asked by several threads, and no answer depends on earlier questions.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
 TAMIS_API tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps,
                                            tamis_error *err);

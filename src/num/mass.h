@@ -8,7 +8,7 @@
 
 #include "num/ball.h"
 
-#define TMI_MASS_BITS 192
+#define TMI_MASS_BITS 160
 
 typedef struct tmi_masses {
     void *polynomial; /* an fmpz_poly_t; NULL before tmi_masses_new */

@@ -31,9 +31,10 @@ tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile
         most += profiles[i]->count;
     }
     if (!(new = tmi_alloc(1, sizeof *new)) || !(new->factors = tmi_alloc(most, sizeof *new->factors))) {
-        tamis_profile_free(new);
+        tmi_free(new);
         return tmi_fail_memory(err);
     }
+    atomic_init(&new->owners, 1);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < profiles[i]->count && !(times && times[i] == 0); k++) {
             const tmi_factor *f = &profiles[i]->factors[k];

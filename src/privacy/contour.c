@@ -9,8 +9,14 @@
 #define MOST_WORK 2e7
 #define MOST_NODES 2e5
 
-/* Natural digits of delta that the integral should have: half of the bits. */
-#define DIGITS(bits) ((double)(bits) * 0.35)
+/* Natural digits of delta that the integral should have: of b bits there are log 2 b, and rounding needs its part. */
+#define DIGITS(bits) (0.6 * (double)(bits)-24)
+
+/* A delta of which no digit is wanted: below 1e-300. */
+#define LOG_NOTHING (-700)
+
+/* Turns are multiplied up from one that was computed afresh, this many in a row: a box that is turned may grow by sqrt 2. */
+#define AFRESH 16
 
 typedef struct contour {
     const tamis_profile *profile;
@@ -122,8 +128,10 @@ static void choose(contour *c, double eps, double digits)
 
 /* ---- in balls ---- */
 
-static void drop_table(contour *c)
+/* Where the line lies depends on the first eps that it was chosen for. */
+static void drop_table(void *self)
 {
+    contour *c = self;
     tmi_complex_row_free(c->table, c->nodes);
     c->table = NULL;
     c->bits = 0;
@@ -134,12 +142,11 @@ static bool is_affordable(const contour *c)
     return c->h > 0 && (double)c->nodes <= MOST_NODES && (double)c->nodes * (double)c->profile->count <= MOST_WORK;
 }
 
-static tamis_status prepare(contour *c, double eps, long bits, tamis_error *err)
+/* For the line, the strip and the step that were chosen. */
+static tamis_status prepare(contour *c, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_complex side, z, at;
-    drop_table(c);
-    choose(c, eps, DIGITS(bits));
     if (!is_affordable(c)) return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
     if (!(c->table = tmi_complex_row(c->nodes))) return tmi_fail_memory(err);
     tmi_complex_init(&side);
@@ -224,35 +231,83 @@ static void tail_error(tmi_ball *z, const contour *c, const tmi_ball *first, lon
     tmi_ball_clear(&x);
 }
 
+/* Far out: delta is between 0 and M(s) e^(-s eps), because (1 - e^(eps-L))+ <= e^(s(L-eps)). */
+static tamis_status nothing(tmi_ball *lower, tmi_ball *upper, contour *c, const tmi_ball *eps, long bits, tamis_error *err)
+{
+    tmi_complex at;
+    tmi_ball s;
+    tmi_complex_init(&at);
+    tmi_ball_init(&s);
+    tamis_status status = tmi_contour_fill(&at, 1, &c->top, c->profile, c->s, 0, bits, err);
+    if (status == TAMIS_OK) {
+        tmi_ball_set_double(&s, c->s);
+        tmi_ball_sub(upper, &c->top, eps, bits);
+        tmi_ball_mul(upper, upper, &s, bits);
+        tmi_ball_exp(upper, upper, bits);
+        tmi_ball_mul(upper, upper, &at.re, bits);
+        tmi_ball_set_int(lower, 0);
+        tmi_ball_union(lower, lower, upper, bits);
+        tmi_ball_set(upper, lower);
+    }
+    c->nodes = 0;
+    tmi_complex_clear(&at);
+    tmi_ball_clear(&s);
+    return status;
+}
+
+/* The sum of the real parts of e^(z y) table at the nodes z = s + ikh, those with k > 0 twice; and the one at k = 0. */
+static void add_nodes(tmi_ball *sum, tmi_ball *first, const contour *c, const tmi_ball *y, long bits)
+{
+    tmi_ball x;
+    tmi_complex z, turn, step;
+    tmi_ball_init(&x);
+    tmi_complex_init(&z);
+    tmi_complex_init(&turn);
+    tmi_complex_init(&step);
+    tmi_ball_set_double(&x, c->h);
+    tmi_ball_mul(&step.im, &x, y, bits);
+    tmi_complex_exp(&step, &step, bits);
+    tmi_ball_set_int(sum, 0);
+    for (size_t k = 0; k < c->nodes; k++) {
+        if (k % AFRESH == 0) {
+            tmi_ball_set_double(&x, c->s);
+            tmi_ball_mul(&turn.re, &x, y, bits);
+            tmi_ball_set_double(&x, c->h);
+            tmi_ball_mul_int(&x, &x, (int64_t)k, bits);
+            tmi_ball_mul(&turn.im, &x, y, bits);
+            tmi_complex_exp(&turn, &turn, bits);
+        } else {
+            tmi_complex_mul(&turn, &turn, &step, bits);
+        }
+        tmi_complex_mul(&z, &turn, &c->table[k], bits);
+        if (k == 0) tmi_ball_set(first, &z.re);
+        else tmi_ball_shift(&z.re, &z.re, 1);
+        tmi_ball_add(sum, sum, &z.re, bits);
+    }
+    tmi_ball_clear(&x);
+    tmi_complex_clear(&z);
+    tmi_complex_clear(&turn);
+    tmi_complex_clear(&step);
+}
+
 static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
 {
     contour *c = self;
     tamis_bound about = tmi_ball_bound(eps);
-    if (c->bits != bits || fabs(about.upper - c->eps) > c->spread / 2) {
-        tamis_status status = prepare(c, about.upper, bits, err);
-        if (status != TAMIS_OK) return status;
+    if (c->bits != bits || fabs(about.upper - c->eps) > c->spread) {
+        drop_table(c);
+        choose(c, about.upper, DIGITS(bits));
+        bool far = cumulant(c, c->s) - c->s * about.upper < LOG_NOTHING;
+        tamis_status status = far ? nothing(lower, upper, c, eps, bits, err) : prepare(c, bits, err);
+        if (status != TAMIS_OK || far) return status;
     }
     tmi_ball y, first, sum, x;
-    tmi_complex z, turn;
     tmi_ball_init(&y);
     tmi_ball_init(&first);
     tmi_ball_init(&sum);
     tmi_ball_init(&x);
-    tmi_complex_init(&z);
-    tmi_complex_init(&turn);
     tmi_ball_sub(&y, &c->top, eps, bits);
-    for (size_t k = 0; k < c->nodes; k++) {
-        tmi_ball_set_double(&x, c->s);
-        tmi_ball_mul(&turn.re, &x, &y, bits);
-        tmi_ball_set_double(&x, c->h);
-        tmi_ball_mul_int(&x, &x, (int64_t)k, bits);
-        tmi_ball_mul(&turn.im, &x, &y, bits);
-        tmi_complex_exp(&turn, &turn, bits);
-        tmi_complex_mul(&z, &turn, &c->table[k], bits);
-        if (k == 0) tmi_ball_set(&first, &z.re);
-        else tmi_ball_shift(&z.re, &z.re, 1);
-        tmi_ball_add(&sum, &sum, &z.re, bits);
-    }
+    add_nodes(&sum, &first, c, &y, bits);
     tmi_ball_set_double(&x, c->h);
     tmi_ball_mul(&sum, &sum, &x, bits);
     tmi_ball_pi(&x, bits);
@@ -268,8 +323,6 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tmi_ball_clear(&first);
     tmi_ball_clear(&sum);
     tmi_ball_clear(&x);
-    tmi_complex_clear(&z);
-    tmi_complex_clear(&turn);
     return TAMIS_OK;
 }
 
@@ -313,6 +366,7 @@ tamis_status tmi_contour_open(tmi_road *road, const tamis_profile *profile, tami
         close_contour(c);
         return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
     }
-    *road = (tmi_road){delta, guess, close_contour, c, true, TAMIS_WIDTH};
+    *road = (tmi_road){.delta = delta, .guess = guess, .free = close_contour, .rest = drop_table, .self = c, .exact = true,
+                       .lasting = true, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }

@@ -8,11 +8,6 @@
 #include "num/bound.h"
 #include "privacy/srs.h"
 
-tamis_status tmi_profile_copy(tamis_profile **copy, const tamis_profile *profile, tamis_error *err)
-{
-    return tamis_profile_compose(copy, &profile, NULL, 1, err);
-}
-
 /* ---- the largest ---- */
 
 typedef struct several {
@@ -21,8 +16,9 @@ typedef struct several {
 } several;
 
 typedef struct several_roads {
+    const several *several;
     size_t count;
-    tmi_road *roads;
+    tmi_road **roads;
 } several_roads;
 
 static void free_several(void *self)
@@ -44,7 +40,7 @@ static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, 
     tmi_ball_set_int(lower, 0);
     tmi_ball_set_int(upper, 0);
     for (size_t i = 0; i < s->count; i++) {
-        TMI_TRY(s->roads[i].delta(&low, &high, s->roads[i].self, eps, bits, err));
+        TMI_TRY(s->roads[i]->delta(&low, &high, s->roads[i]->self, eps, bits, err));
         tmi_ball_max(lower, lower, &low, bits);
         tmi_ball_max(upper, upper, &high, bits);
     }
@@ -57,7 +53,7 @@ done:
 static void close_several(void *self)
 {
     several_roads *s = self;
-    for (size_t i = 0; s->roads && i < s->count; i++) tmi_road_close(&s->roads[i]);
+    for (size_t i = 0; s->roads && i < s->count; i++) tmi_road_return(s->roads[i], s->several->profiles[i]);
     tmi_free(s->roads);
     tmi_free(s);
 }
@@ -71,16 +67,17 @@ static tamis_status open_largest(tmi_road *road, const void *self, tamis_error *
         tmi_free(open);
         return tmi_fail_memory(err);
     }
+    open->several = s;
     for (size_t i = 0; i < s->count; i++) {
-        tamis_status status = tmi_road_open(&open->roads[i], s->profiles[i], err);
+        tamis_status status = tmi_road_borrow(&open->roads[i], s->profiles[i], err);
         if (status != TAMIS_OK) {
             close_several(open);
             return status;
         }
         open->count++;
-        exact = exact && open->roads[i].exact;
+        exact = exact && open->roads[i]->exact;
     }
-    *road = (tmi_road){largest_delta, NULL, close_several, open, exact, TAMIS_WIDTH};
+    *road = (tmi_road){.delta = largest_delta, .free = close_several, .self = open, .exact = exact, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -90,7 +87,6 @@ tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile 
     static const tmi_curve curve = {open_largest, free_several};
     tmi_loss *loss = NULL;
     several *s = NULL;
-    tamis_status status = TAMIS_OK;
     if (!largest) return tmi_fail(err, TAMIS_INVALID, "largest: NULL");
     *largest = NULL;
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no profile");
@@ -101,13 +97,9 @@ tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile 
         tmi_free(s);
         return tmi_fail_memory(err);
     }
-    for (; s->count < count; s->count++) TMI_TRY(tmi_profile_copy(&s->profiles[s->count], profiles[s->count], err));
-    status = tmi_loss_take_curve(&loss, &curve, s, err);
-    s = NULL;
-    if (status == TAMIS_OK) status = tmi_profile_take(largest, loss, err);
-done:
-    if (s) free_several(s);
-    return status;
+    for (; s->count < count; s->count++) s->profiles[s->count] = tmi_profile_share(profiles[s->count]);
+    tamis_status status = tmi_loss_take_curve(&loss, &curve, s, err);
+    return status == TAMIS_OK ? tmi_profile_take(largest, loss, err) : status;
 }
 
 /* ---- told at some points ---- */
@@ -121,7 +113,7 @@ typedef struct told {
 
 typedef struct told_road {
     const told *told;
-    tmi_road lower;
+    tmi_road *lower;
 } told_road;
 
 static void free_told(void *self)
@@ -153,7 +145,7 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
 {
     told_road *r = self;
     const told *t = r->told;
-    tamis_status status = r->lower.delta(lower, upper, r->lower.self, eps, bits, err);
+    tamis_status status = r->lower->delta(lower, upper, r->lower->self, eps, bits, err);
     if (status != TAMIS_OK) return status;
     tmi_ball at, x, y, u, v, z;
     tmi_ball *all[] = {&at, &x, &y, &u, &v, &z};
@@ -179,7 +171,7 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
 static void close_told(void *self)
 {
     told_road *r = self;
-    tmi_road_close(&r->lower);
+    tmi_road_return(r->lower, r->told->profile);
     tmi_free(r);
 }
 
@@ -188,12 +180,12 @@ static tamis_status open_told(tmi_road *road, const void *self, tamis_error *err
     told_road *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     r->told = self;
-    tamis_status status = tmi_road_open(&r->lower, r->told->profile, err);
+    tamis_status status = tmi_road_borrow(&r->lower, r->told->profile, err);
     if (status != TAMIS_OK) {
         tmi_free(r);
         return status;
     }
-    *road = (tmi_road){told_delta, NULL, close_told, r, false, TAMIS_WIDTH};
+    *road = (tmi_road){.delta = told_delta, .free = close_told, .self = r, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -220,7 +212,7 @@ tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_prof
         status = tmi_fail_memory(err);
         goto done;
     }
-    TMI_TRY(tmi_profile_copy(&t->profile, profile, err));
+    t->profile = tmi_profile_share(profile);
     for (; t->count < count; t->count++) {
         TMI_TRY(tamis_profile_delta(&delta, profile, eps[t->count], err));
         t->delta[t->count] = delta.upper;
@@ -243,7 +235,7 @@ typedef struct amplified {
 
 typedef struct amplified_road {
     const amplified *amplified;
-    tmi_road sampled;
+    tmi_road *sampled;
 } amplified_road;
 
 static void free_amplified(void *self)
@@ -266,7 +258,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
     tmi_ball_set_number(&x, r->amplified->odds, bits);
     tmi_srs_headroom(&at, &x, eps, bits);
     tmi_ball_add(&at, &at, eps, bits);
-    tamis_status status = r->sampled.delta(lower, upper, r->sampled.self, &at, bits, err);
+    tamis_status status = r->sampled->delta(lower, upper, r->sampled->self, &at, bits, err);
     if (status == TAMIS_OK) {
         tmi_ball_set_number(&x, r->amplified->rate, bits);
         tmi_ball_mul(lower, lower, &x, bits);
@@ -281,14 +273,14 @@ static double amplified_guess(const void *self, double delta)
 {
     const amplified_road *r = self;
     double rate = tmi_number_nearest(r->amplified->rate);
-    if (!r->sampled.guess) return NAN;
-    return log1p(rate * expm1(r->sampled.guess(r->sampled.self, delta / rate)));
+    if (!r->sampled->guess) return NAN;
+    return log1p(rate * expm1(r->sampled->guess(r->sampled->self, delta / rate)));
 }
 
 static void close_amplified(void *self)
 {
     amplified_road *r = self;
-    tmi_road_close(&r->sampled);
+    tmi_road_return(r->sampled, r->amplified->sampled);
     tmi_free(r);
 }
 
@@ -297,12 +289,13 @@ static tamis_status open_amplified(tmi_road *road, const void *self, tamis_error
     amplified_road *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     r->amplified = self;
-    tamis_status status = tmi_road_open(&r->sampled, r->amplified->sampled, err);
+    tamis_status status = tmi_road_borrow(&r->sampled, r->amplified->sampled, err);
     if (status != TAMIS_OK) {
         tmi_free(r);
         return status;
     }
-    *road = (tmi_road){amplified_delta, amplified_guess, close_amplified, r, r->sampled.exact, r->sampled.width};
+    *road = (tmi_road){.delta = amplified_delta, .guess = amplified_guess, .free = close_amplified, .self = r,
+                       .exact = r->sampled->exact, .width = r->sampled->width};
     return TAMIS_OK;
 }
 
@@ -315,7 +308,7 @@ tamis_status tmi_profile_amplify(tamis_profile **profile, const tamis_profile *s
     tmi_loss *loss = NULL;
     amplified *a = tmi_alloc(1, sizeof *a);
     if (!a) return tmi_fail_memory(err);
-    TMI_TRY(tmi_profile_copy(&a->sampled, sampled, err));
+    a->sampled = tmi_profile_share(sampled);
     TMI_TRY(tmi_number_copy(&a->rate, rate, err));
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_sub(&rest, one, rate, err));

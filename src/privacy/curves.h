@@ -4,8 +4,6 @@
 
 #include "privacy/profile.h"
 
-tamis_status tmi_profile_copy(tamis_profile **copy, const tamis_profile *profile, tamis_error *err);
-
 /* The profile of a person who is in the sample with probability `rate`, 0 < rate <= 1. */
 tamis_status tmi_profile_amplify(tamis_profile **profile, const tamis_profile *sampled, const tamis_number *rate,
                                  tamis_error *err);

@@ -4,14 +4,16 @@
 
 #include "base/memory.h"
 
-/* Bits of the dots: the masses are second differences of them. */
-#define BITS 320
+#define BITS TMI_DOTS_BITS
+
+/* Powers are multiplied up from one that was computed afresh, this many in a row. */
+#define AFRESH 64
+
+/* Bits that are enough for a height that is taken off with its radius. */
+#define ROUGH 64
 
 /* Below this, delta of one release does not matter beside any delta that is asked for. */
 #define NEGLIGIBLE 1e-42
-
-/* Standard deviations of a window on both sides of the mean, beyond one release's reach. */
-#define WINDOW 14
 
 /* A factor that takes the last bits off a polyline from below, so that the check is passed in spite of rounding. */
 #define SHAVED (1 - 0x1p-44)
@@ -64,96 +66,160 @@ done:
     return status;
 }
 
+/* ---- powers of e^h ---- */
+
+static void free_powers(tmi_ball *list, size_t count)
+{
+    for (size_t j = 0; list && j < count; j++) tmi_ball_clear(&list[j]);
+    tmi_free(list);
+}
+
+void tmi_powers_clear(tmi_powers *p)
+{
+    free_powers(p->up, p->count);
+    free_powers(p->down, p->count);
+    tmi_ball_clear(&p->h);
+    tmi_ball_clear(&p->step);
+    tmi_ball_clear(&p->inverse);
+    *p = (tmi_powers){0};
+}
+
+/* list = e^0, e^x, e^2x, ... with x = h or x = -h */
+static tamis_status multiply_up(tmi_ball **list, size_t count, const tmi_ball *h, int sign, tamis_error *err)
+{
+    tmi_ball ratio, at;
+    if (!(*list = tmi_alloc(count, sizeof **list))) return tmi_fail_memory(err); /* zeroed balls are balls */
+    tmi_ball_init(&ratio);
+    tmi_ball_init(&at);
+    tmi_ball_mul_int(&at, h, sign, BITS);
+    tmi_ball_exp(&ratio, &at, BITS);
+    for (size_t j = 0; j < count; j++) {
+        if (j % AFRESH == 0) {
+            tmi_ball_mul_int(&at, h, sign * (int64_t)j, BITS);
+            tmi_ball_exp(&(*list)[j], &at, BITS);
+        } else {
+            tmi_ball_mul(&(*list)[j], &(*list)[j - 1], &ratio, BITS);
+        }
+    }
+    tmi_ball_clear(&ratio);
+    tmi_ball_clear(&at);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_powers_new(tmi_powers *p, const tmi_ball *h, size_t count, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_ball one;
+    *p = (tmi_powers){.count = count};
+    tmi_ball_init(&one);
+    tmi_ball_init(&p->h);
+    tmi_ball_init(&p->step);
+    tmi_ball_init(&p->inverse);
+    tmi_ball_set(&p->h, h);
+    tmi_ball_expm1(&p->step, h, BITS);
+    tmi_ball_set_int(&one, 1);
+    tmi_ball_div(&p->inverse, &one, &p->step, BITS);
+    TMI_TRY(multiply_up(&p->up, count, h, 1, err));
+    TMI_TRY(multiply_up(&p->down, count, h, -1, err));
+done:
+    tmi_ball_clear(&one);
+    if (status != TAMIS_OK) tmi_powers_clear(p);
+    return status;
+}
+
 /* ---- the dots ---- */
 
-/* Arrays over the knots j = -J ... J, index j + J; T has one more at the end. */
+/* Arrays over the knots j = -J ... J, index i = j + J. */
 typedef struct knots {
     size_t count;
-    tmi_ball *a, *low, *high; /* e^jh, and enclosures of both ends of H there */
-    tmi_ball *q, *v;          /* masses from above, dots from below */
-    tmi_ball limit;           /* H at infinity, from below */
+    const tmi_powers *powers;
+    tmi_ball *low, *high; /* enclosures of both ends of H at the knots */
+    tmi_ball *q, *v;      /* masses from above, dots from below */
+    tmi_ball limit;       /* H at infinity, from below */
 } knots;
 
 static void free_knots(knots *k)
 {
-    tmi_ball *all[] = {k->a, k->low, k->high, k->q, k->v};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        for (size_t j = 0; all[i] && j < k->count; j++) tmi_ball_clear(&all[i][j]);
-        tmi_free(all[i]);
-    }
+    tmi_ball *all[] = {k->low, k->high, k->q, k->v};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free_powers(all[i], k->count);
     tmi_ball_clear(&k->limit);
 }
 
-static tamis_status new_knots(knots *k, size_t count, tamis_error *err)
+static tamis_status new_knots(knots *k, const tmi_powers *powers, size_t half, tamis_error *err)
 {
-    *k = (knots){0};
+    *k = (knots){.count = 2 * half + 1, .powers = powers};
     tmi_ball_init(&k->limit);
-    tmi_ball **all[] = {&k->a, &k->low, &k->high, &k->q, &k->v};
-    k->count = count;
+    tmi_ball **all[] = {&k->low, &k->high, &k->q, &k->v};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(*all[i] = tmi_alloc(count, sizeof **all[i]))) return tmi_fail_memory(err); /* zeroed balls are balls */
+        if (!(*all[i] = tmi_alloc(k->count, sizeof **all[i]))) return tmi_fail_memory(err); /* zeroed balls are balls */
     return TAMIS_OK;
 }
 
-/* z = 1 - (1 - y)/a, the profile at 1/a */
-static void mirrored(tmi_ball *z, const tmi_ball *y, const tmi_ball *a)
+/* e^jh at the knot i, and e^-jh */
+static const tmi_ball *at_knot(const knots *k, size_t i)
+{
+    size_t J = k->count / 2;
+    return i >= J ? &k->powers->up[i - J] : &k->powers->down[J - i];
+}
+
+static const tmi_ball *inverse_at(const knots *k, size_t i)
+{
+    return at_knot(k, k->count - 1 - i);
+}
+
+/* z = 1 - (1 - y) b, the profile at b = 1/a */
+static void mirrored(tmi_ball *z, const tmi_ball *y, const tmi_ball *b)
 {
     tmi_ball x;
     tmi_ball_init(&x);
     tmi_ball_neg(&x, y);
     tmi_ball_add_int(&x, &x, 1, BITS);
-    tmi_ball_div(&x, &x, a, BITS);
+    tmi_ball_mul(&x, &x, b, BITS);
     tmi_ball_neg(&x, &x);
     tmi_ball_add_int(z, &x, 1, BITS);
     tmi_ball_clear(&x);
 }
 
-static tamis_status place_dots(knots *k, tmi_road *road, double h, tamis_error *err)
+static tamis_status place_dots(knots *k, tmi_road *road, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t J = k->count / 2;
-    tmi_ball at, one;
+    tmi_ball at, upper;
     tmi_ball_init(&at);
-    tmi_ball_init(&one);
-    tmi_ball_set_int(&one, 1);
+    tmi_ball_init(&upper);
     for (size_t j = 0; j <= J; j++) {
-        tmi_ball_set_double(&at, h);
-        tmi_ball_mul_int(&at, &at, (int64_t)j, BITS);
-        tmi_ball_exp(&k->a[J + j], &at, BITS);
-        tmi_ball_div(&k->a[J - j], &one, &k->a[J + j], BITS);
+        tmi_ball_mul_int(&at, &k->powers->h, (int64_t)j, BITS);
         TMI_TRY(road->delta(&k->low[J + j], &k->high[J + j], road->self, &at, BITS, err));
         if (!tmi_ball_is_finite(&k->low[J + j]) || !tmi_ball_is_finite(&k->high[J + j]))
             TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the profile of a release could not be enclosed"));
-        mirrored(&k->low[J - j], &k->low[J + j], &k->a[J + j]);
-        mirrored(&k->high[J - j], &k->high[J + j], &k->a[J + j]);
+        mirrored(&k->low[J - j], &k->low[J + j], &k->powers->down[j]);
+        mirrored(&k->high[J - j], &k->high[J + j], &k->powers->down[j]);
     }
     tmi_ball_set_double(&at, TAMIS_MAX_LOSS);
-    TMI_TRY(road->delta(&k->limit, &one, road->self, &at, BITS, err));
+    TMI_TRY(road->delta(&k->limit, &upper, road->self, &at, BITS, err));
     if (!tmi_ball_is_finite(&k->limit)) tmi_ball_set_int(&k->limit, 0);
     tmi_ball_lower(&k->limit, &k->limit, BITS);
 done:
     tmi_ball_clear(&at);
-    tmi_ball_clear(&one);
+    tmi_ball_clear(&upper);
     return status;
 }
 
-/* Slope of the segment before knot i (from a = 0 and delta = 1 for the first one), downwards; 0 after the last. */
+/* Slope of the segment before knot i (from a = 0 and delta = 1 for the first one), downwards; 0 after the last. Knots
+ * i - 1 and i are e^(jh) (e^h - 1) apart. */
 static void slope(tmi_ball *z, const knots *k, const tmi_ball *y, size_t i)
 {
-    tmi_ball x;
-    tmi_ball_init(&x);
     if (i == k->count) {
         tmi_ball_set_int(z, 0);
     } else if (i == 0) {
-        tmi_ball_neg(&x, &y[0]);
-        tmi_ball_add_int(&x, &x, 1, BITS);
-        tmi_ball_div(z, &x, &k->a[0], BITS);
+        tmi_ball_neg(z, &y[0]);
+        tmi_ball_add_int(z, z, 1, BITS);
+        tmi_ball_mul(z, z, inverse_at(k, 0), BITS);
     } else {
-        tmi_ball_sub(&x, &y[i - 1], &y[i], BITS);
-        tmi_ball_sub(z, &k->a[i], &k->a[i - 1], BITS);
-        tmi_ball_div(z, &x, z, BITS);
+        tmi_ball_sub(z, &y[i - 1], &y[i], BITS);
+        tmi_ball_mul(z, z, inverse_at(k, i - 1), BITS);
+        tmi_ball_mul(z, z, &k->powers->inverse, BITS);
     }
-    tmi_ball_clear(&x);
 }
 
 /* q_i >= 0: the bend of the polyline at each knot. */
@@ -183,12 +249,12 @@ static void triangle(tmi_ball *z, const knots *k, const tmi_ball *q, size_t i)
     tmi_ball_init(&sum);
     tmi_ball_set_int(z, 0);
     if (i + 1 < k->count && !tmi_ball_is_zero(&q[i]) && !tmi_ball_is_zero(&q[i + 1])) {
-        tmi_ball_add(&sum, &q[i], &q[i + 1], BITS);
-        tmi_ball_mul(&x, &q[i], &q[i + 1], BITS);
-        tmi_ball_div(&x, &x, &sum, BITS);
+        tmi_ball_add(&sum, &q[i], &q[i + 1], ROUGH);
+        tmi_ball_mul(&x, &q[i], &q[i + 1], ROUGH);
+        tmi_ball_div(&x, &x, &sum, ROUGH);
         if (!tmi_ball_is_finite(&x)) tmi_ball_set(&x, &q[i]); /* both may be 0: the smaller one bounds it */
-        tmi_ball_sub(&sum, &k->a[i + 1], &k->a[i], BITS);
-        tmi_ball_mul(z, &x, &sum, BITS);
+        tmi_ball_mul(&x, &x, at_knot(k, i), ROUGH);
+        tmi_ball_mul(z, &x, &k->powers->step, ROUGH);
     }
     tmi_ball_clear(&x);
     tmi_ball_clear(&sum);
@@ -220,7 +286,7 @@ static tamis_status set_masses(tmi_dots *d, const knots *k, const tmi_ball *q, s
     tmi_ball p;
     tmi_ball_init(&p);
     for (size_t i = 0; i < end; i++) {
-        tmi_ball_mul(&p, &q[i], &k->a[i], BITS);
+        tmi_ball_mul(&p, &q[i], at_knot(k, i), BITS);
         tmi_masses_set(&d->masses, i, &p, up);
     }
     tmi_ball_clear(&p);
@@ -240,10 +306,10 @@ static bool is_above(const knots *k, size_t x, size_t y, size_t z)
     tmi_ball_init(&du);
     tmi_ball_init(&dw);
     tmi_ball_sub(&u, &k->v[y], &k->v[x], BITS);
-    tmi_ball_sub(&du, &k->a[z], &k->a[x], BITS);
+    tmi_ball_sub(&du, at_knot(k, z), at_knot(k, x), BITS);
     tmi_ball_mul(&u, &u, &du, BITS);
     tmi_ball_sub(&w, &k->v[z], &k->v[x], BITS);
-    tmi_ball_sub(&dw, &k->a[y], &k->a[x], BITS);
+    tmi_ball_sub(&dw, at_knot(k, y), at_knot(k, x), BITS);
     tmi_ball_mul(&w, &w, &dw, BITS);
     bool below = tmi_ball_is_less(&u, &w);
     tmi_ball_clear(&u);
@@ -253,41 +319,42 @@ static bool is_above(const knots *k, size_t x, size_t y, size_t z)
     return !below;
 }
 
-/* v = dots lowered by the triangles, above the limit; gives the number of knots up to the one that is put at 0. */
-static size_t lower_dots(knots *k)
+/* v = dots lowered by the triangles, above the limit; gives the number of knots up to the one that is put at 0. Where all
+ * losses are at knots H is the polyline itself, and there is nothing to take off. */
+static size_t lower_dots(knots *k, bool atoms)
 {
-    tmi_ball x, y, *q = k->q;
+    tmi_ball x, y, before;
     tmi_ball_init(&x);
     tmi_ball_init(&y);
-    bends(q, k, k->low);
+    tmi_ball_init(&before);
+    bends(k->q, k, k->low);
     size_t end = 0;
     for (size_t i = 0; i < k->count; i++) {
-        triangle(&x, k, q, i);
-        if (i > 0) {
-            triangle(&y, k, q, i - 1);
-            tmi_ball_max(&x, &x, &y, BITS);
-        }
-        tmi_ball_sub(&k->v[i], &k->low[i], &x, BITS);
+        if (!atoms) triangle(&x, k, k->q, i);
+        tmi_ball_max(&y, &x, &before, ROUGH);
+        tmi_ball_set(&before, &x);
+        tmi_ball_sub(&k->v[i], &k->low[i], &y, BITS);
         tmi_ball_sub(&k->v[i], &k->v[i], &k->limit, BITS);
         if (i == 0) { /* 1 - a */
-            tmi_ball_neg(&y, &k->a[0]);
+            tmi_ball_neg(&y, at_knot(k, 0));
             tmi_ball_add_int(&y, &y, 1, BITS);
             tmi_ball_sub(&y, &y, &k->limit, BITS);
             tmi_ball_min(&k->v[0], &k->v[0], &y, BITS);
         }
         tmi_ball_lower(&k->v[i], &k->v[i], BITS); /* exact from here on */
+        if (atoms || tmi_ball_is_positive(&k->v[i])) end = i; /* after it H may be the limit, and is not less */
         if (!tmi_ball_is_positive(&k->v[i])) break;
-        end = i;
     }
     if (end > 0) tmi_ball_set_int(&k->v[end], 0);
     for (size_t i = 1; i <= end; i++) { /* the first dot is so low that no line from it falls by more than 1 */
-        tmi_ball_add(&x, &k->v[i], &k->a[i], BITS);
-        tmi_ball_sub(&x, &x, &k->a[0], BITS);
+        tmi_ball_add(&x, &k->v[i], at_knot(k, i), BITS);
+        tmi_ball_sub(&x, &x, at_knot(k, 0), BITS);
         tmi_ball_min(&k->v[0], &k->v[0], &x, BITS);
     }
     tmi_ball_lower(&k->v[0], &k->v[0], BITS);
     tmi_ball_clear(&x);
     tmi_ball_clear(&y);
+    tmi_ball_clear(&before);
     return end + 1;
 }
 
@@ -301,7 +368,7 @@ static bool is_below(const knots *k, size_t end, const tmi_ball *q)
     tmi_ball_init(&x);
     for (size_t i = end; i-- > 0 && fine;) { /* g = polyline at knot i, sum = the q beyond it */
         if (i + 1 < end) {
-            tmi_ball_sub(&x, &k->a[i + 1], &k->a[i], BITS);
+            tmi_ball_mul(&x, at_knot(k, i), &k->powers->step, BITS);
             tmi_ball_mul(&x, &x, &sum, BITS);
             tmi_ball_add(&g, &g, &x, BITS);
         }
@@ -333,7 +400,7 @@ static tamis_status hull(knots *k, size_t end, tamis_error *err)
     for (size_t i = 0; i < k->count; i++) tmi_ball_set_int(&k->q[i], 0);
     for (size_t i = count; i-- > 1;) { /* the slope after the last knot is 0; the first one adds nothing */
         tmi_ball_sub(&before, &k->v[kept[i - 1]], &k->v[kept[i]], BITS);
-        tmi_ball_sub(&x, &k->a[kept[i]], &k->a[kept[i - 1]], BITS);
+        tmi_ball_sub(&x, at_knot(k, kept[i]), at_knot(k, kept[i - 1]), BITS);
         tmi_ball_div(&before, &before, &x, BITS);
         tmi_ball_sub(&x, &before, &after, BITS);
         tmi_ball_middle(&x, &x);
@@ -351,18 +418,19 @@ static tamis_status hull(knots *k, size_t end, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_dots_of(tmi_dots *above, tmi_dots *below, tmi_road *road, double h, double reach, tamis_error *err)
+tamis_status tmi_dots_of(tmi_dots *above, tmi_dots *below, tmi_road *road, const tmi_powers *powers, size_t half,
+                         bool atoms, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     knots k;
     tmi_dots_init(above);
     tmi_dots_init(below);
-    TMI_TRY(new_knots(&k, 2 * (size_t)ceil(reach / h + 1) + 1, err));
-    TMI_TRY(place_dots(&k, road, h, err));
+    TMI_TRY(new_knots(&k, powers, half, err));
+    TMI_TRY(place_dots(&k, road, err));
     bends(k.q, &k, k.high);
     tmi_ball_set(&above->above, &k.high[k.count - 1]);
     TMI_TRY(set_masses(above, &k, k.q, k.count, true, err));
-    size_t end = lower_dots(&k);
+    size_t end = lower_dots(&k, atoms);
     TMI_TRY(hull(&k, end, err));
     tmi_ball_set(&below->above, &k.limit);
     TMI_TRY(set_masses(below, &k, k.q, end, false, err));
@@ -393,7 +461,7 @@ tamis_status tmi_dots_compose(tmi_dots *z, const tmi_dots *x, const tmi_dots *y,
     z->mean = x->mean + y->mean;
     z->variance = x->variance + y->variance;
     z->reach = fmax(x->reach, y->reach);
-    double half = ceil(WINDOW * sqrt(z->variance) + z->reach);
+    double half = ceil(TMI_DOTS_WINDOW * sqrt(z->variance) + z->reach);
     int64_t lowest = (int64_t)(floor(z->mean) - half), highest = (int64_t)(ceil(z->mean) + half);
     tmi_ball_init(&t);
     tmi_ball_init(&beyond);

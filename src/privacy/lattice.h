@@ -16,6 +16,10 @@
  *   It is cut where it reaches the limit of H at infinity. At the left end it lies below 1 - a, and so does its
  *   continuation if the q_j add up to at most 1. Masses are rounded down, and every dot is checked in balls afterwards.
  *
+ * Discrete.  If all losses of a release are places of the lattice, its H is the polyline, and both ends are the dots. The
+ *   step is chosen so that this is the case for as many releases as it can be, claims first; if it is for all of them and
+ *   the step is not too small, nothing but the masses is rounded.
+ *
  * Convolutions are exact integers (num/mass.h). Windows: what leaves on the right goes to infinity from above and is left
  * out from below; what leaves on the left is moved up to the window's end from above and left out from below.           */
 #ifndef TMI_LATTICE_H
@@ -23,7 +27,8 @@
 
 #include "privacy/profile.h"
 
-/* Opens the road: everything but the mass at infinity of claims. The two ends are as narrow as the lattice allows. */
+/* Opens the road: everything but the mass at infinity of claims. The two ends are as narrow as the lattice allows; it is
+ * made finer until they are near each other, and all that were composed are kept for the next question. */
 tamis_status tmi_lattice_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
 
 #endif

@@ -77,6 +77,11 @@ bool tmi_loss_is_exact(const tmi_loss *loss)
     return loss->kind != TMI_LOSS_ZCDP && loss->kind != TMI_LOSS_CURVE;
 }
 
+bool tmi_loss_is_discrete(const tmi_loss *loss)
+{
+    return loss->kind == TMI_LOSS_CLAIM || loss->kind == TMI_LOSS_DISCRETE_LAPLACE || loss->kind == TMI_LOSS_DISCRETE_GAUSSIAN;
+}
+
 /* z = max(x, 0) */
 static void not_negative(tmi_ball *z, const tmi_ball *x, long bits)
 {
@@ -160,8 +165,9 @@ static void gaussian(tmi_ball *z, const tmi_ball *a, const tmi_ball *eps, long b
 }
 
 /* P(X <= k) - e^eps P(X <= k - D) for the discrete Laplace law, 0 <= k < D. */
-static void laplace_set(tmi_ball *z, const tmi_loss *loss, int64_t k, const tmi_ball *eps, long bits)
+static void laplace_set(tmi_ball *z, const void *self, int64_t k, const tmi_ball *eps, long bits)
 {
+    const tmi_loss *loss = self;
     tmi_ball rate, x, y;
     tmi_ball_init(&rate);
     tmi_ball_init(&x);
@@ -184,8 +190,9 @@ static void laplace_set(tmi_ball *z, const tmi_loss *loss, int64_t k, const tmi_
     tmi_ball_clear(&y);
 }
 
-static void gaussian_set(tmi_ball *z, const tmi_loss *loss, int64_t k, const tmi_ball *eps, long bits)
+static void gaussian_set(tmi_ball *z, const void *self, int64_t k, const tmi_ball *eps, long bits)
 {
+    const tmi_loss *loss = self;
     tmi_ball x, y;
     tmi_ball_init(&x);
     tmi_ball_init(&y);
@@ -200,7 +207,8 @@ static void gaussian_set(tmi_ball *z, const tmi_loss *loss, int64_t k, const tmi
 
 /* The sets {X <= k} grow better up to the k that is looked for and worse beyond it, so where its place is not quite
  * certain the better one of two neighbours is the best. Where it is not known at all, nothing is. */
-static void discrete(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, long bits)
+void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, tmi_set_difference *f, const void *self,
+                       long bits)
 {
     bool is_laplace = loss->kind == TMI_LOSS_DISCRETE_LAPLACE;
     tmi_ball x, y;
@@ -223,8 +231,7 @@ static void discrete(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, lon
         tmi_ball_set_int(&x, 0);
         for (int64_t k = first; k <= last; k++) {
             if (is_laplace && k < 0) continue;
-            if (is_laplace) laplace_set(&y, loss, k, eps, bits);
-            else gaussian_set(&y, loss, k, eps, bits);
+            f(&y, self, k, eps, bits);
             tmi_ball_max(&x, &x, &y, bits);
         }
         tmi_ball_set(z, &x);
@@ -247,7 +254,7 @@ static double best_order(double rho, double eps)
 {
     double lo = -30, hi = 30;
     const double golden = 0.6180339887498949;
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 60; i++) {
         double u = hi - golden * (hi - lo), v = lo + golden * (hi - lo);
         if (cks(rho, eps, u) < cks(rho, eps, v)) hi = v;
         else lo = u;
@@ -298,8 +305,8 @@ void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, cons
         gaussian(lower, &a, eps, bits);
         tmi_ball_clear(&a);
         break;
-    case TMI_LOSS_DISCRETE_LAPLACE:
-    case TMI_LOSS_DISCRETE_GAUSSIAN: discrete(lower, loss, eps, bits); break;
+    case TMI_LOSS_DISCRETE_LAPLACE: tmi_loss_best_set(lower, loss, eps, laplace_set, loss, bits); break;
+    case TMI_LOSS_DISCRETE_GAUSSIAN: tmi_loss_best_set(lower, loss, eps, gaussian_set, loss, bits); break;
     case TMI_LOSS_ZCDP: zcdp(lower, upper, loss, eps, bits); return;
     case TMI_LOSS_CURVE: tmi_ball_set_unknown(lower); break;
     }

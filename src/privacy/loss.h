@@ -52,6 +52,13 @@ int tmi_loss_compare(const tmi_loss *x, const tmi_loss *y);
 /* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. Not
  * for curves, which have roads. */
 void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits);
+
+/* delta of a discrete loss by P(X <= k) - e^eps P(X <= k - D) at the best k; `f` gives this difference. */
+typedef void tmi_set_difference(tmi_ball *z, const void *self, int64_t k, const tmi_ball *eps, long bits);
+void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, tmi_set_difference *f, const void *self,
+                       long bits);
+
 bool tmi_loss_is_exact(const tmi_loss *loss);
+bool tmi_loss_is_discrete(const tmi_loss *loss); /* all its losses are multiples of one rational number */
 
 #endif

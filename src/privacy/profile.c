@@ -41,14 +41,35 @@ tamis_status tmi_profile_take(tamis_profile **profile, tmi_loss *loss, tamis_err
         return tmi_fail_memory(err);
     }
     factors[0] = (tmi_factor){loss, 1};
-    *new = (tamis_profile){1, factors};
+    atomic_init(&new->owners, 1);
+    new->count = 1;
+    new->factors = factors;
     *profile = new;
     return TAMIS_OK;
 }
 
+/* Profiles are made by this room alone, on the heap: the const is a promise to the caller, who sees no change. */
+static tamis_profile *inside(const tamis_profile *profile)
+{
+    return (tamis_profile *)(uintptr_t)profile;
+}
+
+tamis_profile *tmi_profile_share(const tamis_profile *profile)
+{
+    atomic_fetch_add(&inside(profile)->owners, 1);
+    return inside(profile);
+}
+
+static void drop_road(tmi_road *road)
+{
+    if (road) tmi_road_close(road);
+    tmi_free(road);
+}
+
 void tamis_profile_free(tamis_profile *profile)
 {
-    if (!profile) return;
+    if (!profile || atomic_fetch_sub(&profile->owners, 1) > 1) return;
+    drop_road(atomic_load(&profile->kept));
     for (size_t i = 0; i < profile->count; i++) tmi_loss_free(profile->factors[i].loss);
     tmi_free(profile->factors);
     tmi_free(profile);
@@ -188,6 +209,26 @@ tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_number *rho
 
 /* ---- asking ---- */
 
+tamis_status tmi_road_borrow(tmi_road **road, const tamis_profile *profile, tamis_error *err)
+{
+    *road = atomic_exchange(&inside(profile)->kept, NULL);
+    if (*road) return TAMIS_OK;
+    if (!(*road = tmi_alloc(1, sizeof **road))) return tmi_fail_memory(err);
+    tamis_status status = tmi_road_open(*road, profile, err);
+    if (status == TAMIS_OK) return status;
+    tmi_free(*road);
+    *road = NULL;
+    return status;
+}
+
+void tmi_road_return(tmi_road *road, const tamis_profile *profile)
+{
+    tmi_road *empty = NULL;
+    if (!road) return;
+    if (road->lasting && road->rest) road->rest(road->self);
+    if (!road->lasting || !atomic_compare_exchange_strong(&inside(profile)->kept, &empty, road)) drop_road(road);
+}
+
 /* The largest loss, if there is one: then delta beyond it is the mass at infinity, which is 0 unless a claim has a delta.
  * `pure` stays NULL if losses have no bound, or if their profile is all that is known. */
 static tamis_status largest_loss(tamis_number **pure, const tamis_profile *profile, tamis_error *err)
@@ -272,23 +313,23 @@ done:
 
 tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps, tamis_error *err)
 {
-    tmi_road road = {0};
+    tmi_road *road = NULL;
     tamis_status status = TAMIS_OK;
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     *delta = (tamis_bound){0, 1};
     if (!profile) return tmi_fail(err, TAMIS_INVALID, "profile: NULL");
     TMI_TRY(tmi_check_eps(eps, err));
-    TMI_TRY(tmi_road_open(&road, profile, err));
-    TMI_TRY(tmi_road_delta(delta, &road, eps, err));
+    TMI_TRY(tmi_road_borrow(&road, profile, err));
+    TMI_TRY(tmi_road_delta(delta, road, eps, err));
 done:
-    tmi_road_close(&road);
+    tmi_road_return(road, profile);
     return status;
 }
 
 tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                    tamis_error *err)
 {
-    tmi_road road = {0};
+    tmi_road *road = NULL;
     tamis_status status = TAMIS_OK;
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     *eps = (tamis_bound){0, INFINITY};
@@ -297,9 +338,9 @@ tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profil
     bool found;
     TMI_TRY(at_the_end(&found, eps, profile, delta, err));
     if (found) goto done;
-    TMI_TRY(tmi_road_open(&road, profile, err));
-    TMI_TRY(tmi_road_epsilon(eps, &road, delta, err));
+    TMI_TRY(tmi_road_borrow(&road, profile, err));
+    TMI_TRY(tmi_road_epsilon(eps, road, delta, err));
 done:
-    tmi_road_close(&road);
+    tmi_road_return(road, profile);
     return status;
 }

@@ -13,7 +13,9 @@
 typedef struct whole {
     const tamis_profile *profile;
     tamis_profile *sum; /* one loss that stands for all, or NULL */
+    bool is_lattice;
     tmi_road inner;
+    tmi_road lattice; /* where the inner road does not lead; opened when it is needed */
 } whole;
 
 static bool has_mass(const tmi_loss *loss)
@@ -51,6 +53,10 @@ static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, co
 {
     whole *w = self;
     tamis_status status = w->inner.delta(lower, upper, w->inner.self, eps, bits, err);
+    if (status == TAMIS_UNABLE && !w->is_lattice) {
+        status = w->lattice.delta ? TAMIS_OK : tmi_lattice_open(&w->lattice, w->profile, err);
+        if (status == TAMIS_OK) status = w->lattice.delta(lower, upper, w->lattice.self, eps, bits, err);
+    }
     if (status != TAMIS_OK) return status;
     tmi_ball mass, rest;
     tmi_ball_init(&mass);
@@ -74,10 +80,17 @@ static double whole_guess(const void *self, double delta)
     return w->inner.guess ? w->inner.guess(w->inner.self, delta) : NAN;
 }
 
+static void rest_whole(void *self)
+{
+    whole *w = self;
+    if (w->inner.rest) w->inner.rest(w->inner.self);
+}
+
 static void close_whole(void *self)
 {
     whole *w = self;
     tmi_road_close(&w->inner);
+    tmi_road_close(&w->lattice);
     tamis_profile_free(w->sum);
     tmi_free(w);
 }
@@ -149,7 +162,9 @@ static tamis_status open_inner(whole *w, tamis_error *err)
         return tmi_road_of_loss(&w->inner, w->sum->factors[0].loss, err);
     }
     tamis_status status = kinds[TMI_LOSS_GAUSSIAN] > 0 ? tmi_contour_open(&w->inner, p, err) : tmi_sums_open(&w->inner, p, err);
-    return status == TAMIS_UNABLE ? tmi_lattice_open(&w->inner, p, err) : status;
+    if (status != TAMIS_UNABLE) return status;
+    w->is_lattice = true;
+    return tmi_lattice_open(&w->inner, p, err);
 }
 
 tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
@@ -164,6 +179,7 @@ tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_e
         close_whole(w);
         return status;
     }
-    *road = (tmi_road){whole_delta, whole_guess, close_whole, w, w->inner.exact, w->inner.width};
+    *road = (tmi_road){.delta = whole_delta, .guess = whole_guess, .free = close_whole, .rest = rest_whole, .self = w,
+                       .exact = w->inner.exact, .lasting = w->inner.lasting, .width = w->inner.width};
     return TAMIS_OK;
 }

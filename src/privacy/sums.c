@@ -9,15 +9,20 @@
 /* Multiplications in one sum with Laplace releases; a million take about a second. */
 #define MOST_WORK 4e6
 
+/* Everything for one precision. */
+typedef struct store {
+    long bits;
+    tmi_terms a, b;
+    tmi_ball *above, *weighted; /* P and Q from each term of b on; one more than b has */
+    tmi_ball *discounted;       /* weight e^-loss of each term of a */
+    struct store *next;
+} store;
+
 typedef struct sums {
     const tamis_profile *profile;
     tamis_number *unit;
     int64_t laplaces;
-    /* for one precision */
-    long bits; /* 0: nothing is stored */
-    tmi_terms a, b;
-    tmi_ball *above, *weighted;       /* P and Q from each term of b on; one more than b has */
-    tmi_ball *discounted;             /* weight e^-loss of each term of a */
+    store *stores; /* of all precisions that were asked for */
 } sums;
 
 static tmi_ball *new_balls(size_t count)
@@ -33,15 +38,15 @@ static void free_balls(tmi_ball *balls, size_t count)
     tmi_free(balls);
 }
 
-static void drop(sums *s)
+static void free_store(store *t)
 {
-    free_balls(s->above, s->b.count + 1);
-    free_balls(s->weighted, s->b.count + 1);
-    free_balls(s->discounted, s->a.count);
-    s->above = s->weighted = s->discounted = NULL;
-    tmi_terms_clear(&s->a);
-    tmi_terms_clear(&s->b);
-    s->bits = 0;
+    if (!t) return;
+    free_balls(t->above, t->b.count + 1);
+    free_balls(t->weighted, t->b.count + 1);
+    free_balls(t->discounted, t->a.count);
+    tmi_terms_clear(&t->a);
+    tmi_terms_clear(&t->b);
+    tmi_free(t);
 }
 
 /* z = weight e^(-place unit) */
@@ -53,44 +58,69 @@ static void discount(tmi_ball *z, const tmi_term *t, const tmi_ball *unit, long 
 }
 
 /* Each release goes to the shorter list; with Laplace releases there is only one list. */
-static tamis_status build(sums *s, long bits, tamis_error *err)
+static tamis_status build(store **built, const sums *s, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    store *t = tmi_alloc(1, sizeof *t);
     tmi_terms one;
     tmi_ball unit;
-    drop(s);
+    if (!t) return tmi_fail_memory(err);
+    tmi_terms_init(&t->a);
+    tmi_terms_init(&t->b);
     tmi_terms_init(&one);
     tmi_ball_init(&unit);
-    TMI_TRY(tmi_terms_one(&s->a, err));
-    TMI_TRY(tmi_terms_one(&s->b, err));
+    TMI_TRY(tmi_terms_one(&t->a, err));
+    TMI_TRY(tmi_terms_one(&t->b, err));
     for (size_t i = 0; i < s->profile->count; i++) {
         TMI_TRY(tmi_terms_of(&one, &s->profile->factors[i], s->unit, bits, err));
-        TMI_TRY(tmi_terms_multiply(s->laplaces > 0 || s->a.count < s->b.count ? &s->a : &s->b, &one, bits, err));
-        if (s->laplaces > 0 && (double)s->a.count * (double)s->laplaces > MOST_WORK) {
+        TMI_TRY(tmi_terms_multiply(s->laplaces > 0 || t->a.count < t->b.count ? &t->a : &t->b, &one, bits, err));
+        if (s->laplaces > 0 && (double)t->a.count * (double)s->laplaces > MOST_WORK) {
             status = tmi_fail(err, TAMIS_UNABLE, "the exact sum would have too many terms");
             goto done;
         }
     }
-    s->above = new_balls(s->b.count + 1);
-    s->weighted = new_balls(s->b.count + 1);
-    s->discounted = new_balls(s->a.count);
-    if (!s->above || !s->weighted || !s->discounted) {
+    t->above = new_balls(t->b.count + 1);
+    t->weighted = new_balls(t->b.count + 1);
+    t->discounted = new_balls(t->a.count);
+    if (!t->above || !t->weighted || !t->discounted) {
         status = tmi_fail_memory(err);
         goto done;
     }
     tmi_ball_set_number(&unit, s->unit, bits);
-    for (size_t i = s->b.count; i-- > 0;) {
-        discount(&s->weighted[i], &s->b.terms[i], &unit, bits);
-        tmi_ball_add(&s->weighted[i], &s->weighted[i], &s->weighted[i + 1], bits);
-        tmi_ball_add(&s->above[i], &s->b.terms[i].weight, &s->above[i + 1], bits);
+    for (size_t i = t->b.count; i-- > 0;) {
+        discount(&t->weighted[i], &t->b.terms[i], &unit, bits);
+        tmi_ball_add(&t->weighted[i], &t->weighted[i], &t->weighted[i + 1], bits);
+        tmi_ball_add(&t->above[i], &t->b.terms[i].weight, &t->above[i + 1], bits);
     }
-    for (size_t i = 0; i < s->a.count; i++) discount(&s->discounted[i], &s->a.terms[i], &unit, bits);
-    s->bits = bits;
+    for (size_t i = 0; i < t->a.count; i++) discount(&t->discounted[i], &t->a.terms[i], &unit, bits);
+    t->bits = bits;
+    *built = t;
+    t = NULL;
 done:
-    if (status != TAMIS_OK) drop(s);
+    free_store(t);
     tmi_terms_clear(&one);
     tmi_ball_clear(&unit);
     return status;
+}
+
+/* The coefficients of the residues lose about two bits a release. */
+static long work_bits(const sums *s, long bits)
+{
+    return bits + 4 * (s->laplaces < 4096 ? (long)s->laplaces : 4096);
+}
+
+static tamis_status find_store(const store **found, sums *s, long bits, tamis_error *err)
+{
+    store *t = s->stores;
+    while (t && t->bits != bits) t = t->next;
+    if (!t) {
+        tamis_status status = build(&t, s, bits, err);
+        if (status != TAMIS_OK) return status;
+        t->next = s->stores;
+        s->stores = t;
+    }
+    *found = t;
+    return TAMIS_OK;
 }
 
 /* The last place that is certainly not above eps, and what a term at the next one can be worth if it is not certain
@@ -139,7 +169,7 @@ static size_t first_above(const tmi_terms *b, int64_t place)
     return lo;
 }
 
-static void atoms(tmi_ball *z, const sums *s, int64_t place, const tmi_ball *eps, long bits)
+static void atoms(tmi_ball *z, const store *s, int64_t place, const tmi_ball *eps, long bits)
 {
     tmi_ball gain, cost, x;
     tmi_ball_init(&gain);
@@ -165,24 +195,24 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     sums *s = self;
     tamis_status status = TAMIS_OK;
     int64_t place = 0;
+    const store *t;
     tmi_ball doubt, x;
     tmi_ball_init(&doubt);
     tmi_ball_init(&x);
-    /* The coefficients of the residues lose about two bits a release. */
-    long work = bits + 4 * (s->laplaces < 4096 ? s->laplaces : 4096);
-    if (s->bits != work) TMI_TRY(build(s, work, err));
+    long work = work_bits(s, bits);
+    TMI_TRY(find_store(&t, s, work, err));
     if (!threshold(&place, &doubt, s, eps, work)) {
         tmi_ball_set_unknown(lower);
         tmi_ball_set_unknown(upper);
         goto done;
     }
     if (s->laplaces > 0) {
-        TMI_TRY(tmi_sums_laplace(lower, &s->a, s->laplaces, place, !tmi_ball_is_zero(&doubt), s->unit, eps, work, err));
+        TMI_TRY(tmi_sums_laplace(lower, &t->a, s->laplaces, place, !tmi_ball_is_zero(&doubt), s->unit, eps, work, err));
     } else {
-        atoms(lower, s, place, eps, work);
+        atoms(lower, t, place, eps, work);
         tmi_ball_widen(lower, &doubt);
     }
-    tmi_ball_add(&x, &s->a.outside, &s->b.outside, bits);
+    tmi_ball_add(&x, &t->a.outside, &t->b.outside, bits);
     tmi_ball_widen(lower, &x);
     tmi_ball_set_int(&x, 0);
     tmi_ball_max(lower, lower, &x, bits);
@@ -196,9 +226,11 @@ done:
 static void close_sums(void *self)
 {
     sums *s = self;
-    drop(s);
-    tmi_ball_clear(&s->a.outside);
-    tmi_ball_clear(&s->b.outside);
+    while (s->stores) {
+        store *next = s->stores->next;
+        free_store(s->stores);
+        s->stores = next;
+    }
     tamis_number_free(s->unit);
     tmi_free(s);
 }
@@ -206,17 +238,16 @@ static void close_sums(void *self)
 tamis_status tmi_sums_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    const store *first;
     sums *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
-    tmi_terms_init(&s->a);
-    tmi_terms_init(&s->b);
     s->profile = profile;
     for (size_t i = 0; i < profile->count; i++)
         if (profile->factors[i].loss->kind == TMI_LOSS_LAPLACE) s->laplaces += profile->factors[i].times;
     TMI_TRY(tmi_terms_unit(&s->unit, profile, err));
     /* Whether the terms are too many is seen by building them; the bits are those of the first question. */
-    TMI_TRY(build(s, 96 + 4 * (s->laplaces < 4096 ? s->laplaces : 4096), err));
-    *road = (tmi_road){delta, NULL, close_sums, s, true, TAMIS_WIDTH};
+    TMI_TRY(find_store(&first, s, work_bits(s, 96), err));
+    *road = (tmi_road){.delta = delta, .free = close_sums, .self = s, .exact = true, .lasting = true, .width = TAMIS_WIDTH};
 done:
     if (status != TAMIS_OK) close_sums(s);
     return status;

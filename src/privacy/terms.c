@@ -50,7 +50,7 @@ tamis_status tmi_terms_one(tmi_terms *list, tamis_error *err)
 /* ---- the unit ---- */
 
 /* The step between the atoms of a loss, halved where they lie between its multiples: a, 1/scale, D/(2 scale^2). */
-static tamis_status step_of(tamis_number **step, const tmi_loss *loss, tamis_error *err)
+tamis_status tmi_terms_step(tamis_number **step, const tmi_loss *loss, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *x = NULL, *two = NULL, *doubled = NULL;
@@ -81,7 +81,7 @@ static tamis_status units_of(int64_t *units, const tmi_loss *loss, const tamis_n
 {
     tamis_number *step = NULL, *ratio = NULL;
     tamis_status status = TAMIS_OK;
-    TMI_TRY(step_of(&step, loss, err));
+    TMI_TRY(tmi_terms_step(&step, loss, err));
     TMI_TRY(tmi_number_div(&ratio, step, unit, err));
     if (!tmi_number_floor(units, ratio)) status = too_many(err);
 done:
@@ -103,7 +103,7 @@ tamis_status tmi_terms_unit(tamis_number **unit, const tamis_profile *profile, t
     *unit = NULL;
     for (size_t i = 0; i < profile->count; i++) {
         if (is_silent(profile->factors[i].loss)) continue;
-        TMI_TRY(step_of(&step, profile->factors[i].loss, err));
+        TMI_TRY(tmi_terms_step(&step, profile->factors[i].loss, err));
         if (sum) TMI_TRY(tmi_number_gcd(&next, sum, step, err));
         else TMI_TRY(tmi_number_copy(&next, step, err));
         tamis_number_free(sum);

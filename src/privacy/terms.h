@@ -31,6 +31,9 @@ void tmi_terms_clear(tmi_terms *list);
 /* One term of weight 1 at place 0. */
 tamis_status tmi_terms_one(tmi_terms *list, tamis_error *err);
 
+/* The atoms of a loss are whole multiples of its step; UNABLE for losses without atoms. */
+tamis_status tmi_terms_step(tamis_number **step, const tmi_loss *loss, tamis_error *err);
+
 /* The unit of a profile: all losses of its atoms are whole multiples of it. UNABLE for losses without atoms, and if a
  * place might pass 2^60. */
 tamis_status tmi_terms_unit(tamis_number **unit, const tamis_profile *profile, tamis_error *err);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
 #include "num/enclosure.h"
 #include "privacy/lattice.h"
 #include "privacy/profiles.h"
@@ -198,6 +197,34 @@ static void cheap_bounds_are_above(void **state)
     for (size_t i = 0; i < 4; i++) tamis_profile_free(all[i]);
 }
 
+/* Losses that are places of the lattice are not rounded to places. */
+static void discrete_losses_are_exact(void **state)
+{
+    static const release list[] = {{"rr", "0.25", "0", 5}, {"discrete_laplace", "8", "3", 7}, {NULL, NULL, NULL, 0}};
+    tamis_profile *p = compose_list(list, 3);
+    (void)state;
+    for (double eps = 0.125; eps < 3; eps += 0.6) {
+        char text[32];
+        snprintf(text, sizeof text, "%.3f", eps);
+        tamis_bound b = on_the_lattice(p, text), exact = delta_at(p, text);
+        assert_true(b.lower <= exact.upper && b.upper >= exact.lower && b.upper - b.lower < 1e-12 * b.upper);
+    }
+    tamis_profile_free(p);
+}
+
+/* Where an integral would need too many nodes, the lattice answers: a little Gaussian noise beside much else. */
+static void lists_that_no_integral_can_do(void **state)
+{
+    static const release with[] = {{"gaussian", "1e9", "1", 1}, {"laplace", "10", "1", 4}, {"rr", "0.1", "0", 4}, {NULL, NULL, NULL, 0}};
+    static const release without[] = {{"laplace", "10", "1", 4}, {"rr", "0.1", "0", 4}, {NULL, NULL, NULL, 0}};
+    tamis_profile *p = compose_list(with, 4), *q = compose_list(without, 3);
+    (void)state;
+    tamis_bound b = delta_at(p, "0.5"), exact = delta_at(q, "0.5");
+    assert_true(b.upper >= exact.lower && b.lower <= exact.upper * (1 + 1e-6) && b.upper - b.lower < 1e-2 * b.upper);
+    tamis_profile_free(p);
+    tamis_profile_free(q);
+}
+
 static void wrong_inputs_are_named(void **state)
 {
     tamis_error err;
@@ -246,6 +273,8 @@ int main(void)
         cmocka_unit_test(coordinated_samples),
         cmocka_unit_test(curves),
         cmocka_unit_test(cheap_bounds_are_above),
+        cmocka_unit_test(discrete_losses_are_exact),
+        cmocka_unit_test(lists_that_no_integral_can_do),
         cmocka_unit_test(wrong_inputs_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
