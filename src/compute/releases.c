@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "compute/compute.h"
 
-/* The fields of one release; those that were not given are NULL, or 1. */
+/* The fields of one release; those that were not given are NULL, the count is 1. */
 typedef struct release {
     const char *law;
     tamis_number *scale, *eps, *delta, *rho, *sensitivity;
@@ -38,7 +38,6 @@ static tamis_status read_release(release *r, const tmi_json *json, tamis_error *
     TMI_TRY(read_one(&r->delta, json, "delta", err));
     TMI_TRY(read_one(&r->rho, json, "rho", err));
     TMI_TRY(read_one(&r->sensitivity, json, "sensitivity", err));
-    if (!r->sensitivity) TMI_TRY(tmi_number_ratio(&r->sensitivity, 1, 1, err));
     if (count && tmi_field_integer(&r->count, count, NULL) != TAMIS_OK)
         return tmi_fail(err, TAMIS_INVALID, "count: must be an integer");
     if (r->count < 1 || r->count > TAMIS_MAX_TIMES) return tmi_fail(err, TAMIS_INVALID, "count: must be between 1 and 2^30");
@@ -52,16 +51,14 @@ static void clear(release *r)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tamis_number_free(all[i]);
 }
 
+/* With eps instead of a scale: noise of scale 1 on what changes by eps. */
 static tamis_status laplace(tamis_profile **profile, const release *r, tamis_error *err)
 {
-    tamis_number *scale = NULL;
-    tamis_status status = TAMIS_OK;
+    tamis_number *one = NULL;
     if (r->scale) return tamis_profile_laplace(profile, r->scale, r->sensitivity, err);
-    if (tmi_number_sign(r->eps) == 0) return tamis_profile_randomized_response(profile, r->eps, err);
-    TMI_TRY(tmi_number_div(&scale, r->sensitivity, r->eps, err));
-    TMI_TRY(tamis_profile_laplace(profile, scale, r->sensitivity, err));
-done:
-    tamis_number_free(scale);
+    tamis_status status = tmi_number_ratio(&one, 1, 1, err);
+    if (status == TAMIS_OK) status = tamis_profile_laplace(profile, one, r->eps, err);
+    tamis_number_free(one);
     return status;
 }
 
@@ -97,7 +94,8 @@ static tamis_status concentrated(tamis_profile **profile, const release *r, tami
 
 enum { SCALE = 1, EPS = 2, DELTA = 4, RHO = 8 };
 
-/* `needs` must all be given, nothing else may; Laplace noise has either a scale or the eps that it gives. */
+/* `needs` must all be given, nothing else may; Laplace noise has either a scale or the eps that it gives. A sensitivity goes with
+ * a scale alone: beside eps or rho, which count it already, another one than 1 would be read by nobody. */
 static const struct {
     const char *law;
     tamis_status (*make)(tamis_profile **, const release *, tamis_error *);
@@ -113,13 +111,19 @@ static const struct {
     {"zcdp", concentrated, RHO, RHO, "rho"},
 };
 
-static tamis_status make(tamis_profile **profile, const release *r, tamis_error *err)
+static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
 {
     unsigned given = (r->scale ? SCALE : 0u) | (r->eps ? EPS : 0u) | (r->delta ? DELTA : 0u) | (r->rho ? RHO : 0u);
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (strcmp(laws[i].law, r->law) != 0) continue;
         if (given != laws[i].needs && given != laws[i].or_needs)
             return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].told);
+        if (r->sensitivity && !r->scale && tmi_number_compare_int(r->sensitivity, 1) != 0)
+            return tmi_fail(err, TAMIS_INVALID, "sensitivity: goes with a scale; eps, delta and rho count it already");
+        if (!r->sensitivity) {
+            tamis_status status = tmi_number_ratio(&r->sensitivity, 1, 1, err);
+            if (status != TAMIS_OK) return status;
+        }
         return laws[i].make(profile, r, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "law: must be laplace, gaussian, discrete_laplace, discrete_gaussian, "

@@ -118,6 +118,9 @@ BAD = {
     "a negative eps": ("[{law: randomized_response, eps: -1}]", "eps: must not be negative"),
     "an infinite eps": ("[{law: laplace, eps: .inf}]", "eps:"),
     "count 0": ("[{law: laplace, eps: 1, count: 0}]", "count: must be between 1 and 2^30"),
+    "eps and sensitivity": ("[{law: laplace, eps: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
+    "a response and sensitivity": ("[{law: randomized_response, eps: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
+    "rho and sensitivity": ("[{law: zcdp, rho: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
     "eps and scale": ("[{law: laplace, eps: 1, scale: 1}]", "laplace needs either scale or eps"),
     "half a person": ("[{law: discrete_laplace, scale: 1, sensitivity: 1/2}]", "must be an integer"),
 }
