@@ -32,11 +32,9 @@ static int read_design(request *r, tamis_error *err)
     if ((call->operand_count > 0) + (json != NULL) + (population || sample) != 1)
         return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
     if (call->operand_count > 0) { /* a plan says by itself what is public and what is not */
-        const tamis_number *eps;
         if (tamis_plan_read(&r->plan, call->operands[0], err) != TAMIS_OK ||
-            tamis_plan_sampling(&r->design, &r->facts, &eps, r->plan, err) != TAMIS_OK)
+            tamis_plan_sampling(&r->design, &r->facts, &r->promise.eps, &r->promise.delta, r->plan, err) != TAMIS_OK)
             return cli_failed(err, call->operands[0]);
-        r->promise.eps = eps;
         return 0;
     }
     if (json) {
@@ -70,7 +68,7 @@ static int read_request(request *r, const cli_call *call)
     if (tamis_number_read(&r->delta, delta ? delta : "0", &err) != TAMIS_OK)
         return cli_wrong_usage(call->command, "--delta: %s", err.message);
     if (eps) r->promise.eps = r->own_eps;
-    r->promise.delta = r->delta;
+    if (delta || !r->promise.delta) r->promise.delta = r->delta; /* a plan may have its own */
     r->promise.neighbours = neighbours(frame);
     r->promise.mechanism = neighbours(mechanism ? mechanism : frame);
     if (releases && !cli_whole(&r->promise.releases, releases, 1, 1000000))
@@ -495,7 +493,7 @@ const cli_command cli_command_privacy_amplify = {
         {0}},
     .options = (const cli_argument[]){
         {.name = "epsilon", .value = "E", .help = "of each release, on the sample; a plan has its own"},
-        {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0)"},
+        {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
         {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
         {.name = "sample", .value = "n", .help = "records drawn from it"},
         {.name = "design", .value = "JSON", .help = "any design"},

@@ -28,13 +28,13 @@ TAMIS_API void tamis_plan_free(tamis_plan *plan);
 /* The name of the survey, as the plan gives it. Lives as long as the plan. NULL for NULL. */
 TAMIS_API const char *tamis_plan_survey(const tamis_plan *plan);
 
-/* What the plan says about its sample: the design, whether the sample is secret, and the epsilon that it spends (which
- * lives as long as the plan).
+/* What the plan says about its sample: the design, whether the sample is secret, and the epsilon and delta that it spends
+ * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
  *
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
- * Errors   INVALID, SYSTEM (memory).                                                                                 */
+ * Errors   REFUSED (another design than srs or census, final weights), INVALID, SYSTEM (memory).                      */
 TAMIS_API tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
-                                           const tamis_plan *plan, tamis_error *err);
+                                           const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
 
 /* The folder that `tamis release` writes to unless told otherwise: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */

@@ -164,12 +164,13 @@ static void bad_arguments_are_named(void **state)
     assert_null(tamis_plan_survey(NULL));
     tamis_design *design;
     tamis_sampling_facts facts;
-    const tamis_number *eps;
-    assert_int_equal(tamis_plan_sampling(&design, &facts, &eps, NULL, NULL), TAMIS_INVALID);
-    assert_true(design == NULL && eps == NULL && facts.known); /* nothing may be claimed */
-    assert_int_equal(tamis_plan_sampling(NULL, &facts, &eps, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_plan_sampling(&design, NULL, &eps, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_plan_sampling(&design, &facts, NULL, NULL, NULL), TAMIS_INVALID);
+    const tamis_number *eps, *delta;
+    assert_int_equal(tamis_plan_sampling(&design, &facts, &eps, &delta, NULL, NULL), TAMIS_INVALID);
+    assert_true(design == NULL && eps == NULL && delta == NULL && facts.known); /* nothing may be claimed */
+    assert_int_equal(tamis_plan_sampling(NULL, &facts, &eps, &delta, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_plan_sampling(&design, NULL, &eps, &delta, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_plan_sampling(&design, &facts, NULL, &delta, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_plan_sampling(&design, &facts, &eps, NULL, NULL, NULL), TAMIS_INVALID);
     tamis_plan_free(NULL);
     assert_int_equal(tamis_plan_read(&plan, "no/such/plan.yaml", &err), TAMIS_INVALID);
     assert_string_equal(err.message, "no/such/plan.yaml: the plan cannot be opened: No such file or directory");
