@@ -2,12 +2,14 @@
  *
  * In units of the standard deviation, the difference of the densities at y is e^(-y^2/2) / sqrt(2 pi) times
  *
- *     S(y) = sum_j a_j e^(y z_j - z_j^2 / 2),    a_j = P_x(z_j) - e^eps P_x'(z_j) != 0.
+ *     S(y) = sum_j a_j e^(y z_j - z_j^2 / 2),    a_j = P_x(z_j) - e^eps P_x'(z_j) != 0,
+ *
+ * the points being counted from the first one: what all totals have in common tells nothing, and would cost digits.
  *
  * Far to the left the sign is that of a_0: once |a_0| exceeds the other terms together it does so further left as well,
  * since their ratios fall; far to the right that of the last one. Between, intervals are halved until the sign of S is
- * certain (S may be divided by any e^(ky), k the place of the largest term; then the mean value form), or until they are so
- * short that all they hold does not matter. What is positive is added up by normal tails.                          */
+ * certain (S is divided by the largest term's exponential, then taken in the mean value form), or until they are so short
+ * that all they hold does not matter. What is positive is added up by normal tails.                          */
 #include <math.h>
 
 #include "base/memory.h"
@@ -52,11 +54,13 @@ static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_e
     }
     for (size_t j = 0; j < room; j++) {
         size_t k = w->count;
-        tamis_number *z = NULL;
+        tamis_number *gap = NULL, *z = NULL;
         tmi_atoms_gap(&w->a[k], atoms, j, bits);
         tmi_settle(&w->a[k], &w->doubt, bits);
         if (tmi_ball_is_zero(&w->a[k])) continue;
-        tamis_status status = tmi_number_div(&z, atoms->list[j].at, atoms->scale, err);
+        tamis_status status = tmi_number_sub(&gap, atoms->list[j].at, atoms->list[0].at, err);
+        if (status == TAMIS_OK) status = tmi_number_div(&z, gap, atoms->scale, err);
+        tamis_number_free(gap);
         if (status != TAMIS_OK) return status;
         tmi_ball_set_number(&w->z[k], z, bits);
         w->at[k] = tmi_number_nearest(z);
@@ -68,19 +72,19 @@ static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_e
     return TAMIS_OK;
 }
 
-/* a_j e^(y (z_j - z_m) - z_j^2/2) */
+/* Term j of S e^(-y z_m + z_m^2/2): a_j e^((z_j - z_m) (y - (z_j + z_m)/2)) */
 static void term(tmi_ball *x, const wave *w, size_t j, size_t m, const tmi_ball *y)
 {
-    tmi_ball square;
-    tmi_ball_init(&square);
-    tmi_ball_mul(&square, &w->z[j], &w->z[j], w->bits);
-    tmi_ball_div_int(&square, &square, 2, w->bits);
+    tmi_ball half;
+    tmi_ball_init(&half);
+    tmi_ball_add(&half, &w->z[j], &w->z[m], w->bits);
+    tmi_ball_div_int(&half, &half, 2, w->bits);
+    tmi_ball_sub(&half, y, &half, w->bits);
     tmi_ball_sub(x, &w->z[j], &w->z[m], w->bits);
-    tmi_ball_mul(x, x, y, w->bits);
-    tmi_ball_sub(x, x, &square, w->bits);
+    tmi_ball_mul(x, x, &half, w->bits);
     tmi_ball_exp(x, x, w->bits);
     tmi_ball_mul(x, x, &w->a[j], w->bits);
-    tmi_ball_clear(&square);
+    tmi_ball_clear(&half);
 }
 
 static void absolute(tmi_ball *x, long bits)
@@ -117,7 +121,7 @@ static size_t largest(const wave *w, double y)
     size_t best = 0;
     double height = -INFINITY;
     for (size_t j = 0; j < w->count; j++) {
-        double h = w->size[j] + y * w->at[j] - w->at[j] * w->at[j] / 2;
+        double h = w->size[j] - (y - w->at[j]) * (y - w->at[j]) / 2;
         if (h > height) {
             height = h;
             best = j;
@@ -126,7 +130,7 @@ static size_t largest(const wave *w, double y)
     return best;
 }
 
-/* S e^(-y z_m) and its derivative in y. */
+/* S e^(-y z_m + z_m^2/2) and its derivative in y. */
 static void both(tmi_ball *value, tmi_ball *slope, const wave *w, size_t m, const tmi_ball *y)
 {
     tmi_ball x, d;
@@ -169,10 +173,9 @@ static int sign_on(tmi_ball *most, const wave *w, double low, double high)
     if (tmi_ball_is_positive(&value)) sign = 1;
     if (tmi_ball_is_negative(&value)) sign = -1;
     if (sign == 0) {
-        tmi_ball_mul(&y, &x, &w->z[m], w->bits);
-        tmi_ball_mul(&x, &x, &x, w->bits);
-        tmi_ball_div_int(&x, &x, 2, w->bits);
-        tmi_ball_sub(&y, &y, &x, w->bits);
+        tmi_ball_sub(&y, &x, &w->z[m], w->bits); /* times e^(-(y - z_m)^2/2) */
+        tmi_ball_mul(&y, &y, &y, w->bits);
+        tmi_ball_div_int(&y, &y, -2, w->bits);
         tmi_ball_exp(&y, &y, w->bits);
         tmi_ball_mul(most, &y, &value, w->bits);
         absolute(most, w->bits);

@@ -172,18 +172,17 @@ static void log_ratio_on(tmi_ball *value, const tilt *w, double low, double high
     tmi_ball_init(&x);
     tmi_ball_init(&slope);
     log_ratio(value, w, middle);
-    tmi_ball_set_double(&y, low);
-    tmi_ball_set_double(&x, high);
-    tmi_ball_union(&y, &y, &x, w->bits);
-    tmi_ball_mul(&y, &y, &w->unit, w->bits);
+    tmi_ball_set_double(&x, low);
+    tmi_ball_set_double(&y, high);
+    tmi_ball_union(&x, &x, &y, w->bits);
+    tmi_ball_mul(&y, &x, &w->unit, w->bits);
     add_up(&s, w, &y, middle * tmi_ball_bound(&w->unit).upper);
     mean(&slope, &s.hz, &s.h, w);
-    mean(&x, &s.tz, &s.t, w);
-    tmi_ball_sub(&slope, &slope, &x, w->bits);
-    tmi_ball_set_double(&x, (high - low) / 2 * (1 + 1e-9));
+    mean(&y, &s.tz, &s.t, w);
+    tmi_ball_sub(&slope, &slope, &y, w->bits);
+    tmi_ball_set_double(&y, middle); /* rounded: the ends may be further from it than half of the length */
+    tmi_ball_sub(&x, &x, &y, w->bits);
     tmi_ball_mul(&x, &x, &w->unit, w->bits);
-    tmi_ball_neg(&y, &x);
-    tmi_ball_union(&x, &x, &y, w->bits);
     tmi_ball_mul(&slope, &slope, &x, w->bits);
     tmi_ball_add(value, value, &slope, w->bits);
     sums_clear(&s);

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "mech/ht_listed.h"
-#include "mech/inverse.h"
 #include "num/bound.h"
 #include "privacy/profile.h"
 
@@ -340,29 +339,14 @@ static tamis_status check_work(const listing *l, tamis_error *err)
     return TAMIS_OK;
 }
 
-typedef struct shift {
-    tmi_atoms *atoms;
-    const tamis_number *p;
-} shift;
-
-/* p times the delta of the noise for this shift. */
-static tamis_status shifted(tamis_bound *value, void *context, const tamis_number *eps, tamis_error *err)
-{
-    const shift *s = context;
-    s->atoms->eps = eps;
-    tamis_status status = tmi_atoms_delta(value, s->atoms, err);
-    *value = tmi_bound_times(*value, s->p);
-    return status;
-}
-
 /* What holds for every design (ht_range_part.c, "any design"). */
 static tamis_status bound_unit(tamis_bound *value, const listing *l, size_t unit, const question *q, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t low = 0, high = 0;
     tmi_atoms atoms = {0};
-    shift s = {&atoms, tmi_sample_law_pi(l->v->law, unit)};
-    tamis_number *one = NULL, *from = NULL, *to = NULL;
+    const tamis_number *p = tmi_sample_law_pi(l->v->law, unit);
+    tamis_number *one = NULL, *from = NULL, *to = NULL, *share = NULL;
     for (size_t a = 1; a < l->v->count; a++) {
         if (tmi_number_compare(l->v->values[a], l->v->values[low]) < 0) low = a;
         if (tmi_number_compare(l->v->values[a], l->v->values[high]) > 0) high = a;
@@ -378,15 +362,24 @@ static tamis_status bound_unit(tamis_bound *value, const listing *l, size_t unit
     from = NULL;
     TMI_TRY(status);
     TMI_TRY(tmi_atoms_finish(&atoms, l->v->noise, l->v->scale, l->v->step, err));
-    if (q->eps) TMI_TRY(shifted(value, &s, q->eps, err));
-    else if (!q->delta) TMI_TRY(tmi_atoms_pure(value, &atoms, err));
-    else if (tmi_number_up(s.p) <= tmi_number_down(q->delta)) *value = (tamis_bound){0, 0};
-    else TMI_TRY(tmi_atoms_epsilon(value, &atoms, q->delta, err));
+    if (q->eps) {
+        atoms.eps = q->eps;
+        TMI_TRY(tmi_atoms_delta(value, &atoms, err));
+        *value = tmi_bound_times(*value, p);
+    } else if (!q->delta) {
+        TMI_TRY(tmi_atoms_pure(value, &atoms, err));
+    } else if (tmi_number_compare(p, q->delta) <= 0) {
+        *value = (tamis_bound){0, 0};
+    } else { /* p times the delta of the noise is to be at most delta */
+        TMI_TRY(tmi_number_div(&share, q->delta, p, err));
+        TMI_TRY(tmi_atoms_epsilon(value, &atoms, share, err));
+    }
     value->lower = 0;
 done:
     tamis_number_free(one);
     tamis_number_free(from);
     tamis_number_free(to);
+    tamis_number_free(share);
     tmi_atoms_clear(&atoms);
     return status;
 }

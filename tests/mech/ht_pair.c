@@ -54,6 +54,39 @@ static void two_roads_to_simple_random_samples_meet(void **state)
     population_clear(&p);
 }
 
+/* A census: what the others add to every total moves it and tells nothing, however far. */
+static void what_is_common_does_not_matter(void **state)
+{
+    population near = population_of("2 0 0", "1 0 0"), far = population_of("2 1e15 7", "1 1e15 7");
+    tamis_law *law = srs_law(3, 3);
+    (void)state;
+    for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_GAUSSIAN; noise++) {
+        const char *scale = noise == TAMIS_NOISE_NONE ? NULL : "1";
+        tamis_bound delta[2], reverse[2];
+        pair_delta(&delta[0], &reverse[0], law, &near, (tamis_noise_kind)noise, scale, "1/2");
+        pair_delta(&delta[1], &reverse[1], law, &far, (tamis_noise_kind)noise, scale, "1/2");
+        assert_true(meet(delta[0], delta[1]) && meet(delta[1], delta[0]) && meet(reverse[0], reverse[1]));
+    }
+    tamis_law_free(law);
+    population_clear(&near);
+    population_clear(&far);
+}
+
+/* Two heaps of totals, 10^9 deviations apart: the densities cross in each of them. */
+static void heaps_far_apart(void **state)
+{
+    population p = population_of("1 0 1e9", "0 0 1e9");
+    tamis_law *law = srs_law(3, 2);
+    tamis_bound delta, reverse;
+    (void)state;
+    pair_delta(&delta, &reverse, law, &p, TAMIS_NOISE_GAUSSIAN, "1", "0");
+    /* units 1 and 2 are drawn without unit 0 in one of three samples; the other two are shifted by 3/2 */
+    double shifted = 2.0 / 3 * erf(0.75 / sqrt(2));
+    assert_true(delta.lower <= shifted * (1 + 1e-9) && delta.upper >= shifted * (1 - 1e-9) && meet(delta, reverse));
+    tamis_law_free(law);
+    population_clear(&p);
+}
+
 static void refuses_bad_input(void **state)
 {
     population p = population_of("1 1 0", "1 0 0"), two = population_of("1 1 0", "0 0 0");
@@ -143,6 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_roads_to_simple_random_samples_meet),
+        cmocka_unit_test(what_is_common_does_not_matter),
+        cmocka_unit_test(heaps_far_apart),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(refuses_laws_that_are_none),
         cmocka_unit_test(survives_missing_memory),

@@ -159,7 +159,7 @@ static void too_much_work(void **state)
 {
     tamis_design *design = pps("poisson", "0.5 0.25 0.2 0.5 0.25 0.2 0.5 0.25 0.2 0.5 0.25 0.2 0.5 0.25 0.2");
     tamis_law *law;
-    tamis_number *list[] = {number("0"), number("1"), number("2")}, *one = number("1");
+    tamis_number *list[] = {number("0"), number("1"), number("2")}, *one = number("1"), *tenth = number("0.1");
     tamis_ht_unit units[15];
     (void)state;
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
@@ -172,8 +172,11 @@ static void too_much_work(void **state)
     assert_true(fabs(units[1].value.upper - 0.25 * (1 - exp((1 - 8) / 2.0))) < 1e-9);
     assert_int_equal(tamis_ht_values_pure(units, &v, NULL), TAMIS_UNABLE);
     assert_true(fabs(units[1].value.upper - 8) < 1e-9);
+    assert_int_equal(tamis_ht_values_epsilon(units, &v, tenth, NULL), TAMIS_UNABLE); /* 0.25 (1 - e^((eps-8)/2)) = 0.1 */
+    assert_true(fabs(units[1].value.upper - (8 + 2 * log(0.6))) < 1e-8);
     for (int i = 0; i < 3; i++) tamis_number_free(list[i]);
     tamis_number_free(one);
+    tamis_number_free(tenth);
     tamis_law_free(law);
     tamis_design_free(design);
 }
