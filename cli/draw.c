@@ -1,5 +1,6 @@
 /* tamis draw: a sample from a frame. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -20,6 +21,21 @@ static int tell(const cli_call *call, const tamis_frame_sample *sample, const ch
     return cli_finish_output();
 }
 
+/* What the library says about its parameters is said about the options. */
+static int failed(const tamis_error *err)
+{
+    static const char *const names[][2] = {{"sample: ", "--sample: "}, {"probabilities: ", "--probability: "}, {"sizes: ", "--size: "}};
+    tamis_error told = *err;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *at = strstr(err->message, names[i][0]);
+        if (!at || (at > err->message && at[-1] != ' ')) continue;
+        snprintf(told.message, sizeof told.message, "%.*s%s%.3000s", (int)(at - err->message), err->message, names[i][1],
+                 at + strlen(names[i][0]));
+        break;
+    }
+    return cli_failed(&told, NULL);
+}
+
 static int draw(const cli_call *call, const tamis_frame_design *design, const char *out)
 {
     tamis_error err = {0};
@@ -28,7 +44,7 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
     cli_progress_begin(&progress, call);
     tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, cli_progress_step, &progress, &err);
     cli_progress_end(&progress);
-    return status == TAMIS_OK ? tell(call, &sample, out) : cli_failed(&err, NULL);
+    return status == TAMIS_OK ? tell(call, &sample, out) : failed(&err);
 }
 
 static int run(const cli_call *call)

@@ -30,7 +30,7 @@ typedef struct cli_mechanism {
 #define CLI_GUARANTEE_OPTIONS                                                                                         \
     {.name = "epsilon", .value = "E", .help = "which delta goes with this epsilon?"},                                \
     {.name = "delta", .value = "D", .help = "which epsilon goes with this delta?"},                                  \
-    {.name = "svg", .value = "FILE", .help = "also write the curve as a picture"},                                   \
+    {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},                                   \
     {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"}
 
 /* The file of --svg: opened before the work, so that what is wrong is told first (the exit code; 0: go on), written once,

@@ -507,7 +507,7 @@ const cli_command cli_command_privacy_amplify = {
         {.name = "nonresponse", .help = "the sample is who chose to answer"},
         {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},
         {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
-        {.name = "svg", .value = "FILE", .help = "also write the curve as a picture"},
+        {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
         {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"},
         {0}},
     .examples = (const cli_example[]){

@@ -73,7 +73,7 @@ const cli_command cli_command_privacy_meaning = {
         {.name = "epsilon", .value = "E", .needed = true, .help = "the epsilon of a sampled person"},
         {.name = "delta", .value = "D", .help = "the delta that goes with it; 0 unless given"},
         {.name = "outsider", .value = "E", .help = "the epsilon of an outsider, where one is proved, at the same delta"},
-        {.name = "svg", .value = "FILE", .help = "also write a picture: belief before against belief after"},
+        {.name = "svg", .value = "FILE", .help = "also write a picture: belief before against belief after; replaces FILE"},
         {0}},
     .examples = (const cli_example[]){{"tamis privacy meaning --epsilon 1", "is 1 small?"},
                                       {"tamis privacy meaning --epsilon 1 --delta 1e-6", "and what does delta add?"},

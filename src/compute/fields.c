@@ -43,7 +43,7 @@ tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_err
         tamis_error inner;
         tamis_status status = tmi_field_number(&value->numbers[i], tmi_json_at(json, i), &inner);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
-        if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i, inner.message);
+        if (status != TAMIS_OK) return tmi_fail(err, status, "item %zu: %s", i + 1, inner.message);
         value->count++;
         bytes += tmi_number_bytes(value->numbers[i]);
         if (bytes > LIST_BYTES)

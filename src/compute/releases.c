@@ -148,7 +148,7 @@ static tamis_status compose(tamis_profile **profile, int64_t *whole, const tmi_j
         *whole += r.count;
         clear(&r);
         if (status == TAMIS_SYSTEM) status = tmi_fail_memory(err);
-        else if (status != TAMIS_OK) status = tmi_fail(err, status, "item %zu: %s", i, inner.message);
+        else if (status != TAMIS_OK) status = tmi_fail(err, status, "release %zu: %s", i + 1, inner.message);
     }
     if (status == TAMIS_OK) status = tamis_profile_compose(profile, (const tamis_profile *const *)list, times, count, err);
     for (size_t i = 0; list && i < count; i++) tamis_profile_free(list[i]);

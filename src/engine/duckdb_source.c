@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/cells.h"
 #include "engine/csv.h"
 #include "engine/duckdb_functions.h"
@@ -332,6 +333,29 @@ static void write_float(tmi_text *sql, const tmi_column *column)
     tmi_text_put(sql, apart ? " AS DOUBLE) END" : " AS DOUBLE)");
 }
 
+typedef struct header {
+    const tmi_duckdb_file *file;
+    file_columns *columns;
+    const tmi_duckdb_api *api;
+} header;
+
+static const char *name_at(const void *words, size_t k)
+{
+    const header *h = words;
+    return h->file->kind == TMI_CSV_FILE ? h->columns->csv.names[k] : h->api->column_name(&h->columns->result, k);
+}
+
+/* Tells what the column may be called in the file. The header is public; but the first line of a file without one is not, so
+ * only what is nearly the plan's own word, and a word, is shown. */
+static tamis_status no_column(const tmi_column *column, const header *h, size_t count, tamis_error *err)
+{
+    int nearest = strlen(column->name) < 4 ? -1 : tmi_nearest_word(column->name, name_at, h, count);
+    const char *meant = nearest < 0 ? "" : name_at(h, (size_t)nearest);
+    bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
+    return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s%s%s", h->file->given, column->name,
+                         is_word ? "; did you mean " : "", is_word ? meant : "", is_word ? "?" : "");
+}
+
 /* Writes the expression of one column of the file, or says why there is none. */
 static tamis_status write_column(tmi_text *sql, const tmi_column *column, const tmi_duckdb_file *file,
                                  file_columns *columns, const tmi_duckdb_session *session, tamis_error *err)
@@ -340,11 +364,10 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     const bool is_number = column->kind == TMI_NUMBER;
     const bool is_csv = file->kind == TMI_CSV_FILE;
     const size_t count = is_csv ? columns->csv.count : api->column_count(&columns->result);
+    const header h = {file, columns, api};
     size_t k = 0;
-    while (k < count &&
-           strcmp(column->name, is_csv ? columns->csv.names[k] : api->column_name(&columns->result, k)) != 0)
-        k++;
-    if (k == count) return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s", file->given, column->name);
+    while (k < count && strcmp(column->name, name_at(&h, k)) != 0) k++;
+    if (k == count) return no_column(column, &h, count, err);
     const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
     if (is_number && !is_numeric(type) && !is_text(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->given, column->name);

@@ -42,6 +42,7 @@ extern const char *const tmi_pps_methods[]; /* end with NULL */
 const tmi_design_words *tmi_design_named(const char *name);
 
 tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err);
-tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *design, tamis_error *err);
+/* All methods of the design, or one alone. */
+tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *design, const char *method, tamis_error *err);
 
 #endif

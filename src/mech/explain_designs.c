@@ -278,7 +278,7 @@ static tamis_status show(tmi_page *page, const char *example, const verdict *v, 
     return status;
 }
 
-static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, tamis_error *err)
+static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, const char *method, tamis_error *err)
 {
     verdict v;
     tamis_status status = TAMIS_OK;
@@ -287,6 +287,7 @@ static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, tam
         TMI_TRY(show(page, d->example_words, &v, err));
     }
     for (size_t i = 0; strcmp(d->name, "pps") == 0 && tmi_pps_methods[i]; i++) {
+        if (method && strcmp(method, tmi_pps_methods[i]) != 0) continue;
         TMI_TRY(verdict_of_method(&v, tmi_pps_methods[i], err));
         TMI_TRY(show(page, tmi_pps_methods[i], &v, err));
     }
@@ -295,11 +296,17 @@ done:
     return status;
 }
 
-tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, tamis_error *err)
+tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const char *method, tamis_error *err)
 {
-    tmi_page_title(page, d->name, d->what);
+    static const char shown[] = "sampford"; /* the method in the row of pps */
+    const char *at = method ? strstr(d->plan, shown) : NULL;
+    char remark[100], plan[200];
+    snprintf(plan, sizeof plan, "%.*s%s%s", at ? (int)(at - d->plan) : (int)strlen(d->plan), d->plan, at ? method : "",
+             at ? at + strlen(shown) : "");
+    snprintf(remark, sizeof remark, "a method of %s, unequal probabilities and a fixed size", d->name);
+    tmi_page_title(page, method ? method : d->name, method ? remark : d->what);
     if (page->json) tmi_page_part(page, "", "what", d->what);
-    tmi_page_part(page, "In a plan", "plan", d->plan);
+    tmi_page_part(page, "In a plan", "plan", plan);
     tmi_page_part(page, "Releases", "releases", d->released ? "yes" : "not in this version; it can be drawn and asked about");
     tmi_page_part(page, "Weights", "weights", d->weights);
     tmi_page_part(page, "Sampling adds", "amplification", d->adds);
@@ -307,7 +314,7 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, tamis
         tmi_json_key(page->json, "examples");
         tmi_json_open(page->json, '[');
     }
-    tamis_status status = show_examples(page, d, err);
+    tamis_status status = show_examples(page, d, method, err);
     if (page->json) tmi_json_close(page->json, ']');
     tmi_page_note(page, "\nAn outsider does not know who was sampled; whoever knows is promised epsilon 1 itself. The number counts once, for "
                   "everything that is released from one sample, and needs `protect: frame` or `population` and `secret_sample: yes`.");
@@ -370,7 +377,7 @@ tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
         tmi_json_open(page->json, '[');
         for (const tmi_design_words *d = tmi_designs; d->name && status == TAMIS_OK; d++) {
             tmi_json_open(page->json, '{');
-            status = tmi_explain_design(page, d, err);
+            status = tmi_explain_design(page, d, NULL, err);
             tmi_json_close(page->json, '}');
         }
         tmi_json_close(page->json, ']');

@@ -34,7 +34,7 @@ static bool is_default(const tamis_setting *s)
 
 static void write_table(tmi_text *text)
 {
-    static const char *const heading[COLUMNS] = {"setting", "weights", "in tamis", "amplified by", "in tamis", ""};
+    static const char *const heading[COLUMNS] = {"setting", "weights", "in tamis", "amplified by", "counted", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
@@ -67,7 +67,7 @@ void tmi_explain_settings(tmi_page *page)
                   "promise begins: whose record may change. `given` says what is fixed and public: what no neighbour may change.");
     tmi_text_put(page->text, "\n");
     write_table(page->text);
-    tmi_page_note(page, "\n<- the default, recommended. First the paper, then tamis. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts sampling "
+    tmi_page_note(page, "\n<- the default, recommended. `weights` and `amplified by` are the paper's, and after each stands what tamis does. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts sampling "
                   "alone, once for all releases of a sample, where `secret_sample: yes` stands in the plan and a theorem covers the "
                   "design: coverage and answering are no draws with known probabilities.");
     tmi_page_note(page, "\n* while strata, sizes and clusters are public (the default). With `design_variables: protected` one record may "

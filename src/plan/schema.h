@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <tamis/num.h>
 
+#include "base/words.h"
 #include "plan/yaml.h"
 
 typedef struct tmi_complaint {
@@ -78,10 +79,6 @@ size_t tmi_control(const char *at);
 bool tmi_has_control(const char *text);
 
 /* ---- words ---- */
-
-/* Index of the nearest of `count` words to a mistyped one, -1 if none is near. */
-typedef const char *tmi_word_at(const void *words, size_t index);
-int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count);
 
 /* "part of the format but not available in this version" in one wording. */
 #define TMI_NOT_YET "is part of the plan format but not available in this version"

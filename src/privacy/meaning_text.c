@@ -35,23 +35,21 @@ done:
 
 /* ---- for people ---- */
 
-/* x >= 0 with three significant digits (two of a small number), rounded up. */
+/* x >= 1 with three significant digits, rounded up. */
 static void put_up(tmi_text *text, double x)
 {
     if (!(x < 1e6)) {
         tmi_text_put(text, isinf(x) ? "no bound" : "> 999999");
         return;
     }
-    int exponent = x > 0 && x < 1e-3 ? (int)floor(log10(x)) : 0;
-    int digits = exponent < 0 ? 1 : x >= 100 ? 0 : x >= 10 ? 1 : x >= 1 || x == 0 ? 2 : 3;
-    double unit = pow(10, digits - exponent);
+    int digits = x >= 100 ? 0 : x >= 10 ? 1 : 2;
+    double unit = pow(10, digits);
     int64_t steps = (int64_t)floor(x * unit), whole = 1;
     /* Up, until the decimal is certainly not below x: equal, or above it by more than the dust of these doubles. */
-    while (!(exponent == 0 && fma(x, unit, -(double)steps) == 0) && (double)steps < x * unit * (1 + 1e-12)) steps++;
+    while (fma(x, unit, -(double)steps) != 0 && (double)steps < x * unit * (1 + 1e-12)) steps++;
     for (int i = 0; i < digits; i++) whole *= 10;
     tmi_text_format(text, "%lld", (long long)(steps / whole));
     if (digits > 0) tmi_text_format(text, ".%0*lld", digits, (long long)(steps % whole));
-    if (exponent < 0) tmi_text_format(text, "e%d", exponent);
 }
 
 /* A share as a percentage with one decimal, rounded up, at most 100. */
@@ -86,16 +84,36 @@ static void add_line(tmi_text_table *table, const line *l)
     for (size_t i = 0; i < COLUMNS; i++) tmi_text_clear(&cells[i]);
 }
 
-static void put_delta(tmi_text *text, const line lines[LINES])
+/* 11 delta with four significant digits, rounded up; `upper` is the double above it. */
+static tamis_status write_exception(char *written, const tamis_number *delta, double upper, tamis_error *err)
+{
+    tamis_number *eleven = NULL, *exact = NULL, *shorter = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_number_ratio(&eleven, 11, 1, err));
+    TMI_TRY(tmi_number_mul(&exact, delta, eleven, err));
+    tamis_decimal_down(written, upper, 4);
+    TMI_TRY(tamis_number_read(&shorter, written, err));
+    if (tmi_number_compare(shorter, exact) < 0) tamis_decimal_up(written, upper, 4);
+
+done:
+    tamis_number_free(eleven);
+    tamis_number_free(exact);
+    tamis_number_free(shorter);
+    return status;
+}
+
+static tamis_status put_delta(tmi_text *text, const line lines[LINES], const tamis_number *delta, tamis_error *err)
 {
     tmi_text p;
+    char written[TMI_DECIMAL];
     double worst = lines[0].meaning.except.upper;
     if (lines[2].claimed) worst = fmax(worst, lines[2].meaning.except.upper);
-    if (worst == 0) return;
+    if (worst == 0) return TAMIS_OK;
+    tamis_status status = write_exception(written, delta, worst, err);
+    if (status != TAMIS_OK) return status;
     tmi_text_init(&p);
     if (worst < 1) {
-        tmi_text_put(&p, "Delta: to somebody who knows all other records, with probability at most ");
-        put_up(&p, worst);
+        tmi_text_format(&p, "Delta: to somebody who knows all other records, with probability at most %s", written);
         tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the last two columns hold with it.");
     } else {
         tmi_text_put(&p, "Delta: so large that no odds and no belief are bounded; the last two columns hold with it.");
@@ -103,6 +121,7 @@ static void put_delta(tmi_text *text, const line lines[LINES])
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
+    return TAMIS_OK;
 }
 
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err)
@@ -121,8 +140,8 @@ tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tam
     tmi_text_wrap(text, "  ", "  ", "Each at most, whatever is known before: the factor on the odds of any guess about one person, compared "
                   "with a world without that person's answers; what a belief of 1, 10, 50 % becomes, in %; and the share of true "
                   "records, in %, that a test with 1, 5 % false alarms hits.");
-    put_delta(text, lines);
-    return TAMIS_OK;
+    bool outsider = promise->outsider_delta && tmi_number_compare(promise->outsider_delta, promise->delta) > 0;
+    return put_delta(text, lines, outsider ? promise->outsider_delta : promise->delta, err);
 }
 
 /* ---- JSON ---- */

@@ -360,7 +360,7 @@ static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
         return;
     }
     char epsilon[TMI_DECIMAL];
-    tmi_decimal_up(epsilon, outsider->epsilon.upper);
+    tamis_decimal_up(epsilon, outsider->epsilon.upper, 4); /* for people; the JSON has 17 digits */
     tmi_text_format(p, "Outsider: epsilon %s, delta 0, for any %s of the %s as long as nobody outside knows who was sampled. It "
                     "is the number of this release alone: with others of this sample, the epsilons of sampled units are added "
                     "up first and amplified once.", epsilon, schedule->plan->privacy.unit,

@@ -159,6 +159,14 @@ def the_demo_has_a_json_form_and_an_out():
 
 
 @case
+def a_mistyped_column_is_suggested():
+    with folder_with_plan() as folder:
+        (folder / "plan.yaml").write_text((folder / "plan.yaml").read_text().replace("enroll", "enrol"))
+        done = tamis("release", "plan.yaml", "--out", "out", cwd=folder)
+        assert done.returncode == INVALID and "there is no column enrol; did you mean enroll?" in done.stderr, done
+
+
+@case
 def the_demo_leaves_nothing_behind_when_it_fails():
     done = tamis("demo", env={"TMPDIR": "/no/such/folder"})
     assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot make a temporary folder"), done

@@ -166,9 +166,9 @@ static const struct { const char *line, *id, *code, *word; } bad[] = {
     {COMPOSE("[]"), "a", "invalid", "no release"},
     {COMPOSE("\"1\""), "a", "invalid", "eps_list: must be a list"},
     {COMPOSE("{\"0\": 1}"), "a", "invalid", "eps_list: must be a list"},
-    {COMPOSE("[\"1\", 0.5]"), "a", "invalid", "eps_list: item 1: write a number"},
-    {COMPOSE("[\"1\", [\"1\"]]"), "a", "invalid", "eps_list: item 1: must be"},
-    {COMPOSE("[\"1\", \"x\"]"), "a", "invalid", "eps_list: item 1: not a number"},
+    {COMPOSE("[\"1\", 0.5]"), "a", "invalid", "eps_list: item 2: write a number"},
+    {COMPOSE("[\"1\", [\"1\"]]"), "a", "invalid", "eps_list: item 2: must be"},
+    {COMPOSE("[\"1\", \"x\"]"), "a", "invalid", "eps_list: item 2: not a number"},
     {COMPOSE("[\"1\", \"-2\"]"), "a", "invalid", "eps[1]: must not be negative"},
 };
 

@@ -79,6 +79,21 @@ static void settings_tell_everything(void **state)
     tamis_free(all);
 }
 
+/* One method is one method, and no two columns are called alike. */
+static void a_method_tells_of_itself(void **state)
+{
+    char *tille = explain("tille", 0), *pps = explain("pps", 0), *settings = explain("settings", 0);
+    (void)state;
+    assert_true(strncmp(tille, "tille: ", 7) == 0 && strstr(tille, "{method: tille,") && strstr(tille, "tille, epsilon 1") && !strstr(tille, "brewer, epsilon 1"));
+    assert_true(strstr(pps, "tille, epsilon 1") && strstr(pps, "brewer, epsilon 1"));
+    const char *heading = strstr(settings, "in tamis");
+    assert_non_null(heading);
+    assert_null(strstr(heading + 1, "in tamis"));
+    tamis_free(tille);
+    tamis_free(pps);
+    tamis_free(settings);
+}
+
 /* Verdicts: proved with a number below 1, or refused. */
 static void designs_say_what_is_proved(void **state)
 {
@@ -141,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_topic_has_a_screen),
         cmocka_unit_test(settings_tell_everything),
+        cmocka_unit_test(a_method_tells_of_itself),
         cmocka_unit_test(designs_say_what_is_proved),
         cmocka_unit_test(designs_say_what_plans_take),
         cmocka_unit_test(bad_arguments_are_named),

@@ -234,7 +234,7 @@ static void every_setting_is_checked(void **state)
             snprintf(name, sizeof name, "delta 0 (%s)", s->name);
             unwrap(text);
             assert_non_null(strstr(text, name));
-            assert_int_equal(strstr(text, "Outsider: epsilon 0.01703") != NULL, claims); /* log(1 + 1/100 (e - 1)) */
+            assert_int_equal(strstr(text, "Outsider: epsilon 0.01704,") != NULL, claims); /* log(1 + 1/100 (e - 1)) */
             assert_int_equal(strstr(text, "has no effect in this setting") != NULL, secret && !s->may_amplify);
             assert_int_equal(strstr(json, "\"outsider\": null") == NULL, claims);
             assert_int_equal(strstr(json, "\"outsider_reason\"") == NULL, claims);

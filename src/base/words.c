@@ -1,0 +1,40 @@
+#include "base/words.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LONGEST_WORD 40
+
+/* Damerau-Levenshtein distance (optimal string alignment) of two short words. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t m = strlen(a), n = strlen(b);
+    if (m > LONGEST_WORD || n > LONGEST_WORD) return SIZE_MAX;
+    size_t rows[3][LONGEST_WORD + 1];
+    for (size_t j = 0; j <= n; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return rows[m % 3][n];
+}
+
+int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count)
+{
+    size_t nearest = strlen(word) < 4 ? 2 : 3; /* one wrong letter of a short word, two of a longer one */
+    int found = -1;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(word, word_at(words, i));
+        if (d < nearest) nearest = d, found = (int)i;
+    }
+    return found;
+}
