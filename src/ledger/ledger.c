@@ -27,7 +27,7 @@ done:
     return status;
 }
 
-static tamis_status open_ledger(tamis_ledger **ledger, const char *path, bool writing, tamis_error *err)
+tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_opening how, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_ledger *new = NULL;
@@ -37,7 +37,7 @@ static tamis_status open_ledger(tamis_ledger **ledger, const char *path, bool wr
     if (!(new = tmi_alloc(1, sizeof *new))) return tmi_fail_memory(err);
     tmi_book_init(&new->book);
     new->now = now;
-    TMI_TRY(tmi_store_open(&new->file, path, writing, NULL, err));
+    TMI_TRY(tmi_store_open(&new->file, path, how, NULL, err));
     TMI_TRY(load(new, err));
     *ledger = new;
     new = NULL;
@@ -48,12 +48,12 @@ done:
 
 tamis_status tamis_ledger_open(tamis_ledger **ledger, const char *path, tamis_error *err)
 {
-    return open_ledger(ledger, path, true, err);
+    return tmi_ledger_open(ledger, path, TMI_CHARGE, err);
 }
 
 tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_error *err)
 {
-    return open_ledger(ledger, path, false, err);
+    return tmi_ledger_open(ledger, path, TMI_LOOK, err);
 }
 
 void tamis_ledger_free(tamis_ledger *ledger)

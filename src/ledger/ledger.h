@@ -11,4 +11,7 @@ struct tamis_ledger {
     int64_t (*now)(void); /* seconds since 1970 */
 };
 
+/* tamis_ledger_open, tamis_ledger_look. */
+tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_opening how, tamis_error *err);
+
 #endif

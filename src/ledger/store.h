@@ -7,10 +7,13 @@
 
 typedef struct tmi_store tmi_store;
 
-/* Opens a file, and makes it if `writing`. Its folder, name, kind, version and tables are checked, not its entries. The
+/* What for. SHARED: as on a file system that other computers reach too, whatever this one is. */
+typedef enum tmi_opening { TMI_LOOK, TMI_CHARGE, TMI_CHARGE_SHARED } tmi_opening;
+
+/* Opens a file, and makes it if it is to be written. Its folder, name, kind, version and tables are checked, not its entries. The
  * errors are those of tamis_ledger_open; every message begins with the path. `faults`: where tables that are not ours are
  * noted; NULL: they are an error. */
-tamis_status tmi_store_open(tmi_store **file, const char *path, bool writing, tmi_faults *faults, tamis_error *err);
+tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how, tmi_faults *faults, tamis_error *err);
 void tmi_store_close(tmi_store *file);
 
 /* One state of the file for everything until the end. `writing`: nobody else may write meanwhile. */

@@ -293,9 +293,10 @@ static bool has_log(const char *full)
     return lstat(name, &there) == 0 || errno != ENOENT;
 }
 
-tamis_status tmi_store_open(tmi_store **file, const char *path, bool writing, tmi_faults *faults, tamis_error *err)
+tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how, tmi_faults *faults, tamis_error *err)
 {
     char *full = NULL;
+    const bool writing = how != TMI_LOOK;
     tamis_error reason = {0};
     tamis_status status = TAMIS_OK;
     tmi_store *new = tmi_alloc(1, sizeof *new);
@@ -317,7 +318,7 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, bool writing, tm
         goto done;
     }
     if (writing) {
-        TMI_TRY(choose_journal(new, is_local(full), err));
+        TMI_TRY(choose_journal(new, how == TMI_CHARGE && is_local(full), err));
         if (new->empty) TMI_TRY(make_tables(new, err));
     }
     *file = new;

@@ -15,7 +15,7 @@ static char folder[64], path[128]; /* of the ledger at hand */
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/tamis-ledger-XXXXXX");
+    snprintf(folder, sizeof folder, "%s/tamis-ledger-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* memory: no waits */
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/a.ledger", folder);
     return 0;
