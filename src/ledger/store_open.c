@@ -307,11 +307,11 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
     }
     TMI_TRY(resolve(&full, path, err));
     TMI_TRY(check_place(path, full, writing, err));
-    TMI_TRY(connect(new, full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, err));
-    status = check_identity(new, faults, &reason);
+    status = connect(new, full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, &reason);
+    if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
     if (status == TAMIS_SYSTEM && !writing && access(full, W_OK) != 0 && !has_log(full)) {
-        TMI_TRY(connect_unchanging(new, full, err));
-        status = check_identity(new, faults, &reason);
+        status = connect_unchanging(new, full, &reason);
+        if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
     }
     if (status != TAMIS_OK) {
         tmi_fail(err, status, "%s", reason.message);
