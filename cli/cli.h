@@ -25,7 +25,7 @@
 
 /* ---- the table ---- */
 
-typedef enum cli_files { CLI_NO_FILES, CLI_PLANS, CLI_FOLDERS } cli_files; /* what completion offers */
+typedef enum cli_files { CLI_NO_FILES, CLI_PLANS, CLI_FOLDERS, CLI_ANY_FILES } cli_files; /* what completion offers */
 
 /* An option, or an operand: then `name` is how it is written in the synopsis. Lists end with an empty one. */
 typedef struct cli_argument {
@@ -35,6 +35,7 @@ typedef struct cli_argument {
     const char *help;
     cli_files files;
     bool needed;
+    bool more; /* of the last operand: any number of them */
 } cli_argument;
 
 typedef struct cli_example {
@@ -74,6 +75,8 @@ struct cli_call {
     const char *values[CLI_OPTIONS]; /* by the option's place in command->options; use cli_value */
     const char *operands[CLI_OPERANDS];
     int operand_count;
+    char *const *more; /* of an operand with `more`: all of them */
+    int more_count;
 };
 
 /* The text given for an option, "" for a flag that was given, NULL for an option that was not. */

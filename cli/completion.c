@@ -22,6 +22,8 @@ static void bash_offer(FILE *out, const cli_argument *a)
     else if (a->files == CLI_PLANS)
         fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- \"$cur\"; "
               "compgen -f -X '!*.yml' -- \"$cur\"; compgen -d -- \"$cur\")", out);
+    else if (a->files == CLI_ANY_FILES)
+        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
     else if (a->files == CLI_FOLDERS)
         fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
     else
@@ -118,6 +120,8 @@ static void zsh_offer(FILE *out, const cli_argument *a)
         fputs("_files -g \"*.(yaml|yml)\"", out);
     else if (a->files == CLI_FOLDERS)
         fputs("_files -/", out);
+    else if (a->files == CLI_ANY_FILES)
+        fputs("_files", out);
     else
         fputc(' ', out);
 }
@@ -163,7 +167,7 @@ static void zsh_function(FILE *out, const cli_command *group, const cli_command 
         }
         fprintf(out, "        %s)\n            local -a arguments=(\n", cli_own_name(*list));
         for (const cli_argument *o = (*list)->operands; o && o->name; o++) {
-            fprintf(out, "                '%s:", o->needed ? "" : ":");
+            fprintf(out, "                '%s:", o->more ? "*" : o->needed ? "" : ":");
             zsh_text(out, o->name);
             fputc(':', out);
             zsh_offer(out, o);

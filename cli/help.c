@@ -106,7 +106,7 @@ void cli_synopsis(FILE *out, const cli_command *command)
 {
     char room[80];
     for (const cli_argument *o = command->operands; o && o->name; o++)
-        fprintf(out, o->needed ? " %s" : " [%s]", o->name);
+        fprintf(out, o->needed ? " %s%s" : " [%s%s]", o->name, o->more ? "..." : "");
     for (const cli_argument *o = command->options; o && o->name; o++)
         if (o->needed) fprintf(out, " %s", cli_written(room, sizeof room, o));
     fputs(" [options]", out);

@@ -136,6 +136,11 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
         if (o->choices && !is_choice(o->choices, operands[most]))
             return *code = cli_wrong_usage(command, "unknown '%s'; it is one of: %s", operands[most], o->choices), STOP;
         call->operands[most] = operands[most];
+        if (o->more) {
+            call->more = operands + most;
+            call->more_count = count - most;
+            count = most + 1;
+        }
     }
     if (count > most)
         return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
@@ -148,7 +153,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"verify", "ledger", "quantile", "total", "mean",
+static const char *const later[] = {"verify", "quantile", "total", "mean",
                                     "randomize", "tally", "study", "audit", NULL};
 
 /* In a group, or NULL. */

@@ -87,8 +87,9 @@ typedef struct tamis_charged {
 
 /* Charges a release to the account of its survey, which is opened by its first charge.
  *
- * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; amounts and budgets
- *          that are positive in epsilon or rho and at most TAMIS_MAX_LOSS (of <tamis/profile.h>), 0 <= delta <= 1.
+ * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
+ *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
+ *          a delta below 1.
  * Gives    the entry, or the earlier release; all zero on failure. The caller clears it with tamis_charged_clear. On OK
  *          the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
@@ -148,8 +149,12 @@ TAMIS_API tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spend
 TAMIS_API tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger,
                                            size_t account, const tamis_number *at, tamis_error *err);
 
-/* What an outsider has, of everything that an account has charged: computed by the caller, because designs are above this
- * room. */
+/* The design under "outsider" in the frozen fields, as tamis_design_read takes it: what sampling adds is computed by the
+ * caller, because that function is above this room. NULL if there is none; *reason (may be NULL) then says why no number is
+ * claimed. Both live until the ledger is used again. */
+TAMIS_API const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
+
+/* What an outsider has, of everything that an account has charged. */
 typedef struct tamis_ledger_outsider {
     int proved;
     tamis_bound epsilon, delta;

@@ -17,6 +17,8 @@ static void clear_account(tmi_ledger_account *a)
 {
     tmi_free(a->survey);
     tmi_free(a->frozen);
+    tmi_free(a->design);
+    tmi_free(a->reason);
     tmi_coin_clear(&a->budget);
     tmi_sums_clear(&a->sums);
 }
@@ -114,32 +116,50 @@ static tamis_status wrong(tamis_error *err, const char *what)
     return tmi_fail(err, TAMIS_INVALID, "%s", what);
 }
 
+static tamis_status canonical(char **text, const tmi_json *value, tamis_error *err)
+{
+    tmi_text t;
+    tmi_text_init(&t);
+    tamis_status status = tmi_json_canonical(&t, value, err);
+    if (status == TAMIS_OK) status = tmi_text_take(text, &t, err);
+    tmi_text_clear(&t);
+    return status;
+}
+
+static tamis_status copy(char **text, const char *string, tamis_error *err)
+{
+    *text = tmi_copy_text(string, strlen(string));
+    return *text ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+/* {"design": ...}, or the reason why there is none; anything else says nothing. */
+static tamis_status take_outsider(tmi_ledger_account *a, const tmi_json *outsider, tamis_error *err)
+{
+    if (outsider && tmi_json_kind_of(outsider) == TMI_JSON_STRING) return copy(&a->reason, tmi_json_string(outsider), err);
+    const tmi_json *design = outsider && tmi_json_kind_of(outsider) == TMI_JSON_OBJECT ? tmi_json_get(outsider, "design") : NULL;
+    return design ? canonical(&a->design, design, err) : TAMIS_OK;
+}
+
 static tamis_status add_account(const reading *r, tamis_error *err)
 {
     tmi_book *book = r->book;
     tmi_ledger_account a = {0};
-    tmi_text frozen;
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey");
-    tmi_text_init(&frozen);
-    if (!survey || !object_of(r, "frozen")) return wrong(err, "an account has a survey and frozen fields");
+    const tmi_json *frozen = object_of(r, "frozen");
+    if (!survey || !frozen) return wrong(err, "an account has a survey and frozen fields");
     if (tmi_book_account(book, survey)) return wrong(err, "the survey has an account already");
     tmi_ledger_account *accounts = grown(book->accounts, &book->account_room, book->account_count, sizeof a);
     if (!accounts) return tmi_fail_memory(err);
     book->accounts = accounts;
     TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
     TMI_TRY(tmi_sums_begin(&a.sums, &a.budget, err));
-    TMI_TRY(tmi_json_canonical(&frozen, object_of(r, "frozen"), err));
-    TMI_TRY(tmi_text_take(&a.frozen, &frozen, err));
-    a.survey = tmi_copy_text(survey, strlen(survey));
-    if (!a.survey) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
+    TMI_TRY(canonical(&a.frozen, frozen, err));
+    TMI_TRY(copy(&a.survey, survey, err));
+    TMI_TRY(take_outsider(&a, tmi_json_get(frozen, "outsider"), err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
 done:
-    tmi_text_clear(&frozen);
     clear_account(&a);
     return status;
 }
@@ -158,10 +178,7 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     book->charges = charges;
     TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
     TMI_TRY(tmi_sums_add(&sums, &a->sums, &a->budget, &c.amount, err));
-    if (!(c.release = tmi_copy_text(release, strlen(release)))) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
+    TMI_TRY(copy(&c.release, release, err));
     c.account = (size_t)(a - book->accounts);
     snprintf(c.time, sizeof c.time, "%s", r->time);
     snprintf(c.hash, sizeof c.hash, "%s", r->hash);

@@ -23,7 +23,8 @@
 #include "ledger/coin.h"
 
 typedef struct tmi_ledger_account {
-    char *survey, *frozen; /* frozen: canonical JSON */
+    char *survey, *frozen;  /* frozen: canonical JSON */
+    char *design, *reason;  /* what it says under "outsider": one of them, or neither */
     tmi_coin budget;
     tmi_sums sums;
 } tmi_ledger_account;

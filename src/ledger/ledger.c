@@ -379,6 +379,13 @@ const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account)
     return a ? a->frozen : NULL;
 }
 
+const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
+{
+    const tmi_ledger_account *a = account_at(ledger, account);
+    if (reason) *reason = !a ? "there is no such account" : a->reason ? a->reason : a->design ? NULL : "the account names no design for it";
+    return a ? a->design : NULL;
+}
+
 int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey)
 {
     const tmi_ledger_account *a = ledger && survey ? tmi_book_account(&ledger->book, survey) : NULL;

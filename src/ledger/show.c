@@ -143,6 +143,12 @@ static void write_line(tmi_text *text, const char *name, const tamis_spending *s
     tmi_text_put(text, "\n");
 }
 
+/* A name on a terminal: what a terminal would obey, and line breaks, become question marks. */
+static void put_name(tmi_text *text, const char *name)
+{
+    for (; *name; name++) tmi_text_add(text, (unsigned char)*name < ' ' || *name == 0x7f ? "?" : name, 1);
+}
+
 static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
 {
     static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
@@ -152,15 +158,18 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t pla
     for (size_t i = 0; i < ledger->book.charge_count; i++) {
         const tmi_ledger_charge *c = &ledger->book.charges[i];
         char number[24], hash[16];
-        tmi_text words;
+        tmi_text words, name;
         if (c->account != place) continue;
         tmi_text_init(&words);
+        tmi_text_init(&name);
         tmi_coin_words(&words, &c->amount, true);
+        put_name(&name, c->release);
         snprintf(number, sizeof number, "%" PRId64, c->number);
         snprintf(hash, sizeof hash, "%.8s", c->hash);
-        if (words.failed) table.failed = true;
-        else tmi_table_row(&table, (const char *const[]){number, c->time, c->release, state_of(c), words.bytes, hash});
+        if (words.failed || name.failed) table.failed = true;
+        else tmi_table_row(&table, (const char *const[]){number, c->time, name.bytes, state_of(c), words.bytes, hash});
         tmi_text_clear(&words);
+        tmi_text_clear(&name);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
@@ -170,7 +179,8 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
 {
     const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
     tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
-    tmi_text_format(text, "%s\n", x->a->survey);
+    put_name(text, x->a->survey);
+    tmi_text_put(text, "\n");
     write_line(text, "budget", &x->budget, false, false);
     write_line(text, "spent", &x->spent, converted, true);
     write_line(text, "left", &x->left, converted, false);

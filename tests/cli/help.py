@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+from book import schools
 from kit import *
 
 GOLDEN = HERE / "golden"
@@ -38,6 +39,8 @@ def each_help(name, arguments):
 def each_example(command, line):
     def runs():
         with folder_with_plan() as folder:
+            if command.startswith("ledger "):
+                schools(folder / "schools.ledger")
             done = shell(line, cwd=folder)
         assert "tamis " + command in line
         assert done.returncode == OK and done.stdout != "", (done.returncode, done.stderr)
@@ -92,7 +95,7 @@ def version_tells_the_parts():
     lines = tamis("--version").stdout.splitlines()
     assert re.fullmatch(r"tamis \d+\.\d+\.\d+", lines[0])
     parts = {line.split()[0] for line in lines}
-    assert {"GMP", "MPFR", "FLINT", "OpenSSL", "jansson", "libfyaml", "DuckDB"} <= parts, parts
+    assert {"GMP", "MPFR", "FLINT", "OpenSSL", "jansson", "libfyaml", "DuckDB", "SQLite"} <= parts, parts
     told = json.loads(tamis("--version", "--json").stdout)
     assert set(told) == parts and told["tamis"] == lines[0].split()[1]
     assert tamis("--json", "--version").stdout == tamis("--version", "--json").stdout

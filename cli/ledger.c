@@ -1,0 +1,181 @@
+/* tamis ledger: the budget book, looked at, checked, exported. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* ---- show ---- */
+
+#define REASON 512
+
+/* What an outsider has of everything charged, amplified once; the reason goes to `room` where it is not the ledger's. */
+static tamis_status find_outsider(tamis_ledger_outsider *outsider, char room[REASON], const tamis_ledger *ledger, size_t account,
+                                  const tamis_number *at, tamis_error *err)
+{
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_design *design = NULL;
+    tamis_amplified amplified = {0};
+    *outsider = (tamis_ledger_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
+    const char *json = tamis_ledger_design(&outsider->reason, ledger, account);
+    if (!json) return TAMIS_OK;
+    tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, err);
+    if (status == TAMIS_OK) status = tamis_design_read(&design, json, err);
+    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_REPLACE};
+    if (status == TAMIS_OK) status = tamis_amplify_design(&amplified, design, &promise, err);
+    if (status == TAMIS_OK) {
+        outsider->proved = 1;
+        outsider->epsilon = amplified.eps;
+        outsider->delta = amplified.delta;
+    } else if (status == TAMIS_REFUSED || status == TAMIS_INVALID) { /* another version of tamis may know such a design */
+        snprintf(room, REASON, "%.500s", err->message);
+        outsider->reason = room;
+        status = TAMIS_OK;
+    }
+    tamis_amplified_clear(&amplified);
+    tamis_design_free(design);
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+static tamis_status show(char **text, const cli_call *call, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err)
+{
+    const size_t count = tamis_ledger_accounts(ledger);
+    tamis_ledger_outsider *outsiders = calloc(count + 1, sizeof *outsiders);
+    char(*reasons)[REASON] = calloc(count + 1, sizeof *reasons);
+    tamis_status status = TAMIS_OK;
+    if (!outsiders || !reasons) {
+        *err = (tamis_error){TAMIS_SYSTEM, "out of memory"};
+        status = TAMIS_SYSTEM;
+    }
+    for (size_t i = 0; status == TAMIS_OK && i < count; i++)
+        status = find_outsider(&outsiders[i], reasons[i], ledger, i, at, err);
+    if (status == TAMIS_OK) status = tamis_ledger_text(text, ledger, outsiders, at, call->json, err);
+    free(outsiders);
+    free(reasons);
+    return status;
+}
+
+static int run_show(const cli_call *call)
+{
+    const char *path = call->operands[0], *asked = cli_value(call, "delta");
+    tamis_error err = {0};
+    tamis_ledger *ledger = NULL;
+    tamis_number *at = NULL;
+    char *text = NULL;
+    if (asked && tamis_number_read(&at, asked, &err) != TAMIS_OK) return cli_wrong_usage(call->command, "--delta: %s", err.message);
+    tamis_status status = tamis_ledger_look(&ledger, path, &err);
+    if (status == TAMIS_OK) status = show(&text, call, ledger, at, &err);
+    tamis_ledger_free(ledger);
+    tamis_number_free(at);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+}
+
+static const cli_command show_command = {
+    .name = "ledger show",
+    .purpose = "what each survey has spent and has left, and its releases",
+    .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and for "
+             "an outsider where the design, the setting and a secret sample allow that number. All releases of a sample "
+             "are added up first, and sampling is counted once.\n\n"
+             "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
+             "One that stays charged was interrupted: it has published nothing and has spent its budget.",
+    .operands = (const cli_argument[]){
+        {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger, as the plan names it"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "delta", .value = "D", .help = "at which accounts of rho are told in epsilon; 1e-9 if not given"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis ledger show schools.ledger", "how much is left?"},
+                                      {"tamis ledger show schools.ledger --json", "the same for a program"},
+                                      {0}},
+    .run = run_show,
+};
+
+/* ---- verify ---- */
+
+static int run_verify(const cli_call *call)
+{
+    const char *path = call->operands[0], *against = cli_value(call, "against");
+    const size_t count = against ? 1 + (size_t)call->more_count : 0;
+    const char **certificates = calloc(count + 1, sizeof *certificates);
+    tamis_error err = {TAMIS_SYSTEM, "out of memory"};
+    tamis_status status = TAMIS_SYSTEM;
+    char *text = NULL;
+    int ok = 0, code;
+    if (!against && call->more_count > 0) {
+        free(certificates);
+        return cli_wrong_usage(call->command, "'%s' is one argument too many; certificates stand after --against", call->more[0]);
+    }
+    for (size_t i = 0; certificates && i < count; i++) certificates[i] = i == 0 ? against : call->more[i - 1];
+    if (certificates) status = tamis_ledger_verify(&ok, &text, path, certificates, count, call->json, &err);
+    free(certificates);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    if (ok && !call->json) {
+        tamis_free(text);
+        printf("no problem found in the ledger%s\n", count > 0 ? ", and it has what the certificates say" : "");
+        return cli_finish_output();
+    }
+    code = cli_print(text);
+    return code != TAMIS_OK ? code : ok ? TAMIS_OK : TAMIS_INVALID;
+}
+
+static const cli_command verify_command = {
+    .name = "ledger verify",
+    .purpose = "finds what was edited, deleted, reordered or rolled back",
+    .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was put "
+             "back to an earlier state is faultless by itself: the certificates of later releases know better. Each names "
+             "an entry and its hash, which must be in the chain.\n\n"
+             "The exit code is 3 if a problem was found.",
+    .operands = (const cli_argument[]){
+        {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+        {.name = "CERTIFICATE", .more = true, .files = CLI_ANY_FILES, .help = "further ones after --against"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "against", .value = "CERTIFICATE", .files = CLI_ANY_FILES, .help = "the certificate.json of a release, or several"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis ledger verify schools.ledger", "was it tampered with?"},
+                                      {"tamis ledger verify schools.ledger --json", "the same for a program"},
+                                      {0}},
+    .run = run_verify,
+};
+
+/* ---- export ---- */
+
+static int run_export(const cli_call *call)
+{
+    const char *path = call->operands[0];
+    tamis_error err = {0};
+    tamis_ledger *ledger = NULL;
+    char *text = NULL;
+    tamis_status status = tamis_ledger_look(&ledger, path, &err);
+    if (status == TAMIS_OK) status = tamis_ledger_export(&text, ledger, call->json, &err);
+    tamis_ledger_free(ledger);
+    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+}
+
+static const cli_command export_command = {
+    .name = "ledger export",
+    .purpose = "every charge as CSV, or every entry as it was hashed",
+    .about = "Without --json: one line a charge, with exact amounts, for a spreadsheet. With --json: every entry exactly as it "
+             "was hashed, its hash, and the noisy numbers that were kept with a release; from this a stranger can "
+             "recompute the chain, as docs/ledger.md describes.",
+    .operands = (const cli_argument[]){
+        {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis ledger export schools.ledger", "for a spreadsheet"},
+                                      {"tamis ledger export schools.ledger --json", "for somebody who does not trust tamis"},
+                                      {0}},
+    .run = run_export,
+};
+
+/* ---- the group ---- */
+
+extern const cli_command cli_command_ledger;
+const cli_command cli_command_ledger = {
+    .name = "ledger",
+    .purpose = "the budget book: what was spent, what is left, is it intact?",
+    .about = "A ledger is the file that a plan names under 'ledger'. It holds one account for each survey, with a budget that its "
+             "first release has fixed, and every charge since. Entries are only ever added, each chained to the one before "
+             "by its hash. docs/ledger.md describes the file.",
+    .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, NULL},
+};
