@@ -12,6 +12,7 @@ static const tmi_area *const areas[] = {
     &tmi_area_ht_general_enumeration,
     &tmi_area_ht_srs_binary,
     &tmi_area_inclusion,
+    &tmi_area_interval,
     &tmi_area_smooth_sensitivity,
 };
 #define AREAS (sizeof areas / sizeof *areas)

@@ -112,11 +112,11 @@ static double solve(const tmi_spectrum *v, double tail, double low, double high)
     const double tiny = 1e-300;
     double at_low = log(fmax(tmi_spectrum_beyond(v, low), tiny) / tail);
     double at_high = log(fmax(tmi_spectrum_beyond(v, high), tiny) / tail);
-    for (int i = 0; i < 200 && high - low > 1e-11 * (fabs(low) + fabs(high)); i++) {
+    for (int i = 0; i < 200 && high - low > 1e-10 * (fabs(low) + fabs(high)); i++) {
         double x = i % 3 == 2 ? low + (high - low) / 2 : low + (high - low) * at_low / (at_low - at_high);
         if (!(x > low && x < high)) x = low + (high - low) / 2;
         double at = log(fmax(tmi_spectrum_beyond(v, x), tiny) / tail);
-        if (fabs(at) < 1e-12) return x;
+        if (fabs(at) < 1e-10) return x;
         if (at > 0) low = x, at_low = at, at_high /= 2;
         else high = x, at_high = at, at_low /= 2;
     }

@@ -20,6 +20,7 @@
 #define MOST_TERMS ((size_t)1 << 18)
 #define SMALL 1e-11
 #define FAR 30.0     /* standard deviations beyond which Student's tail is that of the sum */
+#define HEAVY 20      /* with so many degrees of freedom or more nothing is left at 19 standard deviations */
 #define VISIBLE 1e-3 /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
 #define WIDE 300.0   /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
 
@@ -189,8 +190,8 @@ tamis_status tmi_spectrum_make(tmi_spectrum *v, const tmi_error_law *law, tamis_
     v->df = law->df >= 100000000 ? TMI_NORMAL : law->df;
     if (v->df > LARGE_DF) student_nodes(v);
     TMI_TRY(set_parts(v, law, err));
-    v->alternate = v->df != TMI_NORMAL && v->df < 60 && v->se > 0;
-    v->length = 2 * (9 + 30 * v->longest + (v->alternate ? FAR : 0));
+    v->alternate = v->df != TMI_NORMAL && v->df < HEAVY && v->se > 0;
+    v->length = 2 * (9 + 30 * v->longest + (v->alternate ? FAR : v->df != TMI_NORMAL ? 10 : 0));
     double step = 2 * M_PI / v->length;
     size_t room = 256, used = 0;
     v->values = tmi_alloc(room, sizeof *v->values);

@@ -1,0 +1,38 @@
+/* Ratios of two noisy totals: means, shares with noisy denominators, A/B. */
+#ifndef TMI_INTERVAL_RATIO_H
+#define TMI_INTERVAL_RATIO_H
+
+#include "release/interval.h"
+#include "release/variance.h"
+
+/* A noise, and the factors with which it stands in the numerator and in the denominator. */
+typedef struct tmi_ratio_part {
+    double numerator, denominator, scale;
+    bool gaussian;
+} tmi_ratio_part;
+
+typedef struct tmi_ratio {
+    double numerator, denominator; /* noisy estimates of the two totals A and B */
+    tmi_quadratic sampling;        /* estimated sampling variance of A - r B, for every r */
+    double largest;                /* what that variance can not exceed for an r in the range; stands where it is not positive */
+    int64_t df;                    /* TMI_NORMAL: the variances are known */
+    const tmi_ratio_part *parts;
+    size_t count;
+} tmi_ratio;
+
+typedef struct tmi_ratio_result {
+    double estimate, sampling_se, noise_sd; /* standard errors of first order; NaN if the denominator is 0 */
+    tmi_interval interval;                  /* clipped also if the denominator may be 0: then it is the whole range */
+    bool from_range;                        /* the sampling variance at the estimate was not positive */
+} tmi_ratio_result;
+
+/* Fieller's interval with the exact noise: r is in it if 0 is plausible for A - r B, whose error is Student's times the
+ * sampling standard error at r, plus the noises with the factors that they have in A - r B.
+ *
+ * Needs    finite numbers, least < most finite, largest >= 0, 0 < confidence <= 1 - 10^-9.
+ * Cost     some 20 evaluations of the law: a few ms.
+ * Errors   INVALID, SYSTEM; the interval is then the range.                                                          */
+tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least,
+                                double most, tamis_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* Intervals over strata: one stratum against the exact interval, several by their coverage. */
+#include "test.h"
+
+#include <math.h>
+
+#include "base/memory_that_fails.h"
+#include "release/interval_count.h"
+#include "release/interval_coverage.h"
+#include "release/interval_strata.h"
+
+static void one_stratum_is_near_the_exact_interval(void **state)
+{
+    (void)state;
+    tamis_number *scale, *level;
+    assert_int_equal(tamis_number_read(&scale, "2", NULL), TAMIS_OK);
+    assert_int_equal(tamis_number_read(&level, "0.95", NULL), TAMIS_OK);
+    for (int noisy = 0; noisy <= 200; noisy += 20) {
+        int64_t low, high;
+        tmi_interval found;
+        tmi_stratum_count stratum = {2000, 200, noisy, 2, false};
+        assert_int_equal(tamis_interval_count(&low, &high, 2000, 200, noisy, scale, level, NULL), TAMIS_OK);
+        assert_int_equal(tmi_interval_strata(&found, &stratum, 1, 0.95, NULL), TAMIS_OK);
+        assert_true(fabs(found.lower - (double)low) <= 15 && fabs(found.upper - (double)high) <= 15); /* one unit of k is 10 */
+    }
+    tamis_number_free(scale);
+    tamis_number_free(level);
+}
+
+/* True value covered in how many of `times` samples of 3 strata, of which the shares are given. */
+static double coverage(const char *scale, double size, const double shares[3], int times)
+{
+    static const size_t N[3] = {400, 300, 100}, n[3] = {40, 30, 20};
+    draws d = draws_begin(scale);
+    size_t units[400];
+    int covered = 0;
+    double truth = 0;
+    for (int h = 0; h < 3; h++) truth += round(shares[h] * (double)N[h]);
+    for (int t = 0; t < times; t++) {
+        tmi_stratum_count strata[3];
+        for (int h = 0; h < 3; h++) {
+            double ones = round(shares[h] * (double)N[h]);
+            for (size_t i = 0; i < N[h]; i++) units[i] = i;
+            draw_sample(units, N[h], n[h], &d);
+            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), size, false};
+            for (size_t i = 0; i < n[h]; i++) strata[h].noisy += (double)units[i] < ones;
+        }
+        tmi_interval found;
+        assert_int_equal(tmi_interval_strata(&found, strata, 3, 0.95, NULL), TAMIS_OK);
+        assert_true(found.lower >= 0 && found.upper <= 800 && found.lower <= found.upper);
+        covered += found.lower <= truth && truth <= found.upper;
+    }
+    draws_end(d);
+    return (double)covered / times;
+}
+
+/* 200 draws: a true coverage of 0.94 stays above 0.84 but for a chance of 10^-7; the stream is fixed in any case. */
+static void several_strata_cover(void **state)
+{
+    (void)state;
+    static const double shares[3][3] = {{0.1, 0.3, 0.5}, {0.02, 0.01, 0}, {0.9, 0.05, 0.5}};
+    for (int i = 0; i < 3; i++) {
+        assert_true(coverage("5", 5, shares[i], 200) > 0.87);
+        assert_true(coverage("1/2", 0.5, shares[i], 200) > 0.87);
+    }
+}
+
+static void the_range_holds(void **state)
+{
+    (void)state;
+    tmi_interval found;
+    tmi_stratum_count low[] = {{100, 10, -40, 1, false}, {50, 5, -30, 2, true}};
+    assert_int_equal(tmi_interval_strata(&found, low, 2, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 0 && found.upper == 0 && found.clipped);
+    tmi_stratum_count high[] = {{100, 10, 60, 1, false}, {50, 5, 70, 2, true}};
+    assert_int_equal(tmi_interval_strata(&found, high, 2, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 150 && found.upper == 150 && found.clipped);
+    tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false}, {50, 50, 5, 1e5, true}}; /* the noise drowns everything */
+    assert_int_equal(tmi_interval_strata(&found, wide, 2, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
+    tmi_stratum_count census[] = {{100, 100, 30, 0.01, false}, {50, 50, 20, 0.01, false}}; /* neither sampling nor noise */
+    assert_int_equal(tmi_interval_strata(&found, census, 2, 0.95, NULL), TAMIS_OK);
+    assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
+}
+
+static void bad_strata_are_refused(void **state)
+{
+    (void)state;
+    tmi_interval found;
+    tmi_stratum_count bad[] = {{10, 0, 1, 1, false}, {10, 11, 1, 1, false}, {10, 5, NAN, 1, false}, {10, 5, 1, 0, false},
+                               {10, 5, 1, INFINITY, false}, {NAN, 5, 1, 1, false}, {INFINITY, 5, 1, 1, false}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, 0.95, NULL), TAMIS_INVALID);
+        assert_true(found.lower == 0 && isinf(found.upper));
+    }
+    tmi_stratum_count good[] = {{10, 5, 1, 1, false}, {10, 5, 1, 1, false}};
+    assert_int_equal(tmi_interval_strata(&found, NULL, 1, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 0, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NAN, NULL), TAMIS_INVALID);
+    tamis_error err;
+    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, 0.95, &err), { assert_true(found.lower == 0); });
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_stratum_is_near_the_exact_interval), cmocka_unit_test(several_strata_cover),
+        cmocka_unit_test(the_range_holds), cmocka_unit_test(bad_strata_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
