@@ -34,7 +34,7 @@ int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, 
     int found = -1;
     for (size_t i = 0; i < count; i++) {
         size_t d = distance(word, word_at(words, i));
-        if (d < nearest) nearest = d, found = (int)i;
+        if (d < nearest && d < strlen(word)) nearest = d, found = (int)i; /* some letter stays */
     }
     return found;
 }

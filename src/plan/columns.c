@@ -1,71 +1,10 @@
-/* columns: what the plan promises about each column it uses. A number has public bounds and a grid, a category has a
- * public list of values; nothing is learnt from the data.                                                            */
+/* columns: what the plan promises about each column it uses. A number has public bounds and a grid (ranges.c), a category
+ * has a public list of values; nothing is learnt from the data.                                                      */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "plan/sections.h"
-
-static void read_number(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example)
-{
-    if (value->kind == TMI_YAML_MAP) tmi_complain(reader, value, "a bound by stratum " TMI_NOT_YET);
-    else tmi_read_exact(reader, value, number, example);
-}
-
-static void read_from(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    read_number(reader, value, &((tmi_plan_column *)target)->from, "0");
-}
-
-static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    read_number(reader, value, &((tmi_plan_column *)target)->to, "4000");
-}
-
-static void read_step(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    read_number(reader, value, &((tmi_plan_column *)target)->step, "1");
-}
-
-static void read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    tmi_read_exact(reader, value, &((tmi_plan_column *)target)->typical, "600");
-}
-
-static void read_missing(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    (void)target;
-    if (value->kind != TMI_YAML_TEXT || value->text[0] == '\0') {
-        tmi_complain(reader, value, "expected leave_out");
-    } else if (strcmp(value->text, "leave_out") != 0) {
-        tmi_complain(reader, value, "a value or category in the place of missing ones " TMI_NOT_YET
-                                    "; available: leave_out");
-    }
-}
-
-/* A code is compared with values that were read as doubles. A code such as 9.9 lies between two doubles, and what a
- * reader makes of the text 9.9 is one of the two: both are codes. */
-static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    tmi_plan_column *column = target;
-    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > TMI_MAX_MISSING_CODES) {
-        tmi_complain(reader, value, "expected a list of 1 to %d numbers, e.g. [97, 98, 99]", TMI_MAX_MISSING_CODES);
-        return;
-    }
-    column->missing_codes = tmi_alloc(2 * value->count, sizeof *column->missing_codes);
-    if (!column->missing_codes) {
-        reader->no_memory = true;
-        return;
-    }
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
-        tamis_number *code = NULL;
-        if (!tmi_read_exact(reader, item, &code, "99")) continue;
-        double below = tmi_number_down(code), above = tmi_number_up(code);
-        if (__builtin_isfinite(below)) column->missing_codes[column->missing_code_count++] = below;
-        if (__builtin_isfinite(above) && above != below) column->missing_codes[column->missing_code_count++] = above;
-        tamis_number_free(code);
-    }
-}
 
 /* Places in the list of values: by text, equal ones in the order of the list. */
 static int by_text(const void *a, const void *b)
@@ -103,7 +42,7 @@ static void read_values(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected a list of texts, e.g. [E, M, H]");
         return;
     }
-    column->values = tmi_alloc(value->count, sizeof *column->values);
+    column->values = tmi_alloc(value->count + 1, sizeof *column->values); /* one more: missing: category */
     if (!column->values) {
         reader->no_memory = true;
         return;
@@ -114,52 +53,80 @@ static void read_values(tmi_reader *reader, const tmi_yaml *value, void *target)
     if (column->value_count == value->count) complain_repeated(reader, value, column);
 }
 
-static const tmi_key keys[] = {
-    {.name = "from", .read = read_from},
-    {.name = "to", .read = read_to},
-    {.name = "step", .read = read_step},
-    {.name = "typical", .read = read_typical},
-    {.name = "values", .read = read_values},
-    {.name = "missing", .read = read_missing},
-    {.name = "missing_codes", .read = read_missing_codes},
-};
-
-static const char *const number_keys[] = {"from", "to", "step", "typical", "missing_codes"};
-
-static void check_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+int32_t tmi_code_of(const tmi_plan_column *category, const char *text)
 {
-    static const char *const needed[] = {"from", "to", "step"};
-    for (size_t i = 0; i < 3; i++) {
-        if (tmi_yaml_get(value, needed[i])) continue;
-        tmi_complain_key(reader, value, "expected the key %s, e.g. {from: 0, to: 4000, step: 1}", needed[i]);
+    for (size_t i = 0; i < category->value_count; i++)
+        if (strcmp(category->values[i], text) == 0) return (int32_t)i;
+    return -1;
+}
+
+static const char *value_at(const void *values, size_t index)
+{
+    return ((char *const *)values)[index];
+}
+
+int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category)
+{
+    char *text = NULL;
+    if (category->value_count == 0) return -1; /* complained about already */
+    if (!tmi_read_text(reader, value, &text, category->values[0])) return -1;
+    int32_t code = tmi_code_of(category, text);
+    int nearest = code >= 0 ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
+    tmi_free(text);
+    if (nearest >= 0) {
+        tmi_complain(reader, value, "expected one of the values of %s; did you mean %s?", category->name,
+                     category->values[nearest]);
+    } else if (code < 0) {
+        tmi_complain(reader, value, "expected one of the values of %s, e.g. %s", category->name, category->values[0]);
     }
-    if (!column->from || !column->to || !column->step) return;
-    if (tmi_number_compare(column->from, column->to) >= 0) {
-        tmi_complain(reader, tmi_yaml_get(value, "to"), "expected a `to` larger than `from`, e.g. {from: 0, to: 4000}");
-        return;
-    }
-    tamis_error why = {0};
-    if (tmi_number_sign(column->step) <= 0) {
-        tmi_complain(reader, tmi_yaml_get(value, "step"), "expected a step larger than 0, e.g. 1");
-    } else if (tmi_grid_set(&column->grid, column->from, column->to, column->step, &why) != TAMIS_OK) {
-        if (why.status == TAMIS_SYSTEM) reader->no_memory = true;
-        else tmi_complain(reader, tmi_yaml_get(value, "step"), "%s", why.message);
-    } else if (column->grid.low == column->grid.high) {
-        tmi_complain(reader, tmi_yaml_get(value, "step"),
-                     "expected a step that leaves at least two grid points between from and to, e.g. 1");
-    }
-    if (column->typical && (tmi_number_compare(column->typical, column->from) < 0 ||
-                            tmi_number_compare(column->typical, column->to) > 0)) {
-        tmi_complain(reader, tmi_yaml_get(value, "typical"), "expected a number between from and to");
+    return code;
+}
+
+static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+{
+    static const char word[] = "missing"; /* the value that missing ones are counted under */
+    if (value->kind == TMI_YAML_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "category") != 0) {
+        if (value->kind != TMI_YAML_TEXT || value->text[0] == '\0' || column->value_count == 0) {
+            tmi_complain(reader, value, "expected leave_out, category, or the value that is counted instead");
+            return;
+        }
+        column->instead = tmi_read_code(reader, value, column);
+        column->missing = TMI_AS_VALUE;
+    } else if (tmi_code_of(column, word) >= 0) {
+        tmi_complain(reader, value, "expected no value of the name missing: missing ones are counted under that name");
+    } else if (column->values) {
+        column->values[column->value_count] = tmi_copy_text(word, strlen(word));
+        if (column->values[column->value_count]) column->value_count++;
+        else reader->no_memory = true;
+        column->missing = TMI_AS_CATEGORY;
     }
 }
+
+static void read_missing_texts(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+{
+    if (!tmi_read_texts(reader, value, &column->missing_texts, &column->missing_text_count, TMI_MAX_MISSING_CODES, "97, 98"))
+        return;
+    for (const tmi_yaml *item = value->first; item; item = item->next)
+        if (tmi_code_of(column, column->missing_texts[item->index]) >= 0)
+            tmi_complain(reader, item, "stands in the list of values too");
+}
+
+static const tmi_key keys[] = {
+    {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
+    {.name = "step", .read = tmi_read_later},    {.name = "typical", .read = tmi_read_later},
+    {.name = "values", .read = read_values},     {.name = "missing", .read = tmi_read_later},
+    {.name = "missing_codes", .read = tmi_read_later},
+};
+
+static const char *const number_keys[] = {"from", "to", "step", "typical"};
 
 static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
     static const char example[] = "{from: 0, to: 4000, step: 1} or {values: [E, M, H]}";
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, column);
-    column->is_number = column->is_category = true; /* unclear: statistics of it are not complained about again */
+    column->is_number = column->is_category = true; /* unclear: what is made of it is not complained about again */
     if (value->kind != TMI_YAML_MAP) return;
     bool category = tmi_yaml_get(value, "values") != NULL;
     const tmi_yaml *number = NULL;
@@ -171,10 +138,30 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
     } else if (number || category) {
         column->is_number = !category;
         column->is_category = category;
-        if (number) check_number(reader, value, column);
     } else if (reader->count == before) {
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
+    if (column->is_number) return;
+    const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
+    if (missing) read_missing(reader, missing, column);
+    if (codes) read_missing_texts(reader, codes, column);
+}
+
+/* Maps and lists: each makes one column at most. */
+static size_t count_parts(const tmi_yaml *tree)
+{
+    size_t count = tree && tree->kind != TMI_YAML_TEXT;
+    for (const tmi_yaml *part = tree ? tree->first : NULL; part; part = part->next) count += count_parts(part);
+    return count;
+}
+
+void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_yaml *columns, const tmi_yaml *statistics,
+                          const tmi_yaml *calibrate)
+{
+    size_t declared = columns && columns->kind == TMI_YAML_MAP && columns->count <= TMI_MAX_COLUMNS ? columns->count : 0;
+    plan->column_room = declared + 1 + count_parts(statistics) + count_parts(calibrate);
+    plan->columns = tmi_alloc(plan->column_room, sizeof *plan->columns);
+    if (!plan->columns) reader->no_memory = true;
 }
 
 void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -188,12 +175,7 @@ void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected at most %d columns", TMI_MAX_COLUMNS);
         return;
     }
-    plan->columns = tmi_alloc(value->count, sizeof *plan->columns);
-    if (!plan->columns) {
-        reader->no_memory = true;
-        return;
-    }
-    for (const tmi_yaml *item = value->first; item; item = item->next, plan->declared_count = plan->column_count) {
+    for (const tmi_yaml *item = value->first; item; item = item->next) {
         if (tmi_yaml_get(value, item->key) != item) continue; /* a duplicate; complained about already */
         tmi_plan_column *column = &plan->columns[plan->column_count];
         if (item->key[0] == '\0' || tmi_has_control(item->key)) {
@@ -205,14 +187,30 @@ void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
             reader->no_memory = true;
             return;
         }
-        plan->column_count++;
+        plan->declared_count = ++plan->column_count;
         read_column(reader, item, column);
     }
 }
 
+const tmi_plan_column *tmi_add_category(tamis_plan *plan, const char *name, const tmi_plan_stratum *values, size_t count)
+{
+    tmi_plan_column *column = &plan->columns[plan->column_count];
+    column->name = tmi_copy_text(name, strlen(name));
+    column->values = tmi_alloc(count, sizeof *column->values);
+    column->is_category = true;
+    plan->declared_count = ++plan->column_count;
+    bool failed = !column->name || !column->values;
+    for (size_t i = 0; !failed && i < count; i++) {
+        column->values[i] = tmi_copy_text(values[i].name, strlen(values[i].name));
+        failed = !column->values[i];
+        if (!failed) column->value_count++;
+    }
+    return failed ? NULL : column;
+}
+
 const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *name)
 {
-    for (size_t i = 0; i < plan->column_count; i++) {
+    for (size_t i = 0; i < plan->declared_count; i++) {
         if (strcmp(plan->columns[i].name, name) == 0) return &plan->columns[i];
     }
     return NULL;
@@ -227,14 +225,15 @@ void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_
                          bool number)
 {
     const char *example = number ? "{enroll: {from: 0, to: 4000, step: 1}}" : "{stype: {values: [E, M, H]}}";
-    for (size_t i = plan->column_count; i-- > 0;) {
+    for (size_t i = plan->declared_count; i-- > 0;) {
         if (number ? plan->columns[i].is_number : plan->columns[i].is_category) example = plan->columns[i].name;
     }
-    int nearest = tmi_nearest_word(name, column_name, plan->columns, plan->column_count);
+    int nearest = tmi_nearest_word(name, column_name, plan->columns, plan->declared_count);
+    bool key = value->key && strcmp(value->key, name) == 0; /* in a map from columns */
+    void (*complain)(tmi_reader *, const tmi_yaml *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
     if (nearest >= 0) {
-        tmi_complain(reader, value, "expected a column declared under `columns`; did you mean %s?",
-                     plan->columns[nearest].name);
+        complain(reader, value, "expected a column declared under `columns`; did you mean %s?", plan->columns[nearest].name);
     } else {
-        tmi_complain(reader, value, "expected a column declared under `columns`, e.g. %s", example);
+        complain(reader, value, "expected a column declared under `columns`, e.g. %s", example);
     }
 }

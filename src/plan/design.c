@@ -1,99 +1,276 @@
-/* design: how the sample was drawn. One row a design: its name and the keys it takes. What a design does to weights,
- * sensitivities and variances is release/'s business (release/design.h).                                             */
+/* design: how the sample was drawn: one design, or one within strata. What a design does to weights, sensitivities and
+ * variances is release/'s business.                                                                                  */
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/sections.h"
+#include "plan/design_rows.h"
 
-static void read_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+static const tmi_design_row *find_row(const char *name)
 {
-    tmi_plan_design *design = target;
-    if (!tmi_read_whole(reader, value, &design->population, 1, TMI_MAX_POPULATION, "6194")) design->population = 0;
+    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++)
+        if (strcmp(tmi_design_rows[i].name, name) == 0) return &tmi_design_rows[i];
+    return NULL;
 }
 
-static void read_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static size_t add_keys(tmi_key *keys, size_t count, const tmi_key *more, bool optional)
 {
-    tmi_plan_design *design = target;
-    if (!tmi_read_whole(reader, value, &design->sample, 1, TMI_MAX_POPULATION, "200")) design->sample = 0;
+    for (; more->name; more++) {
+        keys[count] = *more;
+        if (optional) keys[count].required = NULL;
+        count++;
+    }
+    return count;
 }
 
-static const tmi_key srs_keys[] = {
-    {.name = "population", .read = read_population, .required = "population: 6194"},
-    {.name = "sample", .read = read_sample, .required = "sample: 200"},
-};
+/* ---- what must fit ---- */
 
-static const tmi_key census_keys[] = {
-    {.name = "population", .read = read_population, .required = "population: 6194"},
-};
-
-static void read_srs(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void check_row(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
 {
-    tmi_plan_design *design = target;
-    design->kind = TMI_DESIGN_SRS;
-    tmi_read_map(reader, value, srs_keys, sizeof srs_keys / sizeof *srs_keys, "{population: 6194, sample: 200}", design);
-    if (design->population > 0 && design->sample > design->population) {
-        tmi_complain(reader, tmi_yaml_get(value, "sample"),
-                     "expected a sample no larger than the population (%lld), e.g. 200", (long long)design->population);
+    if (value->kind != TMI_YAML_MAP) return;
+    if (design->largest > 0 && design->smallest > design->largest)
+        tmi_complain(reader, tmi_yaml_get(value, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
+                     (long long)design->smallest, (long long)design->smallest);
+    const tmi_yaml *deff = tmi_yaml_get(value, "deff");
+    if (deff && design->kind == TMI_DESIGN_WEIGHTS && (design->strata_label || design->cluster))
+        tmi_complain_key(reader, deff, "expected either deff or the columns strata and cluster, not both");
+}
+
+/* `value` is the map with the sizes of this stratum. */
+static void check_stratum(tmi_reader *reader, const tmi_yaml *value, tmi_design_kind kind, tmi_plan_stratum *s)
+{
+    if (kind == TMI_DESIGN_CENSUS) s->sample = s->population;
+    if (s->population == 0 || s->sample <= s->population || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT) return;
+    const tmi_yaml *first = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "first") : NULL;
+    if (first && first->kind == TMI_YAML_MAP) value = first;
+    const tmi_yaml *sample = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "sample") : NULL;
+    tmi_complain(reader, sample ? sample : value, "expected a sample no larger than the population (%lld), e.g. %lld",
+                 (long long)s->population, (long long)(s->population < 200 ? s->population : 200));
+}
+
+static void add_up(tmi_reader *reader, const tmi_yaml *value, tmi_plan_design *design)
+{
+    bool population = true, sample = true;
+    for (size_t h = 0; h < design->stratum_count; h++) {
+        population = population && design->strata[h].population > 0;
+        sample = sample && design->strata[h].sample > 0;
+        design->population += design->strata[h].population; /* at most 10000 times 2^40 */
+        design->sample += design->strata[h].sample;
+    }
+    if (design->population > TMI_MAX_POPULATION || design->sample > TMI_MAX_POPULATION)
+        tmi_complain(reader, value, "expected at most %lld units in all strata together", (long long)TMI_MAX_POPULATION);
+    if (!population) design->population = 0;
+    if (!sample) design->sample = 0;
+}
+
+static bool new_strata(tmi_reader *reader, tmi_plan_design *design, size_t count)
+{
+    design->strata = tmi_alloc(count, sizeof *design->strata);
+    if (!design->strata) reader->no_memory = true;
+    return design->strata != NULL;
+}
+
+/* ---- without strata ---- */
+
+static void read_row(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tamis_plan *plan)
+{
+    tmi_plan_design *design = &plan->design;
+    tmi_key keys[2 * TMI_DESIGN_KEYS];
+    size_t count = add_keys(keys, 0, r->keys, false);
+    if (!r->inside) count = add_keys(keys, count, r->sizes, false);
+    design->kind = r->kind;
+    if (!new_strata(reader, design, 1)) return;
+    design->stratum_count = 1;
+    tmi_drawn d = {design, &design->strata[0], plan->name, false};
+    tmi_read_map(reader, value, keys, count, r->example, &d);
+    check_row(reader, value, design);
+    check_stratum(reader, value, r->kind, &design->strata[0]);
+    add_up(reader, value, design);
+}
+
+/* ---- with strata ---- */
+
+#define STRATIFIED "{by: stype, within: srs, strata: {E: {population: 4421, sample: 100}}}"
+
+/* The name of a design, or a map with the keys that it has besides sizes. Sizes there are those of every stratum. */
+static const tmi_design_row *read_within(tmi_reader *reader, const tmi_yaml *value, tmi_drawn *d)
+{
+    const tmi_yaml *map = value->kind == TMI_YAML_MAP && value->count == 1 ? value->first : NULL;
+    const char *name = map ? map->key : value->kind == TMI_YAML_TEXT ? value->text : "";
+    const tmi_design_row *r = find_row(name);
+    if (!r || r->kind == TMI_DESIGN_WEIGHTS) {
+        tmi_complain(reader, value, "expected the design within strata: srs, census, srs_with_replacement or bernoulli, or a map "
+                     "such as {systematic: {order: public}}");
+        return NULL;
+    }
+    d->design->kind = r->kind;
+    tmi_key keys[2 * TMI_DESIGN_KEYS];
+    size_t count = add_keys(keys, 0, r->keys, false);
+    for (size_t i = 0; i < count && !map; i++) {
+        if (!keys[i].required) continue;
+        tmi_complain(reader, value, "expected a map with the key %s, e.g. {%s: {%s}}", keys[i].name, r->name, keys[i].required);
+        return r;
+    }
+    if (!map) return r;
+    if (!r->inside) count = add_keys(keys, count, r->sizes, true);
+    tmi_read_map(reader, map, keys, count, r->example, d);
+    check_row(reader, map, d->design);
+    return r;
+}
+
+static bool has_size(const tmi_plan_stratum *s, const char *key)
+{
+    return strcmp(key, "population") == 0 ? s->population > 0 : strcmp(key, "sample") == 0 ? s->sample > 0 : s->rate != NULL;
+}
+
+static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tmi_drawn *d, const tmi_plan_stratum *common)
+{
+    tmi_key keys[TMI_DESIGN_KEYS];
+    size_t count = add_keys(keys, 0, r->sizes, false);
+    for (size_t i = 0; i < count; i++)
+        if (has_size(common, keys[i].name)) keys[i].required = NULL;
+    d->stratum->population = common->population;
+    d->stratum->sample = common->sample;
+    if (common->rate && tmi_number_copy(&d->stratum->rate, common->rate, NULL) != TAMIS_OK) reader->no_memory = true;
+    tmi_read_map(reader, value, keys, count, r->kind == TMI_DESIGN_BERNOULLI ? "{rate: 0.1}" : "{population: 4421, sample: 100}", d);
+    check_stratum(reader, value, r->kind, d->stratum);
+}
+
+/* The name of a stratum, trimmed as the cells of the file are. */
+static char *name_of(tmi_reader *reader, const tmi_yaml *item)
+{
+    const char *from = item->key + strspn(item->key, " \t");
+    size_t length = strlen(from);
+    while (length > 0 && (from[length - 1] == ' ' || from[length - 1] == '\t')) length--;
+    if (length == 0 || tmi_has_control(item->key)) {
+        tmi_complain_key(reader, item, "expected the name of a stratum, without control characters");
+        return NULL;
+    }
+    char *name = tmi_copy_text(from, length);
+    if (!name) reader->no_memory = true;
+    return name;
+}
+
+/* The place of a stratum: that of the declared value, or the next one. -1 after a complaint. */
+static int64_t place_of(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_design *design, const tmi_plan_column *by,
+                        const char *name, size_t next)
+{
+    int64_t place = by ? tmi_code_of(by, name) : (int64_t)next;
+    for (size_t h = 0; h < design->stratum_count; h++) {
+        if (!design->strata[h].name || strcmp(design->strata[h].name, name) != 0) continue;
+        tmi_complain_key(reader, item, "stands twice: strata have different names");
+        return -1;
+    }
+    if (place < 0) tmi_complain_key(reader, item, "expected one of the values of %s, e.g. %s", by->name, by->values[0]);
+    return place;
+}
+
+static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column *by, const tmi_design_row *r,
+                        const tmi_plan_stratum *common)
+{
+    tmi_plan_design *design = &plan->design;
+    tmi_plan_stratum nowhere = {0}; /* what is read of a stratum that has no place */
+    if (value->kind != TMI_YAML_MAP || value->count == 0 || value->count > TMI_MAX_STRATA) {
+        tmi_complain(reader, value, "expected a map of 1 to %d strata, e.g. {E: {population: 4421, sample: 100}}", TMI_MAX_STRATA);
+        return;
+    }
+    size_t room = by && by->value_count > value->count ? by->value_count : value->count, next = 0;
+    if (!new_strata(reader, design, room)) return;
+    design->stratum_count = by ? by->value_count : 0;
+    for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
+        if (tmi_yaml_get(value, item->key) != item) continue; /* complained about already */
+        char *name = name_of(reader, item);
+        int64_t place = name ? place_of(reader, item, design, by, name, next) : -1;
+        tmi_drawn d = {design, place >= 0 ? &design->strata[place] : &nowhere, plan->name, false};
+        read_stratum(reader, item, r, &d, common);
+        if (place >= 0) d.stratum->name = name;
+        else tmi_free(name);
+        if (place >= 0) next++;
+        if (place >= 0 && !by) design->stratum_count = next;
+        tamis_number_free(nowhere.rate);
+        nowhere = (tmi_plan_stratum){0};
+    }
+    for (size_t h = 0; by && h < by->value_count; h++) {
+        if (design->strata[h].name || reader->no_memory) continue;
+        tmi_complain_key(reader, value, "expected a stratum for every value of %s; %s has none", by->name, by->values[h]);
+        break;
     }
 }
 
-static void read_census(tmi_reader *reader, const tmi_yaml *value, void *target)
+/* The declared category of the strata; NULL if it is made of their names, or after a complaint. */
+static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name)
 {
-    tmi_plan_design *design = target;
-    design->kind = TMI_DESIGN_CENSUS;
-    tmi_read_map(reader, value, census_keys, sizeof census_keys / sizeof *census_keys, "{population: 6194}", design);
-    design->sample = design->population;
+    const tmi_plan_column *by = tmi_plan_find_column(plan, name);
+    if (!by || (by->is_number && by->is_category)) return NULL;
+    if (!by->is_category) tmi_complain(reader, value, "expected a category; this column is a number");
+    else if (by->missing != TMI_LEAVE_OUT)
+        tmi_complain(reader, value, "expected a category without `missing`: every unit has a stratum");
+    else return by->value_count > 0 ? by : NULL;
+    return NULL;
 }
 
-static const tmi_key designs[] = {
-    {.name = "srs", .read = read_srs},
-    {.name = "census", .read = read_census},
-    {.name = "srs_with_replacement"},
-    {.name = "bernoulli"},
-    {.name = "poisson"},
-    {.name = "pps"},
-    {.name = "systematic"},
-    {.name = "stratified"},
-    {.name = "cluster"},
-    {.name = "two_stage"},
-    {.name = "weights"},
-    /* what may stand beside a design */
-    {.name = "weight"},
-    {.name = "max_weight"},
-    {.name = "weight_step"},
-    {.name = "weights_are"},
-    {.name = "nonresponse"},
-    {.name = "variance"},
-};
+static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+{
+    static const tmi_key keys[] = {
+        {.name = "by", .read = tmi_read_later, .required = "by: stype"},
+        {.name = "within", .read = tmi_read_later, .required = "within: srs"},
+        {.name = "strata", .read = tmi_read_later, .required = "strata: {E: {population: 4421, sample: 100}}"},
+    };
+    tmi_plan_design *design = &plan->design;
+    tmi_plan_stratum common = {0};
+    tmi_drawn d = {design, &common, plan->name, true};
+    size_t before = reader->count;
+    char *name = NULL;
+    tmi_read_map(reader, value, keys, 3, STRATIFIED, NULL);
+    if (value->kind != TMI_YAML_MAP) return;
+    const tmi_yaml *at = tmi_yaml_get(value, "by"), *within = tmi_yaml_get(value, "within"), *strata = tmi_yaml_get(value, "strata");
+    const tmi_plan_column *by = at && tmi_read_text(reader, at, &name, "stype") ? strata_column(reader, at, plan, name) : NULL;
+    const tmi_design_row *r = within ? read_within(reader, within, &d) : NULL;
+    if (strata && r) read_strata(reader, strata, plan, by, r, &common);
+    if (reader->count == before && !reader->no_memory) {
+        design->by = by ? by : tmi_add_category(plan, name, design->strata, design->stratum_count);
+        if (!design->by) reader->no_memory = true;
+        add_up(reader, strata, design);
+    } else if (design->strata) { /* no stratum that others could miss the name of */
+        for (size_t h = 0; h < design->stratum_count; h++) {
+            tmi_free(design->strata[h].name);
+            tamis_number_free(design->strata[h].rate);
+        }
+        design->stratum_count = 0;
+    }
+    tamis_number_free(common.rate);
+    tmi_free(name);
+}
+
+/* ---- the section ---- */
 
 #define EXAMPLE "srs: {population: 6194, sample: 200}"
 
-/* A design without strata is one stratum without a name. */
-static void fill_stratum(tmi_reader *reader, tmi_plan_design *design)
+static void read_one(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    design->strata = tmi_alloc(1, sizeof *design->strata);
-    if (!design->strata) {
-        reader->no_memory = true;
-        return;
-    }
-    design->stratum_count = 1;
-    design->strata[0].population = design->population;
-    design->strata[0].sample = design->sample;
+    if (strcmp(value->key, "stratified") == 0) read_stratified(reader, value, target);
+    else read_row(reader, value, find_row(value->key), target);
 }
 
 void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
-    if (value->kind == TMI_YAML_MAP && value->count == 0) {
-        tmi_complain(reader, value, "expected a design, e.g. " EXAMPLE);
-        return;
+    tmi_key keys[TMI_DESIGN_ROWS + 1 + TMI_BESIDE_DESIGN];
+    size_t count = 0;
+    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_key){.name = tmi_design_rows[i].name, .read = tmi_read_later};
+    keys[count++] = (tmi_key){.name = "stratified", .read = tmi_read_later};
+    const size_t designs = count;
+    for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];
+    size_t before = reader->count;
+    tmi_read_map(reader, value, keys, count, EXAMPLE, plan);
+    const tmi_yaml *first = NULL;
+    for (const tmi_yaml *item = value->kind == TMI_YAML_MAP ? value->first : NULL; item; item = item->next) {
+        bool design = false;
+        for (size_t i = 0; i < designs; i++) design = design || strcmp(keys[i].name, item->key) == 0;
+        if (!design || tmi_yaml_get(value, item->key) != item) continue;
+        if (first) tmi_complain_key(reader, item, "expected one design, not two");
+        else first = item;
     }
-    const tmi_yaml *srs = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "srs") : NULL;
-    const tmi_yaml *census = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "census") : NULL;
-    if (srs && census) {
-        const tmi_yaml *second = srs->index > census->index ? srs : census;
-        tmi_complain_key(reader, second, "expected one design, not two");
-    }
-    tmi_read_map(reader, value, designs, sizeof designs / sizeof *designs, EXAMPLE, &plan->design);
-    fill_stratum(reader, &plan->design);
+    if (first) read_one(reader, first, plan);
+    else if (reader->count == before) tmi_complain(reader, value, "expected a design, e.g. " EXAMPLE);
+    if (reader->count == before) tmi_check_weights(reader, value, plan);
 }

@@ -23,36 +23,76 @@ static void read_survey(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_text(reader, value, &((tamis_plan *)target)->survey, "california-schools-2000");
 }
 
-/* A statistic needs the columns, wherever the two stand in the file: statistics are read last. */
-static void read_later(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    (void)reader, (void)value, (void)target;
-}
-
 static const tmi_key keys[] = {
     {.name = "tamis", .read = read_version, .required = "tamis: 1"},
     {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
     {.name = "source", .read = tmi_read_source, .required = "source: {file: schools.csv}"},
-    {.name = "design", .read = tmi_read_design, .required = "design: {srs: {population: 6194, sample: 200}}"},
+    {.name = "design", .read = tmi_read_later, .required = "design: {srs: {population: 6194, sample: 200}}"},
     {.name = "privacy", .read = tmi_read_privacy, .required = "privacy: {unit: school, epsilon: 1}"},
-    {.name = "columns", .read = tmi_read_columns},
-    {.name = "statistics", .read = read_later, .required = "statistics: [{count: units}]"},
-    {.name = "ledger"},
-    {.name = "budget"},
-    {.name = "calibrate"},
+    {.name = "columns", .read = tmi_read_later},
+    {.name = "statistics", .read = tmi_read_later, .required = "statistics: [{count: units}]"},
+    {.name = "ledger", .read = tmi_read_ledger},
+    {.name = "budget", .read = tmi_read_budget},
+    {.name = "calibrate", .read = tmi_read_later},
+    {.name = "postprocess", .read = tmi_read_postprocess},
 };
+
+/* The file that calibrate.to names, if it names one. */
+static void read_totals_file(tmi_reader *reader, const tmi_yaml *calibrate, const tamis_plan *plan, tmi_yaml **totals, char **path)
+{
+    const tmi_yaml *to = calibrate && calibrate->kind == TMI_YAML_MAP ? tmi_yaml_get(calibrate, "to") : NULL;
+    char *name = NULL, *bytes = NULL;
+    size_t length;
+    tamis_error why = {0};
+    if (!to || to->kind != TMI_YAML_TEXT || !tmi_read_text(reader, to, &name, "totals.yaml")) return;
+    *path = tmi_beside_plan(plan->name, name);
+    tmi_free(name);
+    if (!*path) {
+        reader->no_memory = true;
+        return;
+    }
+    if (tmi_plan_bytes(&bytes, &length, *path, &why) != TAMIS_OK)
+        tmi_complain(reader, to, "expected a list of totals, or a file with one that can be read, e.g. totals.yaml");
+    else if (tmi_yaml_read(totals, *path, bytes, length, &why) != TAMIS_OK) tmi_complain(reader, to, "%s", why.message);
+    if (why.status == TAMIS_SYSTEM) reader->no_memory = true;
+    tmi_free(bytes);
+}
 
 static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan)
 {
     tmi_complain_duplicates(reader, root);
     tmi_read_map(reader, root, keys, sizeof keys / sizeof *keys, "tamis: 1", plan);
-    const tmi_yaml *statistics = root->kind == TMI_YAML_MAP ? tmi_yaml_get(root, "statistics") : NULL;
-    if (statistics) tmi_read_statistics(reader, statistics, plan);
+    if (root->kind != TMI_YAML_MAP) return;
+    const tmi_yaml *columns = tmi_yaml_get(root, "columns"), *design = tmi_yaml_get(root, "design"),
+                   *statistics = tmi_yaml_get(root, "statistics"), *calibrate = tmi_yaml_get(root, "calibrate");
+    tmi_yaml *totals = NULL;
+    char *path = NULL;
+    read_totals_file(reader, calibrate, plan, &totals, &path);
+    tmi_make_column_room(reader, plan, columns, statistics, totals ? totals : calibrate);
+    if (columns && !reader->no_memory) tmi_read_columns(reader, columns, plan);
+    if (design && !reader->no_memory) tmi_read_design(reader, design, plan);
+    if (columns && !reader->no_memory) tmi_read_ranges(reader, columns, plan);
+    if (statistics && !reader->no_memory) tmi_read_statistics(reader, statistics, plan);
+    if (calibrate && !reader->no_memory && (totals || !path)) tmi_read_calibrate(reader, calibrate, totals, path, plan);
+    tmi_check_sections(reader, root, plan);
+    if (!plan->privacy.unit && !(plan->privacy.unit = tmi_copy_text("unit", 4))) reader->no_memory = true;
     if (!plan->ledger && !(plan->ledger = tmi_beside_plan(plan->name, "tamis.ledger"))) reader->no_memory = true;
-    if (!plan->privacy.unit) {
-        plan->privacy.unit = tmi_copy_text("unit", 4);
-        if (!plan->privacy.unit) reader->no_memory = true;
-    }
+    tmi_yaml_free(totals);
+    tmi_free(path);
+}
+
+/* Unless the plan says how much may be spent in all, it is what this release spends. */
+static tamis_status set_budget(tmi_plan_loss *budget, const tmi_plan_loss *loss, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (budget->epsilon || budget->rho) return status;
+    if (loss->epsilon) TMI_TRY(tmi_number_copy(&budget->epsilon, loss->epsilon, err));
+    if (loss->delta) TMI_TRY(tmi_number_copy(&budget->delta, loss->delta, err));
+    if (loss->rho) TMI_TRY(tmi_number_copy(&budget->rho, loss->rho, err));
+    budget->line = loss->line;
+    budget->column = loss->column;
+done:
+    return status;
 }
 
 tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
@@ -73,7 +113,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     if (p->name) read_root(&reader, root, p);
     else reader.no_memory = true;
     status = tmi_reader_end(&reader, err);
-    if (status == TAMIS_OK && !p->budget.epsilon) status = tmi_number_copy(&p->budget.epsilon, p->privacy.loss.epsilon, err);
+    if (status == TAMIS_OK) status = set_budget(&p->budget, &p->privacy.loss, err);
 
 done:
     tmi_yaml_free(root);

@@ -37,6 +37,9 @@
 
 #define TMI_MAX_STRATA 10000
 #define TMI_MAX_AT 1000
+#define TMI_MAX_CUTS 10000
+#define TMI_MAX_CONDITIONS 16
+#define TMI_MAX_ROWS_PER_UNIT 1000000
 
 typedef struct tmi_plan_column tmi_plan_column;
 
@@ -65,7 +68,7 @@ struct tmi_plan_column {
     char *name;                  /* of an indicator "awards=Yes", of cuts the name of the number */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
-    int64_t instead; /* TMI_AS_VALUE: a grid point (by_stratum: of each stratum's grid), or a code */
+    int64_t instead; /* TMI_AS_VALUE: a grid point (there is one step then, and it is in every stratum's grid), or a code */
 
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
@@ -236,8 +239,9 @@ struct tamis_plan {
     tmi_plan_source source;
     tmi_plan_design design;
     tmi_plan_privacy privacy;
-    tmi_plan_column *columns; /* declared ones, then those made from them */
-    size_t column_count, declared_count;
+    tmi_plan_column *columns; /* declared ones, then those made from others */
+    size_t declared_count; /* declared under `columns`, and the category of the strata */
+    size_t column_count, column_room;
     tmi_plan_statistic *statistics;
     size_t statistic_count;
     char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */

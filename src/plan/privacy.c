@@ -4,7 +4,6 @@
  * population, frame, sample, respondents. What a setting forbids is told by the release (exit 4), not here.            */
 #include <string.h>
 
-#include "num/number.h"
 #include "plan/sections.h"
 
 /* What stands in the plan while it is read. */
@@ -51,15 +50,30 @@ static void read_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_text(reader, value, &privacy->unit, "household");
 }
 
-static void read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_id(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((section *)target)->privacy->id, "household_id");
+}
+
+static void read_rows_per_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    privacy->loss.line = value->line;
-    privacy->loss.column = value->column;
-    if (!tmi_read_exact(reader, value, &privacy->loss.epsilon, "1")) return;
-    if (tmi_number_sign(privacy->loss.epsilon) <= 0) {
-        tmi_complain(reader, value, "expected an epsilon larger than 0, e.g. 1");
-    }
+    if (!tmi_read_whole(reader, value, &privacy->rows_per_unit, 1, TMI_MAX_ROWS_PER_UNIT, "9")) privacy->rows_per_unit = 1;
+}
+
+static void read_loss_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_epsilon(reader, value, &((section *)target)->privacy->loss);
+}
+
+static void read_loss_delta(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_delta(reader, value, &((section *)target)->privacy->loss);
+}
+
+static void read_loss_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_rho(reader, value, &((section *)target)->privacy->loss);
 }
 
 static void read_secret_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -83,13 +97,13 @@ static const tmi_key keys[] = {
     {.name = "unit", .read = read_unit},
     {.name = "protect", .read = read_protect},
     {.name = "given", .read = read_given},
-    {.name = "epsilon", .read = read_epsilon, .required = "epsilon: 1"},
+    {.name = "epsilon", .read = read_loss_epsilon},
+    {.name = "delta", .read = read_loss_delta},
+    {.name = "rho", .read = read_loss_rho},
+    {.name = "id", .read = read_id},
+    {.name = "rows_per_unit", .read = read_rows_per_unit},
     {.name = "secret_sample", .read = read_secret_sample},
     {.name = "design_variables", .read = read_design_variables},
-    {.name = "delta"},
-    {.name = "rho"},
-    {.name = "id"},
-    {.name = "rows_per_unit"},
 };
 
 void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -99,6 +113,7 @@ void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
     plan->privacy.rows_per_unit = 1;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
     plan->privacy.setting = tamis_setting_of(s.protect, s.given);
+    tmi_check_loss(reader, value);
     if (value->kind != TMI_YAML_MAP || plan->privacy.setting) return;
     const tmi_yaml *at = tmi_yaml_get(value, "given");
     if (!at) at = tmi_yaml_get(value, "protect");

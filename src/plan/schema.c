@@ -84,7 +84,7 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
         reader->no_memory = true;
         return;
     }
-    reader->complaints[reader->count] = (tmi_complaint){line, column, reader->count, message};
+    reader->complaints[reader->count] = (tmi_complaint){reader->file, line, column, reader->count, message};
     reader->count++;
 }
 
@@ -107,6 +107,7 @@ void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *for
 static int by_place(const void *a, const void *b)
 {
     const tmi_complaint *x = a, *y = b;
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -151,8 +152,7 @@ const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi
     for (size_t i = 0; i < key_count; i++) {
         if (strcmp(keys[i].name, value->key) != 0) continue;
         if (keys[i].read) return &keys[i];
-        if (keys[i].not_offered) tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
-        else tmi_complain_key(reader, value, TMI_NOT_YET);
+        tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
         return NULL;
     }
     int nearest = tmi_nearest_word(value->key, key_name, keys, key_count);
@@ -272,4 +272,49 @@ bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes)
     }
     tmi_complain(reader, value, "expected yes or no (true and false are accepted too)");
     return false;
+}
+
+static const char *word_in(const void *words, size_t index)
+{
+    return ((const char *const *)words)[index];
+}
+
+bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, const char *const *words, size_t count)
+{
+    bool text = value->kind == TMI_YAML_TEXT;
+    for (size_t i = 0; text && i < count; i++) {
+        if (strcmp(value->text, words[i]) != 0) continue;
+        *index = i;
+        return true;
+    }
+    tmi_text known;
+    tmi_text_init(&known);
+    for (size_t i = 0; i < count; i++) tmi_text_format(&known, i ? ", %s" : "%s", words[i]);
+    int nearest = text ? tmi_nearest_word(value->text, word_in, words, count) : -1;
+    if (nearest >= 0) tmi_text_format(&known, "; did you mean %s?", words[nearest]);
+    if (known.failed) reader->no_memory = true;
+    else tmi_complain(reader, value, "expected one of %s", known.bytes);
+    tmi_text_clear(&known);
+    return false;
+}
+
+bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, size_t *count, size_t most, const char *example)
+{
+    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > most) {
+        tmi_complain(reader, value, "expected a list of 1 to %zu texts, e.g. [%s]", most, example);
+        return false;
+    }
+    *texts = tmi_alloc(value->count, sizeof **texts);
+    if (!*texts) {
+        reader->no_memory = true;
+        return false;
+    }
+    for (const tmi_yaml *item = value->first; item; item = item->next)
+        if (tmi_read_text(reader, item, &(*texts)[*count], example)) ++*count;
+    return *count == value->count;
+}
+
+void tmi_read_later(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    (void)reader, (void)value, (void)target;
 }

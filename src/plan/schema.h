@@ -1,8 +1,8 @@
 /* Reading a tree by a table of keys, complaining about everything at once.
  *
  * A map of the format is a table of tmi_key rows: its name, the function that reads its value, whether it must be
- * there. A row without a function is a key that belongs to the format but is not available in this version; that is
- * told apart from a key nobody knows, which gets the nearest name as a suggestion. Adding a key is adding a row.
+ * there. A row without a function is something that tamis does not offer, with the reason; that is told apart from a key
+ * nobody knows, which gets the nearest name as a suggestion. Adding a key is adding a row.
  *
  * Complaints are collected with their places, sorted, and become one message of several lines:
  *
@@ -18,13 +18,14 @@
 #include "plan/yaml.h"
 
 typedef struct tmi_complaint {
-    int line, column;
+    int file, line, column;
     size_t order;
     char *text;
 } tmi_complaint;
 
 typedef struct tmi_reader {
     const char *name; /* of the file, as the user wrote it */
+    int file;         /* 0: the plan; files that it names come after it */
     tmi_complaint *complaints;
     size_t count, room;
     bool no_memory;
@@ -46,7 +47,7 @@ typedef void tmi_read_value(tmi_reader *reader, const tmi_yaml *value, void *tar
 
 typedef struct tmi_key {
     const char *name;
-    tmi_read_value *read;  /* NULL: not available in this version, or not offered at all */
+    tmi_read_value *read;  /* NULL: not offered */
     const char *required;  /* an example, if the key must be there */
     const char *not_offered; /* why there is no such key and what to do instead */
 } tmi_key;
@@ -55,7 +56,7 @@ typedef struct tmi_key {
 void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, size_t key_count, const char *example,
                   void *target);
 
-/* The row of a key, or NULL with a complaint (unknown, not available, not offered). */
+/* The row of a key, or NULL with a complaint (unknown, not offered). */
 const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_key *keys, size_t key_count);
 
 /* The value under a key, or NULL. */
@@ -73,14 +74,18 @@ bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, i
 bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
 bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
 
+/* One of the words; the nearest one is suggested. */
+bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, const char *const *words, size_t count);
+
+/* A list of 1 to `most` texts; the texts that could be read are the caller's also after a complaint. */
+bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, size_t *count, size_t most, const char *example);
+
+/* A key that is read later, when what it needs is known. */
+tmi_read_value tmi_read_later;
+
 /* Line breaks, tabs, escapes: what a terminal obeys instead of showing. The bytes of the control character that stands
  * there, 0 if none does. */
 size_t tmi_control(const char *at);
 bool tmi_has_control(const char *text);
-
-/* ---- words ---- */
-
-/* "part of the format but not available in this version" in one wording. */
-#define TMI_NOT_YET "is part of the plan format but not available in this version"
 
 #endif

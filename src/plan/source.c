@@ -6,12 +6,8 @@
 #include "base/text.h"
 #include "plan/sections.h"
 
-/* Kinds of files of the format, by their ending; those this version reads are marked. */
-static const struct {
-    const char *ending;
-    bool now;
-} endings[] = {{".csv", true},  {".parquet", true},  {".sav", false}, {".zsav", false},
-               {".dta", false}, {".sas7bdat", false}, {".xpt", false}, {".duckdb", false}, {".db", false}};
+static const char *const endings[] = {".csv", ".parquet", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt", ".duckdb", ".db"};
+#define ENDINGS (sizeof endings / sizeof *endings)
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -19,15 +15,17 @@ static bool ends_with(const char *text, const char *ending)
     return length > tail && strcasecmp(text + length - tail, ending) == 0;
 }
 
+static bool is_database(const char *file)
+{
+    return ends_with(file, ".duckdb") || ends_with(file, ".db");
+}
+
 static bool check_ending(tmi_reader *reader, const tmi_yaml *value, const char *file)
 {
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        if (!ends_with(file, endings[i].ending)) continue;
-        if (endings[i].now) return true;
-        tmi_complain(reader, value, "a %s file " TMI_NOT_YET, endings[i].ending);
-        return false;
-    }
-    tmi_complain(reader, value, "expected a file that ends in .csv or .parquet, e.g. schools.csv");
+    for (size_t i = 0; i < ENDINGS; i++)
+        if (ends_with(file, endings[i])) return true;
+    tmi_complain(reader, value, "expected a file that ends in .csv, .parquet, .sav, .zsav, .dta, .sas7bdat, .xpt, .duckdb or .db, "
+                 "e.g. schools.csv");
     return false;
 }
 
@@ -42,28 +40,27 @@ char *tmi_beside_plan(const char *plan, const char *file)
     return tmi_text_take(&whole, &path, NULL) == TAMIS_OK ? whole : NULL;
 }
 
-static void read_one(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+static void read_file(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
 {
     char *file = NULL;
+    tmi_plan_source *source = &plan->source;
     if (!tmi_read_text(reader, value, &file, "schools.csv")) return;
-    if (check_ending(reader, value, file)) {
-        char *path = tmi_beside_plan(plan->name, file);
-        if (path) {
-            plan->source.files[plan->source.file_count] = path;
-            plan->source.names[plan->source.file_count++] = file;
-            return;
-        }
-        reader->no_memory = true;
+    if (!check_ending(reader, value, file)) {
+        tmi_free(file);
+        return;
     }
-    tmi_free(file);
+    source->names[source->file_count] = file;
+    source->files[source->file_count] = tmi_beside_plan(plan->name, file);
+    if (!source->files[source->file_count++]) reader->no_memory = true;
 }
 
 static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
+    tmi_plan_source *source = &plan->source;
     bool is_list = value->kind == TMI_YAML_LIST;
     size_t count = is_list ? value->count : 1;
-    if (plan->source.files) {
+    if (source->files) {
         tmi_complain_key(reader, value, "expected either file or files, not both");
         return;
     }
@@ -71,30 +68,108 @@ static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected 1 to %d files, e.g. [north.csv, south.csv]", TMI_MAX_FILES);
         return;
     }
-    plan->source.files = tmi_alloc(count, sizeof *plan->source.files);
-    plan->source.names = tmi_alloc(count, sizeof *plan->source.names);
-    if (!plan->source.files || !plan->source.names) {
+    source->files = tmi_alloc(count, sizeof *source->files);
+    source->names = tmi_alloc(count, sizeof *source->names);
+    if (!source->files || !source->names) {
         reader->no_memory = true;
         return;
     }
-    if (!is_list) read_one(reader, value, plan);
-    for (const tmi_yaml *item = is_list ? value->first : NULL; item; item = item->next) read_one(reader, item, plan);
+    if (!is_list) read_file(reader, value, plan);
+    for (const tmi_yaml *item = is_list ? value->first : NULL; item; item = item->next) read_file(reader, item, plan);
+}
+
+static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((tamis_plan *)target)->source.table, "interviews");
+}
+
+/* ---- PostgreSQL ---- */
+
+/* password=x, ?password=x, or user:x@ in an address. */
+static bool has_password(const char *connection)
+{
+    if (strcasestr(connection, "password")) return true;
+    const char *host = strstr(connection, "://");
+    if (!host) return false;
+    host += 3;
+    const char *at = host + strcspn(host, "@/");
+    return *at == '@' && memchr(host, ':', (size_t)(at - host)) != NULL;
+}
+
+static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const char example[] = "service=survey";
+    tmi_plan_source *source = &((tamis_plan *)target)->source;
+    if (source->connections) {
+        tmi_complain_key(reader, value, "expected either connection or connections, not both");
+        return;
+    }
+    if (value->kind != TMI_YAML_LIST) {
+        source->connections = tmi_alloc(1, sizeof *source->connections);
+        if (!source->connections) reader->no_memory = true;
+        else if (tmi_read_text(reader, value, &source->connections[0], example)) source->connection_count = 1;
+    } else {
+        tmi_read_texts(reader, value, &source->connections, &source->connection_count, TMI_MAX_FILES, example);
+    }
+    for (size_t i = 0; i < source->connection_count; i++) {
+        if (!has_password(source->connections[i])) continue;
+        tmi_complain(reader, value, "expected a connection without a password, e.g. %s: a plan is public, a password stands in "
+                     "libpq's service or password file", example);
+        return;
+    }
+}
+
+static void read_postgres(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "connection", .read = read_connections},
+        {.name = "connections", .read = read_connections},
+        {.name = "table", .read = read_table, .required = "table: interviews"},
+    };
+    tamis_plan *plan = target;
+    tmi_read_map(reader, value, keys, 3, "{connection: service=survey, table: interviews}", plan);
+    if (value->kind == TMI_YAML_MAP && !tmi_yaml_get(value, "connection") && !tmi_yaml_get(value, "connections"))
+        tmi_complain_key(reader, value, "expected the key connection, e.g. connection: service=survey");
+}
+
+/* ---- the section ---- */
+
+/* Which column tells units apart is known with `privacy`: see checks.c. */
+static void read_sharded_by(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    char *name = NULL;
+    if (tmi_read_text(reader, value, &name, "id")) ((tamis_plan *)target)->source.sharded_by_unit = true;
+    tmi_free(name);
 }
 
 static const tmi_key keys[] = {
     {.name = "file", .read = read_files},
     {.name = "files", .read = read_files},
-    {.name = "table"},
-    {.name = "postgres"},
-    {.name = "sharded_by"},
+    {.name = "table", .read = read_table},
+    {.name = "postgres", .read = tmi_read_later},
+    {.name = "sharded_by", .read = read_sharded_by},
 };
 
 void tmi_read_source(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     size_t before = reader->count;
-    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{file: schools.csv}", target);
     tamis_plan *plan = target;
-    if (!plan->source.files && reader->count == before) {
-        tmi_complain_key(reader, value, "expected the key file, e.g. file: schools.csv");
+    const tmi_plan_source *source = &plan->source;
+    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{file: schools.csv}", plan);
+    if (value->kind != TMI_YAML_MAP) return;
+    const tmi_yaml *postgres = tmi_yaml_get(value, "postgres"), *table = tmi_yaml_get(value, "table");
+    if (postgres && (source->files || table)) {
+        tmi_complain_key(reader, postgres, "expected either files or postgres, not both");
+        return;
     }
+    if (postgres) read_postgres(reader, postgres, plan);
+    if (postgres || reader->count > before) return;
+    if (!source->files) {
+        tmi_complain_key(reader, value, "expected the key file, e.g. file: schools.csv");
+        return;
+    }
+    bool database = false;
+    for (size_t i = 0; i < source->file_count; i++) database = database || is_database(source->names[i]);
+    if (database && !table) tmi_complain_key(reader, value, "expected the key table beside a DuckDB file, e.g. table: interviews");
+    if (!database && table) tmi_complain_key(reader, table, "expected a DuckDB file beside it: other files hold one table");
 }

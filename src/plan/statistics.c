@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "plan/sections.h"
 
-/* Beside the statistic its plan, in which columns are looked up. */
+/* Beside the statistic its plan, in which columns are looked up, and what is read when the kind is known. */
 typedef struct entry {
-    const tamis_plan *plan;
+    tamis_plan *plan;
     tmi_plan_statistic *statistic;
     const tmi_yaml *kind; /* the first key that names a statistic */
 } entry;
@@ -25,6 +25,8 @@ static bool take_kind(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_s
     return true;
 }
 
+/* ---- what it is about ---- */
+
 static void read_count(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     if (!take_kind(reader, value, target, TMI_COUNT)) return;
@@ -33,60 +35,185 @@ static void read_count(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
 }
 
-static void read_number_column(tmi_reader *reader, const tmi_yaml *value, entry *e)
+static const tmi_plan_column *read_named(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, bool indicator)
 {
-    if (value->kind == TMI_YAML_MAP) {
-        tmi_complain(reader, value, "an indicator in the place of a column " TMI_NOT_YET);
-        return;
-    }
     char *name = NULL;
-    if (!tmi_read_text(reader, value, &name, "enroll")) return;
-    const tmi_plan_column *column = tmi_plan_find_column(e->plan, name);
-    if (!column) tmi_complain_column(reader, value, e->plan, name, true);
-    else if (!column->is_number) tmi_complain(reader, value, "expected a number; this column is a category");
-    else e->statistic->column = column;
+    if (!tmi_read_text(reader, value, &name, "enroll")) return NULL;
+    const tmi_plan_column *column = tmi_plan_find_column(plan, name);
+    if (!column) {
+        tmi_complain_column(reader, value, plan, name, true);
+    } else if (!column->is_number) {
+        if (indicator)
+            tmi_complain(reader, value, "expected a number or an indicator such as {%s: %s}; this column is a category", column->name,
+                         column->value_count > 0 ? column->values[0] : "E");
+        else tmi_complain(reader, value, "expected a number; this column is a category");
+        column = NULL;
+    }
     tmi_free(name);
+    return column;
+}
+
+const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan)
+{
+    return read_named(reader, value, plan, false);
+}
+
+const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+{
+    return value->kind == TMI_YAML_MAP ? tmi_read_indicator(reader, value, plan) : read_named(reader, value, plan, true);
+}
+
+static void read_about(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
+{
+    if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number_column(reader, value, e->plan);
 }
 
 static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    if (take_kind(reader, value, target, TMI_TOTAL)) read_number_column(reader, value, target);
+    read_about(reader, value, target, TMI_TOTAL);
 }
 
 static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    if (take_kind(reader, value, target, TMI_MEAN)) read_number_column(reader, value, target);
+    read_about(reader, value, target, TMI_MEAN);
 }
 
-static void read_by_column(tmi_reader *reader, const tmi_yaml *value, entry *e)
+static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_about(reader, value, target, TMI_VARIANCE);
+}
+
+static void read_share_of(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    entry *e = target;
+    if (take_kind(reader, value, e, TMI_SHARE)) e->statistic->column = tmi_read_indicator(reader, value, e->plan);
+}
+
+/* Quantiles are of numbers of the file. */
+static void read_quantile_of(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
+{
+    if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number(reader, value, e->plan);
+}
+
+static void read_quantile(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_quantile_of(reader, value, target, TMI_QUANTILE);
+}
+
+static void read_median(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_quantile_of(reader, value, target, TMI_MEDIAN);
+}
+
+static void read_of(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    entry *e = target;
+    e->statistic->column = tmi_read_number_column(reader, value, e->plan);
+}
+
+static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    entry *e = target;
+    e->statistic->second = tmi_read_number_column(reader, value, e->plan);
+}
+
+static void read_ratio(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "of", .read = read_of, .required = "of: enroll"},
+        {.name = "to", .read = read_to, .required = "to: teachers"},
+    };
+    entry *e = target;
+    if (!take_kind(reader, value, e, TMI_RATIO)) return;
+    tmi_read_map(reader, value, keys, 2, "{of: enroll, to: teachers}", e);
+    const tmi_plan_statistic *s = e->statistic;
+    if (s->column && s->column == s->second)
+        tmi_complain(reader, value, "expected two different columns: the ratio of a column to itself is 1");
+}
+
+static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    entry *e = target;
+    if (take_kind(reader, value, e, TMI_TABLE))
+        tmi_read_by_columns(reader, value, e->plan, e->statistic->by, &e->statistic->by_count);
+}
+
+/* Its bins are the last groups: they are read after `by`. */
+static void read_histogram(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    take_kind(reader, value, target, TMI_HISTOGRAM);
+}
+
+static void add_bins(tmi_reader *reader, const tmi_yaml *value, entry *e)
+{
+    const tmi_yaml *cuts = tmi_yaml_get(value, "cuts");
+    if (!cuts) tmi_complain_key(reader, e->kind, "expected the key cuts beside it, e.g. cuts: [0, 16, 65]");
+    const tmi_plan_column *number = tmi_read_number(reader, e->kind, e->plan);
+    const tmi_plan_column *bins = number && cuts ? tmi_read_cuts(reader, cuts, e->plan, number) : NULL;
+    tmi_plan_statistic *s = e->statistic;
+    if (!bins) return;
+    for (size_t i = 0; i < s->by_count; i++) {
+        if (s->by[i]->cut_of != number) continue;
+        tmi_complain(reader, cuts, "%s is cut already in `by`", number->name);
+        return;
+    }
+    if (s->by_count == TMI_MAX_BY) tmi_complain(reader, e->kind, "expected at most %d groupings in all", TMI_MAX_BY);
+    else s->by[s->by_count++] = bins;
+}
+
+/* ---- groups ---- */
+
+static void add_by(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *column, const tmi_plan_column **by,
+                   size_t *count)
+{
+    for (size_t i = 0; column && i < *count; i++) {
+        if (by[i] != column && (!column->cut_of || by[i]->cut_of != column->cut_of)) continue;
+        tmi_complain(reader, value, "stands twice in `by`");
+        return;
+    }
+    if (column && *count == TMI_MAX_BY) tmi_complain(reader, value, "expected at most %d groupings in all", TMI_MAX_BY);
+    else if (column) by[(*count)++] = column;
+}
+
+static void read_by_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count)
 {
     if (value->kind == TMI_YAML_MAP) {
-        tmi_complain(reader, value, "groups by cuts of a number " TMI_NOT_YET);
+        if (value->count == 0) tmi_complain(reader, value, "expected cuts of a number, e.g. {age: [0, 16, 65]}");
+        for (const tmi_yaml *item = value->first; item; item = item->next) {
+            const tmi_plan_column *number = tmi_plan_find_column(plan, item->key);
+            if (!number) tmi_complain_column(reader, item, plan, item->key, true);
+            else add_by(reader, item, tmi_read_cuts(reader, item, plan, number), by, count);
+        }
         return;
     }
     char *name = NULL;
     if (!tmi_read_text(reader, value, &name, "stype")) return;
-    const tmi_plan_column *column = tmi_plan_find_column(e->plan, name);
-    tmi_plan_statistic *s = e->statistic;
-    bool repeated = false;
-    for (size_t i = 0; i < s->by_count; i++) repeated = repeated || s->by[i] == column;
-    if (!column) tmi_complain_column(reader, value, e->plan, name, false);
-    else if (!column->is_category) tmi_complain(reader, value, "expected a category; this column is a number");
-    else if (repeated) tmi_complain(reader, value, "stands twice in `by`");
-    else s->by[s->by_count++] = column;
+    const tmi_plan_column *column = tmi_plan_find_column(plan, name);
+    if (!column) tmi_complain_column(reader, value, plan, name, false);
+    else if (!column->is_category)
+        tmi_complain(reader, value, "expected a category, or cuts such as {%s: [10, 20]}; this column is a number", column->name);
+    else add_by(reader, value, column, by, count);
     tmi_free(name);
 }
 
-static void read_by(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count)
 {
     if (value->kind != TMI_YAML_LIST) {
-        read_by_column(reader, value, target);
+        read_by_column(reader, value, plan, by, count);
     } else if (value->count == 0 || value->count > TMI_MAX_BY) {
         tmi_complain(reader, value, "expected 1 to %d categories, e.g. [stype, awards]", TMI_MAX_BY);
     } else {
-        for (const tmi_yaml *item = value->first; item; item = item->next) read_by_column(reader, item, target);
+        for (const tmi_yaml *item = value->first; item; item = item->next) read_by_column(reader, item, plan, by, count);
     }
 }
+
+static void read_where(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    entry *e = target;
+    e->statistic->where = tmi_read_indicator(reader, value, e->plan);
+}
+
+/* ---- how ---- */
 
 /* Whether the fraction has at most SHARE_DIGITS digits above and below its line. The epsilon of a table has the shares of
  * all statistics below its line; a thousand shares of a thousand digits would fill the memory. */
@@ -131,25 +258,58 @@ static void read_confidence(tmi_reader *reader, const tmi_yaml *value, void *tar
     tamis_number_free(most);
 }
 
+/* A quantile's positions, ascending, between 0 and 1; one number is a list of one. */
+static void read_at(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statistic *s)
+{
+    bool list = value->kind == TMI_YAML_LIST;
+    if (value->kind == TMI_YAML_MAP || (list && (value->count == 0 || value->count > TMI_MAX_AT))) {
+        tmi_complain(reader, value, "expected 1 to %d numbers between 0 and 1, e.g. [0.25, 0.5, 0.75]", TMI_MAX_AT);
+        return;
+    }
+    s->at = tmi_alloc(list ? value->count : 1, sizeof *s->at);
+    if (!s->at) {
+        reader->no_memory = true;
+        return;
+    }
+    for (const tmi_yaml *item = list ? value->first : value; item; item = list ? item->next : NULL) {
+        tamis_number **at = &s->at[s->at_count];
+        if (!tmi_read_exact(reader, item, at, "0.5")) return;
+        s->at_count++;
+        if (tmi_number_sign(*at) <= 0 || tmi_number_compare_int(*at, 1) >= 0)
+            tmi_complain(reader, item, "expected a number between 0 and 1, e.g. 0.5");
+        else if (s->at_count > 1 && tmi_number_compare(*at, at[-1]) <= 0)
+            tmi_complain(reader, item, "expected numbers in ascending order, e.g. [0.25, 0.5, 0.75]");
+    }
+}
+
+/* Where the population is public, a mean may be the total divided by it. */
+static void read_method(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statistic *s)
+{
+    static const char *const methods[] = {"ratio", "known_size"};
+    size_t i;
+    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE) tmi_complain_key(reader, value, "there is no choice of methods for this statistic");
+    else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
+}
+
 static const tmi_key keys[] = {
     {.name = "count", .read = read_count},
     {.name = "total", .read = read_total},
     {.name = "mean", .read = read_mean},
-    {.name = "share"},
-    {.name = "ratio"},
-    {.name = "table"},
-    {.name = "histogram"},
-    {.name = "quantile"},
-    {.name = "median"},
-    {.name = "variance"},
+    {.name = "share", .read = read_share_of},
+    {.name = "ratio", .read = read_ratio},
+    {.name = "table", .read = read_table},
+    {.name = "histogram", .read = read_histogram},
+    {.name = "quantile", .read = read_quantile},
+    {.name = "median", .read = read_median},
+    {.name = "variance", .read = read_variance},
     /* what may stand beside a statistic */
-    {.name = "by", .read = read_by},
+    {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},
     {.name = "confidence", .read = read_confidence},
-    {.name = "where"},
-    {.name = "method"},
-    {.name = "at"},
-    {.name = "cuts"},
+    {.name = "where", .read = read_where},
+    {.name = "method", .read = tmi_read_later},
+    {.name = "at", .read = tmi_read_later},
+    {.name = "cuts", .read = tmi_read_later},
     /* what tamis does not do */
     {.name = "gini", .not_offered = "the Gini index has no useful private form here"},
     {.name = "s80_s20", .not_offered = "S80/S20 has no useful private form here"},
@@ -167,14 +327,36 @@ int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
     return cells;
 }
 
+/* What depends on the kind, or comes after the columns of a table. */
+static void read_rest(tmi_reader *reader, const tmi_yaml *value, entry *e)
+{
+    tmi_plan_statistic *s = e->statistic;
+    const tmi_yaml *by = tmi_yaml_get(value, "by"), *at = tmi_yaml_get(value, "at"), *cuts = tmi_yaml_get(value, "cuts"),
+                   *method = tmi_yaml_get(value, "method");
+    if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
+    if (!e->kind) return;
+    if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
+    else if (cuts) tmi_complain_key(reader, cuts, "belongs to a histogram; groups are cut by e.g. by: {age: [16, 65]}");
+    if (s->kind == TMI_QUANTILE && at) read_at(reader, at, s);
+    else if (s->kind == TMI_QUANTILE) tmi_complain_key(reader, e->kind, "expected the key at beside it, e.g. at: [0.25, 0.5, 0.75]");
+    else if (at) tmi_complain_key(reader, at, "belongs to a quantile");
+    if (method) read_method(reader, method, s);
+    if (s->kind != TMI_MEDIAN) return;
+    s->at = tmi_alloc(1, sizeof *s->at);
+    if (!s->at || tmi_number_ratio(s->at, 1, 2, NULL) != TAMIS_OK) reader->no_memory = true;
+    else s->at_count = 1;
+}
+
 static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, tmi_plan_statistic *statistic)
 {
     static const char example[] = "{total: enroll, by: stype}";
     entry e = {.plan = plan, .statistic = statistic};
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, &e);
+    if (value->kind == TMI_YAML_MAP) read_rest(reader, value, &e);
     if (!e.kind && reader->count == before) {
-        tmi_complain(reader, value, "expected a statistic: count, total or mean, e.g. %s", example);
+        tmi_complain(reader, value, "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile or "
+                     "median, e.g. %s", example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
     bool confident = statistic->confidence || tmi_number_ratio(&statistic->confidence, 19, 20, NULL) == TAMIS_OK;
@@ -184,7 +366,10 @@ static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan
 /* The same number of the same groups, in whatever order they stand. */
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
-    if (a->kind != b->kind || a->column != b->column || a->by_count != b->by_count) return false;
+    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || a->method != b->method ||
+        a->by_count != b->by_count || a->at_count != b->at_count) return false;
+    for (size_t i = 0; i < a->at_count; i++)
+        if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
     for (size_t i = 0; i < a->by_count; i++) {
         bool found = false;
         for (size_t j = 0; j < b->by_count; j++) found = found || a->by[i] == b->by[j];

@@ -1,10 +1,13 @@
 /* Every class of plan error, with its exact text and place. A case replaces one line of a good plan. */
 #include "test.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const good[] = {
+#define LINES 11
+
+static const char *const good[LINES] = {
     "tamis: 1",                                           /* 1 */
     "survey: schools",                                    /* 2 */
     "source: {file: schools.csv}",                        /* 3 */
@@ -17,36 +20,55 @@ static const char *const good[] = {
     "  - total: enroll",                                  /* 10 */
     "    by: stype",                                      /* 11 */
 };
-#define LINES (sizeof good / sizeof *good)
 
-static const struct {
+/* The same in strata, with an id. */
+static const char stratified[] = "design: {stratified: {by: stype, within: srs, strata: {E: {population: 9, sample: 3}, M: {population: "
+                                 "9, sample: 3}, H: {population: 5, sample: 2}}}}";
+static const char with_id[] = "privacy: {unit: school, epsilon: 1, id: hid}";
+
+typedef struct wrong {
     size_t line;
     const char *text, *message;
-} cases[] = {
+} wrong;
+
+static const wrong cases[] = {
 #include "errors.inc"
+#include "errors_design.inc"
+#include "errors_statistics.inc"
 };
 
-static void write_plan(char *text, size_t room, size_t line, const char *instead)
+static const wrong strata_cases[] = {
+#include "errors_strata.inc"
+};
+
+static void write_plan(char *text, size_t room, size_t line, const char *instead, bool strata)
 {
     size_t length = 0;
     for (size_t i = 1; i <= LINES; i++) {
-        length += (size_t)snprintf(text + length, room - length, "%s\n", i == line ? instead : good[i - 1]);
+        const char *usual = strata && i == 4 ? stratified : strata && i == 5 ? with_id : good[i - 1];
+        length += (size_t)snprintf(text + length, room - length, "%s\n", i == line ? instead : usual);
+    }
+}
+
+static void check_cases(const wrong *list, size_t count, bool strata)
+{
+    char text[4096];
+    for (size_t i = 0; i < count; i++) {
+        write_plan(text, sizeof text, list[i].line, list[i].text, strata);
+        tamis_plan *plan;
+        tamis_error err = {0};
+        tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
+        assert_string_equal(err.message, list[i].message);
+        assert_int_equal(status, TAMIS_INVALID);
+        assert_null(plan);
     }
 }
 
 static void every_error_has_its_text(void **state)
 {
     (void)state;
-    char text[4096];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_plan(text, sizeof text, cases[i].line, cases[i].text);
-        tamis_plan *plan;
-        tamis_error err = {0};
-        tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
-        assert_string_equal(err.message, cases[i].message);
-        assert_int_equal(status, TAMIS_INVALID);
-        assert_null(plan);
-    }
+    check_cases(cases, sizeof cases / sizeof *cases, false);
+    check_cases(strata_cases, sizeof strata_cases / sizeof *strata_cases, true);
 }
 
 static void all_errors_come_at_once_in_order(void **state)

@@ -2,11 +2,9 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory_that_fails.h"
-#include "num/number.h"
-#include "plan/plan.h"
+#include "reader.h"
 
 static const char text[] =
     "# a comment\n"
@@ -27,24 +25,6 @@ static const char text[] =
     "  api00:  {from: -0.05, to: 1e3, step: 0.1}\n"
     "  awards: {values: [No, \"Yes\"]}\n"
     "  stype:  {values: [E, M, ' H ']}\n";
-
-static tamis_plan *read_good(const char *bytes)
-{
-    tamis_plan *plan;
-    tamis_error err = {0};
-    tamis_status status = tamis_plan_read_text(&plan, "folder/schools.yaml", bytes, strlen(bytes), &err);
-    if (status != TAMIS_OK) fail_msg("%s", err.message);
-    return plan;
-}
-
-static void assert_number(const tamis_number *number, const char *expected)
-{
-    char *written;
-    assert_non_null(number);
-    assert_int_equal(tamis_number_write(&written, number, NULL), TAMIS_OK);
-    assert_string_equal(written, expected);
-    tamis_free(written);
-}
 
 static void everything_is_read(void **state)
 {

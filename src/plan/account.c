@@ -1,0 +1,115 @@
+/* How much may be lost, by one release and by all of a sample: epsilon; epsilon and delta; or rho. And in which book that is
+ * kept. One budget fixes one kind of loss for the account; other kinds are added where a theorem allows it.            */
+#include "base/memory.h"
+#include "num/number.h"
+#include "plan/sections.h"
+
+static bool read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *what, const char *example)
+{
+    if (!tmi_read_exact(reader, value, number, example)) return false;
+    if (tmi_number_sign(*number) > 0) return true;
+    tmi_complain(reader, value, "expected %s larger than 0, e.g. %s", what, example);
+    return false;
+}
+
+void tmi_read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_loss *loss = target;
+    loss->line = value->line;
+    loss->column = value->column;
+    read_positive(reader, value, &loss->epsilon, "an epsilon", "1");
+}
+
+void tmi_read_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_loss *loss = target;
+    loss->line = value->line;
+    loss->column = value->column;
+    read_positive(reader, value, &loss->rho, "a rho", "0.5");
+}
+
+void tmi_read_delta(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_loss *loss = target;
+    if (read_positive(reader, value, &loss->delta, "a delta", "1e-6") && tmi_number_compare_int(loss->delta, 1) >= 0)
+        tmi_complain(reader, value, "expected a delta below 1, e.g. 1e-6");
+}
+
+void tmi_check_loss(tmi_reader *reader, const tmi_yaml *map)
+{
+    if (map->kind != TMI_YAML_MAP) return;
+    const tmi_yaml *epsilon = tmi_yaml_get(map, "epsilon"), *delta = tmi_yaml_get(map, "delta"), *rho = tmi_yaml_get(map, "rho");
+    if (rho && (epsilon || delta)) {
+        tmi_complain_key(reader, rho, "expected either rho or epsilon and delta, not both");
+    } else if (delta && !epsilon) {
+        tmi_complain_key(reader, delta, "expected an epsilon beside it, e.g. {epsilon: 1, delta: 1e-6}");
+    } else if (!epsilon && !rho) {
+        tmi_complain_key(reader, map, "expected the key epsilon, e.g. epsilon: 1");
+    }
+}
+
+void tmi_read_budget(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "epsilon", .read = tmi_read_epsilon},
+        {.name = "delta", .read = tmi_read_delta},
+        {.name = "rho", .read = tmi_read_rho},
+    };
+    tamis_plan *plan = target;
+    tmi_read_map(reader, value, keys, 3, "{epsilon: 4}", &plan->budget);
+    tmi_check_loss(reader, value);
+}
+
+void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tamis_plan *plan = target;
+    char *file = NULL;
+    if (!tmi_read_text(reader, value, &file, "schools.ledger")) return;
+    plan->ledger = tmi_beside_plan(plan->name, file);
+    if (!plan->ledger) reader->no_memory = true;
+    tmi_free(file);
+}
+
+/* ---- after the noise ---- */
+
+static void read_nonnegative(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->nonnegative);
+}
+
+static void read_consistent(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->consistent);
+}
+
+static void read_cv_above(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_positive(reader, value, &((tmi_plan_postprocess *)target)->cv_above, "a cv", "0.3");
+}
+
+static void read_units_below(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_whole(reader, value, &((tmi_plan_postprocess *)target)->units_below, 1, TMI_MAX_POPULATION, "10");
+}
+
+static void read_suppress(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "cv_above", .read = read_cv_above},
+        {.name = "units_below", .read = read_units_below},
+    };
+    size_t before = reader->count;
+    tmi_read_map(reader, value, keys, 2, "{cv_above: 0.3}", target);
+    if (reader->count == before && value->count == 0)
+        tmi_complain(reader, value, "expected a rule, e.g. {cv_above: 0.3} or {units_below: 10}");
+}
+
+void tmi_read_postprocess(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "nonnegative", .read = read_nonnegative},
+        {.name = "consistent", .read = read_consistent},
+        {.name = "suppress", .read = read_suppress},
+    };
+    tmi_read_map(reader, value, keys, 3, "{nonnegative: yes}", &((tamis_plan *)target)->postprocess);
+}

@@ -1,0 +1,237 @@
+/* The bounds and grids of numbers. Each of from, to and step is one number, or a map by the strata of the design: large
+ * businesses have other bounds than small ones, and that they are large is public.
+ *
+ * Over all strata a column has the lowest `from`, the highest `to` and the smallest `step`, of which the other steps are
+ * multiples: so every point of every stratum is a point of the common grid.                                          */
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/sections.h"
+
+enum { FROM, TO, STEP };
+static const char *const bounds[] = {"from", "to", "step"};
+static const char *const examples[] = {"0", "4000", "1"};
+
+static tamis_number **bound_of(tmi_plan_range *range, size_t which)
+{
+    return which == FROM ? &range->from : which == TO ? &range->to : &range->step;
+}
+
+/* Where a bound stands, of a stratum if they differ. */
+static const tmi_yaml *place(const tmi_yaml *column, size_t which, const char *stratum)
+{
+    const tmi_yaml *value = tmi_yaml_get(column, bounds[which]);
+    const tmi_yaml *own = value->kind == TMI_YAML_MAP && stratum ? tmi_yaml_get(value, stratum) : NULL;
+    return own ? own : value;
+}
+
+static const char *stratum_name(const void *strata, size_t index)
+{
+    return ((const tmi_plan_stratum *)strata)[index].name;
+}
+
+static void read_by_stratum(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *design, tmi_plan_range *ranges,
+                            size_t which)
+{
+    for (const tmi_yaml *item = map->first; item; item = item->next) {
+        if (tmi_yaml_get(map, item->key) != item) continue;
+        size_t h = 0;
+        while (h < design->stratum_count && strcmp(design->strata[h].name, item->key) != 0) h++;
+        if (h < design->stratum_count) {
+            tmi_read_exact(reader, item, bound_of(&ranges[h], which), examples[which]);
+            continue;
+        }
+        int nearest = tmi_nearest_word(item->key, stratum_name, design->strata, design->stratum_count);
+        tmi_complain_key(reader, item, nearest >= 0 ? "expected a stratum of the design; did you mean %s?"
+                                                    : "expected a stratum of the design, e.g. %s",
+                         design->strata[nearest >= 0 ? nearest : 0].name);
+    }
+    for (size_t h = 0; h < design->stratum_count; h++) {
+        if (tmi_yaml_get(map, design->strata[h].name)) continue;
+        tmi_complain_key(reader, map, "expected a bound for every stratum; %s has none", design->strata[h].name);
+        return;
+    }
+}
+
+/* A range of its own for each stratum, or one for all (count 1). */
+static void read_bounds(tmi_reader *reader, const tmi_yaml *column, const tmi_plan_design *design, tmi_plan_range *ranges,
+                        size_t count)
+{
+    for (size_t which = 0; which < 3; which++) {
+        const tmi_yaml *value = tmi_yaml_get(column, bounds[which]);
+        if (!value) {
+            tmi_complain_key(reader, column, "expected the key %s, e.g. {from: 0, to: 4000, step: 1}", bounds[which]);
+        } else if (value->kind == TMI_YAML_MAP) {
+            read_by_stratum(reader, value, design, ranges, which);
+        } else if (tmi_read_exact(reader, value, bound_of(&ranges[0], which), examples[which])) {
+            for (size_t h = 1; h < count && !reader->no_memory; h++) {
+                if (tmi_number_copy(bound_of(&ranges[h], which), *bound_of(&ranges[0], which), NULL) != TAMIS_OK)
+                    reader->no_memory = true;
+            }
+        }
+    }
+}
+
+/* Whether the range makes a grid. */
+static bool check_range(tmi_reader *reader, const tmi_yaml *column, tmi_plan_range *r, const char *stratum)
+{
+    tamis_error why = {0};
+    if (!r->from || !r->to || !r->step) return false;
+    if (tmi_number_compare(r->from, r->to) >= 0) {
+        tmi_complain(reader, place(column, TO, stratum), "expected a `to` larger than `from`, e.g. {from: 0, to: 4000}");
+    } else if (tmi_number_sign(r->step) <= 0) {
+        tmi_complain(reader, place(column, STEP, stratum), "expected a step larger than 0, e.g. 1");
+    } else if (tmi_grid_set(&r->grid, r->from, r->to, r->step, &why) != TAMIS_OK) {
+        if (why.status == TAMIS_SYSTEM) reader->no_memory = true;
+        else tmi_complain(reader, place(column, STEP, stratum), "%s", why.message);
+    } else if (r->grid.low == r->grid.high) {
+        tmi_complain(reader, place(column, STEP, stratum),
+                     "expected a step that leaves at least two grid points between from and to, e.g. 1");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/* The lowest, the highest, the smallest of all strata, and the grid that holds them all. */
+static void join(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column, size_t count)
+{
+    const tmi_plan_range *r = column->by_stratum;
+    size_t best[3] = {0};
+    for (size_t h = 1; h < count; h++) {
+        if (tmi_number_compare(r[h].from, r[best[FROM]].from) < 0) best[FROM] = h;
+        if (tmi_number_compare(r[h].to, r[best[TO]].to) > 0) best[TO] = h;
+        if (tmi_number_compare(r[h].step, r[best[STEP]].step) < 0) best[STEP] = h;
+    }
+    if (tmi_number_copy(&column->from, r[best[FROM]].from, NULL) != TAMIS_OK ||
+        tmi_number_copy(&column->to, r[best[TO]].to, NULL) != TAMIS_OK ||
+        tmi_number_copy(&column->step, r[best[STEP]].step, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return;
+    }
+    for (size_t h = 0; h < count; h++) {
+        tamis_number *times = NULL;
+        if (tmi_number_div(&times, r[h].step, column->step, NULL) != TAMIS_OK) reader->no_memory = true;
+        else if (!tmi_number_is_integer(times)) {
+            tmi_complain(reader, tmi_yaml_get(value, "step"), "expected steps that are multiples of the smallest of them, "
+                         "e.g. {small: 1, large: 100}");
+            h = count;
+        }
+        tamis_number_free(times);
+    }
+    tamis_error why = {0};
+    if (tmi_grid_set(&column->grid, column->from, column->to, column->step, &why) == TAMIS_OK) return;
+    if (why.status == TAMIS_SYSTEM) reader->no_memory = true;
+    else tmi_complain(reader, tmi_yaml_get(value, "step"), "over all strata: %s", why.message);
+}
+
+/* A code is compared with values that were read as doubles. A code such as 9.9 lies between two doubles, and what a
+ * reader makes of the text 9.9 is one of the two: both are codes. */
+static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+{
+    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > TMI_MAX_MISSING_CODES) {
+        tmi_complain(reader, value, "expected a list of 1 to %d numbers, e.g. [97, 98, 99]", TMI_MAX_MISSING_CODES);
+        return;
+    }
+    column->missing_codes = tmi_alloc(2 * value->count, sizeof *column->missing_codes);
+    if (!column->missing_codes) {
+        reader->no_memory = true;
+        return;
+    }
+    for (const tmi_yaml *item = value->first; item; item = item->next) {
+        tamis_number *code = NULL;
+        if (!tmi_read_exact(reader, item, &code, "99")) continue;
+        double below = tmi_number_down(code), above = tmi_number_up(code);
+        if (__builtin_isfinite(below)) column->missing_codes[column->missing_code_count++] = below;
+        if (__builtin_isfinite(above) && above != below) column->missing_codes[column->missing_code_count++] = above;
+        tamis_number_free(code);
+    }
+}
+
+/* A number that is counted in the place of missing ones: a point of the grid, the same in every stratum. */
+static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column, size_t strata)
+{
+    tamis_number *number = NULL, *point = NULL;
+    if (value->kind == TMI_YAML_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
+    if (status != TAMIS_OK) {
+        if (status == TAMIS_SYSTEM) reader->no_memory = true;
+        else tmi_complain(reader, value, "expected leave_out, or the number that is counted instead, e.g. 0");
+        return;
+    }
+    column->missing = TMI_AS_VALUE;
+    bool right = column->grid.step > 0; /* else complained about already */
+    if (right && tmi_number_div(&point, number, column->step, NULL) != TAMIS_OK) reader->no_memory = true;
+    if (point) {
+        right = tmi_number_is_integer(point) && tmi_number_floor(&column->instead, point) &&
+                column->instead >= column->grid.low && column->instead <= column->grid.high;
+        for (size_t h = 0; right && column->by_stratum && h < strata; h++) {
+            const tmi_plan_range *r = &column->by_stratum[h];
+            right = tmi_number_compare(r->step, column->step) == 0 && column->instead >= r->grid.low &&
+                    column->instead <= r->grid.high;
+        }
+        if (!right)
+            tmi_complain(reader, value, "expected a multiple of step between from and to%s, e.g. 0",
+                         column->by_stratum ? ", the same in every stratum" : "");
+    }
+    tamis_number_free(number);
+    tamis_number_free(point);
+}
+
+static void read_range(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design, tmi_plan_column *column)
+{
+    const tmi_yaml *by = NULL;
+    for (size_t i = 0; i < 3 && !by; i++) {
+        const tmi_yaml *bound = tmi_yaml_get(value, bounds[i]);
+        if (bound && bound->kind == TMI_YAML_MAP) by = bound;
+    }
+    if (by && design->stratum_count == 0) return; /* complained about already */
+    if (by && !design->by) {
+        tmi_complain(reader, by, "expected a number, e.g. 0: bounds by stratum need a stratified design");
+        return;
+    }
+    if (!by) {
+        tmi_plan_range range = {0};
+        read_bounds(reader, value, design, &range, 1);
+        check_range(reader, value, &range, NULL);
+        column->from = range.from;
+        column->to = range.to;
+        column->step = range.step;
+        column->grid = range.grid;
+        return;
+    }
+    column->by_stratum = tmi_alloc(design->stratum_count, sizeof *column->by_stratum);
+    if (!column->by_stratum) {
+        reader->no_memory = true;
+        return;
+    }
+    read_bounds(reader, value, design, column->by_stratum, design->stratum_count);
+    bool right = !reader->no_memory;
+    for (size_t h = 0; h < design->stratum_count && right; h++)
+        right = check_range(reader, value, &column->by_stratum[h], design->strata[h].name);
+    if (right) join(reader, value, column, design->stratum_count);
+}
+
+static void read_number(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design, tmi_plan_column *column)
+{
+    read_range(reader, value, design, column);
+    const tmi_yaml *typical = tmi_yaml_get(value, "typical"), *missing = tmi_yaml_get(value, "missing"),
+                   *codes = tmi_yaml_get(value, "missing_codes");
+    if (typical && tmi_read_exact(reader, typical, &column->typical, "600") && column->from && column->to &&
+        tmi_number_compare(column->from, column->to) < 0 &&
+        (tmi_number_compare(column->typical, column->from) < 0 || tmi_number_compare(column->typical, column->to) > 0))
+        tmi_complain(reader, typical, "expected a number between from and to");
+    if (missing) read_missing(reader, missing, column, design->stratum_count);
+    if (codes) read_missing_codes(reader, codes, column);
+}
+
+void tmi_read_ranges(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tamis_plan *plan = target;
+    for (size_t i = 0; i < plan->declared_count && !reader->no_memory; i++) {
+        tmi_plan_column *column = &plan->columns[i];
+        const tmi_yaml *own = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, column->name) : NULL;
+        if (own && own->kind == TMI_YAML_MAP && column->is_number && !column->is_category)
+            read_number(reader, own, &plan->design, column);
+    }
+}

@@ -1,0 +1,105 @@
+/* What may stand beside a design: a column of weights and its bounds, nonresponse, the variance of estimates. */
+#include <math.h>
+
+#include "plan/design_rows.h"
+
+static void read_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((tamis_plan *)target)->design.weight, "weight");
+}
+
+/* A weight says how many units one stands for: beyond all populations there is none. */
+static void read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example)
+{
+    if (tmi_read_exact(reader, value, number, example) &&
+        (tmi_number_sign(*number) <= 0 || tmi_number_compare_int(*number, TMI_MAX_POPULATION) > 0))
+        tmi_complain(reader, value, "expected a number above 0 and at most %lld, e.g. %s", (long long)TMI_MAX_POPULATION, example);
+}
+
+static void read_max_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_positive(reader, value, &((tamis_plan *)target)->design.max_weight, "5000");
+}
+
+static void read_weight_step(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_positive(reader, value, &((tamis_plan *)target)->design.weight_step, "0.001");
+}
+
+static void read_weights_are(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const char *const words[] = {"design", "final"};
+    size_t i;
+    if (tmi_read_word(reader, value, &i, words, 2)) ((tamis_plan *)target)->design.weights_final = i == 1;
+}
+
+static void read_nonresponse(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_yes_no(reader, value, &((tamis_plan *)target)->design.nonresponse);
+}
+
+static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const char *const words[] = {"exact", "horvitz_thompson", "yates_grundy", "hajek", "deville", "brewer",
+                                        "hartley_rao", "overton", "with_replacement"};
+    size_t i;
+    if (tmi_read_word(reader, value, &i, words, sizeof words / sizeof *words))
+        ((tamis_plan *)target)->design.variance = (tmi_variance_method)(TMI_VARIANCE_EXACT + i);
+}
+
+const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
+    {.name = "weight", .read = read_weight},           {.name = "max_weight", .read = read_max_weight},
+    {.name = "weight_step", .read = read_weight_step}, {.name = "weights_are", .read = read_weights_are},
+    {.name = "nonresponse", .read = read_nonresponse}, {.name = "variance", .read = read_variance},
+};
+
+/* The power of two nearest to max_weight * 2^-30. */
+static tamis_status usual_step(tamis_number **step, const tamis_number *max_weight)
+{
+    double exponent = round(log2(tmi_number_nearest(max_weight))) - 30;
+    return tmi_number_double(step, ldexp(1, exponent < -1000 ? -1000 : (int)exponent), NULL);
+}
+
+/* Weights are put on a grid as values are. */
+static void check_grid(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
+{
+    tmi_grid grid;
+    tamis_number *zero = NULL;
+    tamis_error why = {0};
+    if (tmi_number_ratio(&zero, 0, 1, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return;
+    }
+    if (tmi_number_compare(design->weight_step, design->max_weight) > 0)
+        tmi_complain(reader, value, "expected a step no larger than max_weight, e.g. 0.001");
+    else if (tmi_grid_set(&grid, zero, design->max_weight, design->weight_step, &why) != TAMIS_OK)
+        tmi_complain(reader, value, "expected a step that max_weight is less than 2^52 of, e.g. 0.001");
+    tamis_number_free(zero);
+}
+
+void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+{
+    static const char *const idle[] = {"max_weight", "weight_step"};
+    tmi_plan_design *design = &plan->design;
+    const size_t before = reader->count;
+    const tmi_yaml *are = tmi_yaml_get(value, "weights_are"), *step = tmi_yaml_get(value, "weight_step");
+    if (design->kind == TMI_DESIGN_WEIGHTS && !design->weight)
+        tmi_complain_key(reader, tmi_yaml_get(value, "weights"), "expected the key weight beside it, e.g. {weights: {}, weight: w, "
+                         "max_weight: 5000}");
+    const char *column = design->weight ? design->weight : design->probability;
+    for (size_t i = 0; i < 2 && !column; i++) {
+        const tmi_yaml *key = tmi_yaml_get(value, idle[i]);
+        if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights and no probabilities");
+    }
+    if (are && design->weights_final && !design->weight)
+        tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
+    if (design->weight && !design->max_weight && !design->frame)
+        tmi_complain_key(reader, tmi_yaml_get(value, "weight"), "expected the key max_weight beside it, a public bound of the weights, "
+                         "e.g. max_weight: 5000");
+    else if (column && !design->max_weight && !design->frame)
+        tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights 1/probability, e.g. max_weight: "
+                         "5000, or the design's key frame");
+    if (reader->count > before || !design->max_weight) return;
+    if (!step && usual_step(&design->weight_step, design->max_weight) != TAMIS_OK) reader->no_memory = true;
+    else if (step) check_grid(reader, step, design);
+}
