@@ -11,6 +11,9 @@ void *tmi_alloc(size_t count, size_t size);
 /* As realloc for count elements; the old block stays valid on failure. New bytes are not zeroed. */
 void *tmi_realloc(void *block, size_t count, size_t size);
 
+/* As tmi_realloc for records: the first old_size bytes move to a new block, and the old one is wiped. */
+void *tmi_regrow(void *block, size_t old_size, size_t count, size_t size);
+
 /* Free of NULL is fine. */
 void tmi_free(void *block);
 

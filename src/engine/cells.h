@@ -54,9 +54,16 @@ typedef struct tmi_layout {
 } tmi_layout;
 
 tamis_status tmi_layout_init(tmi_layout *layout, const tmi_request *request, tamis_error *err);
-tamis_status tmi_layout_init_columns(tmi_layout *layout, const tmi_column *const *columns, size_t count,
-                                     tamis_error *err);
+
+/* The columns that an inventory names, its stratum, unit and cluster last; and columns of the source just as they are
+ * listed. */
+tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *inventory, tamis_error *err);
+tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *columns, size_t count, tamis_error *err);
 void tmi_layout_clear(tmi_layout *layout);
+
+/* What an engine owes its caller after a failure: zeros. Also of a request that was not checked. */
+void tmi_answers_clear(tmi_int128 *const *answers, const tmi_request *request);
+void tmi_inventory_clear(tmi_inventory *inventory);
 
 /* The place of a column of the layout. */
 size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column);

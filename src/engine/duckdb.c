@@ -17,44 +17,15 @@ typedef struct engine_state {
 
 /* ---- before the charge ---- */
 
-/* All columns that the inventory names. */
-static tamis_status list_columns(const tmi_column ***list, size_t *count, const tmi_inventory *inventory, tamis_error *err)
-{
-    const tmi_column *const more[] = {inventory->stratum, inventory->unit, inventory->cluster};
-    *count = inventory->column_count;
-    *list = tmi_alloc(*count + 3, sizeof **list);
-    if (!*list) return tmi_fail_memory(err);
-    for (size_t c = 0; c < *count; c++) (*list)[c] = inventory->columns[c];
-    for (size_t i = 0; i < 3; i++)
-        if (more[i]) (*list)[(*count)++] = more[i];
-    if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
-        (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
-        (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
-        return tmi_fail(err, TAMIS_INVALID, "the stratum is no category, or the unit or cluster no label");
-    return TAMIS_OK;
-}
-
-static void clear_inventory(tmi_inventory *inventory)
-{
-    const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
-    int64_t *const lists[] = {inventory->rows_in, inventory->units_in, inventory->clusters_in};
-    inventory->rows = inventory->units = 0;
-    for (size_t i = 0; i < 3; i++)
-        if (lists[i]) memset(lists[i], 0, strata * sizeof **lists);
-}
-
 static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
     tmi_duckdb_functions functions = {0};
-    const tmi_column **list = NULL;
-    size_t count;
     tamis_status status;
-    clear_inventory(inventory);
-    TMI_TRY(list_columns(&list, &count, inventory, err));
-    TMI_TRY(tmi_duckdb_functions_init_columns(&functions, list, count, err));
+    tmi_inventory_clear(inventory);
+    TMI_TRY(tmi_duckdb_functions_init_inventory(&functions, inventory, err));
     state->source.may_spill = inventory->unit || inventory->cluster;
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
     TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
@@ -68,10 +39,9 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, progress, context, err));
     TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, progress, context, err));
 done:
-    if (status != TAMIS_OK) clear_inventory(inventory);
+    if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_duckdb_close(&session);
     tmi_duckdb_functions_clear(&functions);
-    tmi_free(list);
     return status;
 }
 
@@ -158,16 +128,6 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
     return TAMIS_OK;
 }
 
-/* Also of a request that is not checked yet: one with too many cells has no room for them. */
-static void clear_answers(tmi_int128 *const *answers, const tmi_request *request)
-{
-    for (size_t t = 0; t < request->table_count; t++) {
-        size_t count = tmi_table_cells(&request->tables[t]);
-        if (!__builtin_mul_overflow(count, request->tables[t].measure_count, &count) && count <= (size_t)TMI_MAX_CELLS)
-            memset(answers[t], 0, count * sizeof **answers);
-    }
-}
-
 /* Progress over all files while one query reads some of them. */
 typedef struct watch {
     tamis_progress *progress;
@@ -211,7 +171,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
     const size_t files = state->source.file_count;
-    clear_answers(answers, request);
+    tmi_answers_clear(answers, request);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
     /* A unit may have rows in all files, unless the plan says that it has not. */
@@ -227,7 +187,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         TMI_TRY(aggregate_files(answers, state, &functions, &session, &watch, err));
     }
 done:
-    if (status != TAMIS_OK) clear_answers(answers, request);
+    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     tmi_duckdb_close(&session);
     tmi_duckdb_functions_clear(&functions);
     return status;

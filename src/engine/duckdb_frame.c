@@ -91,7 +91,7 @@ static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text
     }
     if (chunk || first != state->frame.rows)
         status = tmi_fail(err, TAMIS_SYSTEM, "%s: could not be read to its end, or changed while it was read",
-                          state->source.files[0].given);
+                          state->source.files[0].file.given);
 done:
     api->destroy_data_chunk(&chunk);
     api->destroy_result(&result);

@@ -301,12 +301,12 @@ done:
     return status;
 }
 
-tamis_status tmi_duckdb_functions_init_columns(tmi_duckdb_functions *functions, const tmi_column *const *columns,
-                                               size_t count, tamis_error *err)
+tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
+                                                 tamis_error *err)
 {
     tamis_status status;
     *functions = (tmi_duckdb_functions){0};
-    TMI_TRY(tmi_layout_init_columns(&functions->layout, columns, count, err));
+    TMI_TRY(tmi_layout_of_inventory(&functions->layout, inventory, err));
     TMI_TRY(make_columns(functions, err));
 done:
     if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);

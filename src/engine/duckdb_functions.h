@@ -31,10 +31,10 @@ typedef struct tmi_duckdb_functions {
     _Atomic int64_t *rows; /* where rows are counted */
 } tmi_duckdb_functions;
 
-/* The functions of a request, or of columns alone: then there is no aggregate. */
+/* The functions of a request, or of an inventory: then there is no aggregate. */
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
-tamis_status tmi_duckdb_functions_init_columns(tmi_duckdb_functions *functions, const tmi_column *const *columns,
-                                               size_t count, tamis_error *err);
+tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
+                                                 tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
 /* Frees the cells of the states; between queries only. */

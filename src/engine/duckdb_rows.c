@@ -35,11 +35,7 @@ static tamis_status make_rows(row_columns *rows, const tmi_column *const *column
     rows->room = tmi_alloc(count, sizeof *rows->room);
     if (!rows->codes || !rows->labels || !rows->room) return tmi_fail_memory(err);
     for (size_t c = 0; c < count; c++) {
-        tamis_status status = tmi_column_check(columns[c], err);
-        if (status != TAMIS_OK) return status;
-        if (!tmi_is_read(columns[c]))
-            return tmi_fail(err, TAMIS_INVALID, "column %s is made from others: its rows are not in the source",
-                            columns[c]->name);
+        tamis_status status = TAMIS_OK;
         if (columns[c]->kind == TMI_CATEGORY) status = tmi_codes_new(&rows->codes[c], columns[c], err);
         if (columns[c]->kind == TMI_LABEL && !(rows->labels[c] = tmi_labels_new())) status = tmi_fail_memory(err);
         if (status != TAMIS_OK) return status;
@@ -129,8 +125,10 @@ tamis_status tmi_duckdb_read_rows(tmi_duckdb_source *source, unsigned threads, c
                                   size_t column_count, tmi_take_rows *take, void *context, tamis_error *err)
 {
     tmi_duckdb_session session = {0};
-    row_columns rows;
+    row_columns rows = {0};
+    tmi_layout layout;
     tamis_status status;
+    TMI_TRY(tmi_layout_of_rows(&layout, columns, column_count, err));
     TMI_TRY(make_rows(&rows, columns, column_count, err));
     TMI_TRY(tmi_duckdb_source_open(&session, source, threads, err));
     for (size_t f = 0; f < source->file_count; f += TMI_DUCKDB_FILES)
@@ -138,5 +136,6 @@ tamis_status tmi_duckdb_read_rows(tmi_duckdb_source *source, unsigned threads, c
 done:
     tmi_duckdb_close(&session);
     clear_rows(&rows);
+    tmi_layout_clear(&layout);
     return status;
 }

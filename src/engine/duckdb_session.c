@@ -105,9 +105,11 @@ tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, si
     tmi_text_put(&sql, "ATTACH ");
     tmi_sql_text(&sql, path);
     tmi_text_format(&sql, " AS d%zu (TYPE DUCKDB, READ_ONLY)", number);
-    tamis_status status = set(session, &sql, err);
+    const bool failed_text = sql.failed;
+    const bool attached = !failed_text && session->api->query(session->connection, sql.bytes, NULL) == DuckDBSuccess;
     tmi_text_clear(&sql);
-    return status;
+    if (failed_text) return tmi_fail_memory(err);
+    return attached ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "no DuckDB file, or one that another program is writing to");
 }
 
 tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)

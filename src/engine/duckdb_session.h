@@ -43,7 +43,7 @@ typedef struct tmi_duckdb_options {
 tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err);
 void tmi_duckdb_close(tmi_duckdb_session *session);
 
-/* Attaches a DuckDB file as dN. SYSTEM if it is none, or if another process is writing to it. */
+/* Attaches a DuckDB file as dN. INVALID if it is none, or if another process is writing to it. */
 tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, size_t number, tamis_error *err);
 
 /* From now on nothing is downloaded, no other file is read or written, and no query can change that. */

@@ -1,12 +1,9 @@
 #include "engine/duckdb_source.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/words.h"
@@ -17,17 +14,11 @@
 
 /* ---- files ---- */
 
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcasecmp(name + length - n, ending) == 0;
-}
-
 static bool kind_of(tmi_duckdb_kind *kind, const char *name)
 {
-    const bool is_csv = ends_in(name, ".csv"), is_parquet = ends_in(name, ".parquet");
+    const bool is_csv = tmi_ends_in(name, ".csv"), is_parquet = tmi_ends_in(name, ".parquet");
     *kind = is_csv ? TMI_CSV_FILE : is_parquet ? TMI_PARQUET_FILE : TMI_DUCKDB_FILE;
-    return is_csv || is_parquet || ends_in(name, ".duckdb") || ends_in(name, ".db");
+    return is_csv || is_parquet || tmi_ends_in(name, ".duckdb") || tmi_ends_in(name, ".db");
 }
 
 tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err)
@@ -49,11 +40,7 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
             status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv, .parquet, .duckdb or .db", name);
             goto done;
         }
-        file->given = tmi_copy_text(name, strlen(name));
-        if (!file->given) {
-            status = tmi_fail_memory(err);
-            goto done;
-        }
+        TMI_TRY(tmi_file_init(&file->file, name, err));
         source->file_count++;
     }
 done:
@@ -64,8 +51,7 @@ done:
 void tmi_duckdb_source_clear(tmi_duckdb_source *source)
 {
     for (size_t f = 0; f < source->file_count; f++) {
-        tmi_free(source->files[f].given);
-        tmi_free(source->files[f].path);
+        tmi_file_clear(&source->files[f].file);
         tmi_free(source->files[f].pattern);
         tmi_free(source->files[f].table);
     }
@@ -87,25 +73,14 @@ static tamis_status write_pattern(char **pattern, const char *path, tamis_error 
     return tmi_text_take(pattern, &text, err);
 }
 
-/* Absolute and without links: DuckDB takes a name that starts with ~ or s3:// for something else, and compares names
- * with the list of allowed ones letter by letter. */
+/* The path is absolute and without links: DuckDB takes a name that starts with ~ or s3:// for something else, and compares
+ * names with the list of allowed ones letter by letter. */
 static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
 {
-    char path[PATH_MAX];
-    struct stat facts;
-    tmi_free(file->path);
     tmi_free(file->pattern);
-    file->path = file->pattern = NULL;
-    if (!realpath(file->given, path) || stat(path, &facts) != 0)
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
-    if (!S_ISREG(facts.st_mode))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s, not a file", file->given,
-                             S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
-    if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
-    file->device = facts.st_dev;
-    file->inode = facts.st_ino;
-    file->path = tmi_copy_text(path, strlen(path));
-    return file->path ? write_pattern(&file->pattern, path, err) : tmi_fail_memory(err);
+    file->pattern = NULL;
+    tamis_status status = tmi_file_find(&file->file, err);
+    return status == TAMIS_OK ? write_pattern(&file->pattern, file->file.path, err) : status;
 }
 
 /* The table of an attached file: the one that was named, "schema.name" or "name" in the schema main, or the only one. */
@@ -137,11 +112,11 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
         if (!file->table) status = tmi_fail_memory(err);
     } else if (source->table) {
         status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table %s" : "%s: there is more than one table %s",
-                          file->given, source->table);
+                          file->file.given, source->table);
     } else {
         status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table in it"
                                                          : "%s: there are several tables in it; `table` says which is meant",
-                          file->given);
+                          file->file.given);
     }
 done:
     api->destroy_data_chunk(&chunk);
@@ -152,9 +127,10 @@ done:
 
 static tamis_status attach(tmi_duckdb_session *session, const tmi_duckdb_source *source, size_t f, tamis_error *err)
 {
-    if (tmi_duckdb_attach(session, source->files[f].path, f, err) == TAMIS_OK) return find_table(session, source, f, err);
-    return tmi_fail(err, TAMIS_INVALID, "%s: no DuckDB file, or one that another program is writing to",
-                    source->files[f].given);
+    tamis_error own = {0};
+    tamis_status status = tmi_duckdb_attach(session, source->files[f].file.path, f, &own);
+    if (status == TAMIS_OK) return find_table(session, source, f, err);
+    return tmi_fail(err, status, "%s: %s", source->files[f].file.given, own.message);
 }
 
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
@@ -176,7 +152,7 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
         goto done;
     }
     for (size_t f = 0; f < source->file_count; f++) {
-        paths[2 * f] = source->files[f].path;
+        paths[2 * f] = source->files[f].file.path;
         paths[2 * f + 1] = source->files[f].pattern;
     }
     const tmi_duckdb_options options = {paths, 2 * source->file_count, threads, source->in_order, source->may_spill};
@@ -193,14 +169,15 @@ done:
 tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    const tmi_file **before = tmi_alloc(source->file_count, sizeof *before);
+    if (!before) return tmi_fail_memory(err);
     tmi_error_reset(err);
-    for (size_t f = 1; f < source->file_count; f++) {
-        const tmi_duckdb_file *file = &source->files[f], *before = source->files;
-        while (before < file && (before->device != file->device || before->inode != file->inode)) before++;
-        if (before < file)
-            status = tmi_fail_more(err, TAMIS_INVALID, "%s: the same file as %s: its rows would count twice", file->given,
-                                   before->given);
+    for (size_t f = 0; f < source->file_count; f++) {
+        before[f] = &source->files[f].file;
+        const tamis_status differs = tmi_file_differs(before[f], before, f, err);
+        if (differs != TAMIS_OK) status = differs;
     }
+    tmi_free(before);
     return status;
 }
 
@@ -249,7 +226,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     const tmi_duckdb_file *file = &source->files[f];
     tmi_text sql;
     memset(columns, 0, sizeof *columns);
-    if (file->kind == TMI_CSV_FILE) return tmi_csv_header_read(&columns->csv, file->given, err);
+    if (file->kind == TMI_CSV_FILE) return tmi_csv_header_read(&columns->csv, file->file.given, err);
     tmi_text_init(&sql);
     tmi_text_put(&sql, "SELECT * FROM ");
     write_reader(&sql, source, f, NULL);
@@ -258,7 +235,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    return tmi_fail(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", file->given, kind_names[file->kind]);
+    return tmi_fail(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", file->file.given, kind_names[file->kind]);
 }
 
 tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
@@ -352,7 +329,7 @@ static tamis_status no_column(const tmi_column *column, const header *h, size_t 
     int nearest = strlen(column->name) < 4 ? -1 : tmi_nearest_word(column->name, name_at, h, count);
     const char *meant = nearest < 0 ? "" : name_at(h, (size_t)nearest);
     bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
-    return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s%s%s", h->file->given, column->name,
+    return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s%s%s", h->file->file.given, column->name,
                          is_word ? "; did you mean " : "", is_word ? meant : "", is_word ? "?" : "");
 }
 
@@ -370,9 +347,9 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     if (k == count) return no_column(column, &h, count, err);
     const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
     if (is_number && !is_numeric(type) && !is_text(type))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->given, column->name);
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->file.given, column->name);
     if (is_nested(type))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->given,
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
                              column->name);
     if (is_number && type == DUCKDB_TYPE_FLOAT) {
         write_float(sql, column);
@@ -438,10 +415,10 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
     };
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
     if (file->kind != TMI_CSV_FILE)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a damaged %s file", file->given, kind_names[file->kind]);
+        return tmi_fail(err, TAMIS_INVALID, "%s: a damaged %s file", file->file.given, kind_names[file->kind]);
     if (session->line > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", file->given, session->line, kinds[session->trouble]);
-    return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->given, kinds[session->trouble]);
+        return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", file->file.given, session->line, kinds[session->trouble]);
+    return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->file.given, kinds[session->trouble]);
 }
 
 /* Counting goes file by file, and what share of the work it is nobody knows: only the wish to stop is passed on. */
@@ -471,7 +448,7 @@ static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, s
     tamis_status status;
     tmi_text_init(&sql);
     TMI_TRY(read_columns(&columns, source, f, session, err));
-    if (file->kind == TMI_CSV_FILE) TMI_TRY(tmi_csv_check_encoding(file->given, go_on, c, err));
+    if (file->kind == TMI_CSV_FILE) TMI_TRY(tmi_csv_check_encoding(file->file.given, go_on, c, err));
     tmi_text_put(&sql, "SELECT count(*) FROM ");
     write_reader(&sql, source, f, &columns);
     status = tmi_duckdb_run(&result, session, &sql, go_on, c, err);

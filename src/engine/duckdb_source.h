@@ -11,21 +11,17 @@
 #ifndef TMI_DUCKDB_SOURCE_H
 #define TMI_DUCKDB_SOURCE_H
 
-#include <sys/types.h>
-
 #include "engine/duckdb_session.h"
 #include "engine/engine.h"
+#include "engine/files.h"
 
 typedef enum tmi_duckdb_kind { TMI_CSV_FILE, TMI_PARQUET_FILE, TMI_DUCKDB_FILE } tmi_duckdb_kind;
 
 typedef struct tmi_duckdb_file {
-    char *given;   /* the name in messages */
-    char *path;    /* absolute */
-    char *pattern; /* the same for DuckDB, which takes * ? [ in a name for a pattern */
+    tmi_file file;
+    char *pattern; /* its path for DuckDB, which takes * ? [ in a name for a pattern */
     tmi_duckdb_kind kind;
     char *table;   /* TMI_DUCKDB_FILE, once it is open: "schema"."name" */
-    dev_t device;  /* with the inode what a file is, whatever its names */
-    ino_t inode;
 } tmi_duckdb_file;
 
 typedef struct tmi_duckdb_source {
@@ -44,8 +40,7 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source);
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
                                     tamis_error *err);
 
-/* That no file of an opened source stands there twice, under whatever name: its people would count twice, and the promise
- * is about one row a person. INVALID names the pairs. */
+/* That no file of an opened source stands there twice. INVALID names the pairs. */
 tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err);
 
 /* The names of the columns of file number f, in its order; the caller frees each, and the list, also on failure. */

@@ -224,4 +224,7 @@ struct tmi_engine {
  * threads 0: as many as the machine has. The source is copied. */
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 
+/* The engine that needs no database: CSV files. */
+tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+
 #endif

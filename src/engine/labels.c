@@ -75,19 +75,13 @@ int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text
     return text.length == 0 ? TMI_NO_LABEL : (int64_t)*find(labels, stratum, text) - 1;
 }
 
-/* Moves a block by hand: realloc would leave the old texts behind. */
 static bool make_text_room(tmi_labels *labels, size_t more)
 {
     if (more <= labels->text_room - labels->text_length) return true;
     size_t room = 2 * labels->text_room + 4096;
     while (room - labels->text_length < more) room *= 2;
-    char *texts = tmi_alloc(room, 1);
+    char *texts = tmi_regrow(labels->texts, labels->text_length, room, 1);
     if (!texts) return false;
-    if (labels->texts) {
-        memcpy(texts, labels->texts, labels->text_length);
-        tmi_wipe(labels->texts, labels->text_room);
-    }
-    tmi_free(labels->texts);
     labels->texts = texts;
     labels->text_room = room;
     return true;

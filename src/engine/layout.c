@@ -1,6 +1,7 @@
 /* What a request is made of, checked once: afterwards the loops over rows need no check. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "engine/cells.h"
@@ -230,15 +231,56 @@ done:
     return status;
 }
 
-tamis_status tmi_layout_init_columns(tmi_layout *layout, const tmi_column *const *columns, size_t count,
-                                     tamis_error *err)
+tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *inventory, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *layout = (tmi_layout){0};
-    for (size_t c = 0; c < count; c++) TMI_TRY(add_column(layout, columns[c], 0, err));
+    for (size_t c = 0; c < inventory->column_count; c++) TMI_TRY(add_column(layout, inventory->columns[c], 0, err));
+    if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
+        (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
+        (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the stratum is no category, or the unit or cluster no label"));
+    if (inventory->stratum) TMI_TRY(add_column(layout, inventory->stratum, 0, err));
+    if (inventory->unit) TMI_TRY(add_column(layout, inventory->unit, 0, err));
+    if (inventory->cluster) TMI_TRY(add_column(layout, inventory->cluster, 0, err));
 done:
     if (status != TAMIS_OK) tmi_layout_clear(layout);
     return status;
+}
+
+tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *columns, size_t count, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *layout = (tmi_layout){.columns = tmi_alloc(count, sizeof *layout->columns)};
+    if (!layout->columns) return tmi_fail_memory(err);
+    for (size_t c = 0; c < count; c++) {
+        TMI_TRY(tmi_column_check(columns[c], err));
+        if (!tmi_is_read(columns[c]))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "column %s is made from others: its rows are not in the source",
+                             columns[c]->name));
+        layout->columns[layout->column_count++] = columns[c];
+    }
+done:
+    if (status != TAMIS_OK) tmi_layout_clear(layout);
+    return status;
+}
+
+void tmi_answers_clear(tmi_int128 *const *answers, const tmi_request *request)
+{
+    for (size_t t = 0; t < request->table_count; t++) {
+        size_t count = tmi_table_cells(&request->tables[t]); /* with too many there is no room for them */
+        if (!__builtin_mul_overflow(count, request->tables[t].measure_count, &count) && count <= (size_t)TMI_MAX_CELLS)
+            memset(answers[t], 0, count * sizeof **answers);
+    }
+}
+
+void tmi_inventory_clear(tmi_inventory *inventory)
+{
+    const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
+    int64_t *const lists[] = {inventory->rows_in, inventory->units_in, inventory->clusters_in};
+    inventory->rows = inventory->units = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (lists[i]) memset(lists[i], 0, strata * sizeof **lists);
 }
 
 size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column)

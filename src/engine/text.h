@@ -40,4 +40,8 @@ static inline uint64_t tmi_hash_text(const char *bytes, size_t length)
     return hash ^ hash >> 32;
 }
 
+/* The number that a text is: digits with an optional sign, point and exponent, and single underscores between digits, as
+ * DuckDB's TRY_CAST reads it. NaN if it is none, infinite if it is too large. */
+double tmi_number_in(tmi_cell text);
+
 #endif

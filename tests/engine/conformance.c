@@ -1,20 +1,14 @@
-/* One request, one table of rows, many roads: CSV and Parquet, one file and several, one thread and two, rows in order
- * and shuffled. The integers must be those of the few lines of C here, bit for bit.                                  */
+/* One table of rows, several requests, many roads: each engine, one file and several, one thread and two, rows in order and
+ * shuffled. The integers must be those of reference.h, bit for bit. A new engine adds a line to `roads`.              */
 #include "test.h"
 
 #include <math.h>
 
 #include "base/memory_that_fails.h"
 #include "engine/folder.h"
-#include "num/grid.h"
+#include "engine/reference.h"
 
 /* ---- the rows ---- */
-
-typedef struct row {
-    char x[40], y[40];  /* as a CSV cell holds it */
-    double x_is, y_is;  /* what it means; NaN: missing */
-    size_t g, h;        /* into the texts below */
-} row;
 
 static const struct {
     const char *text;
@@ -25,29 +19,19 @@ static const struct {
     {"-1e300", -1e300}, {"0.5", 0.5}, {"-0.5", -0.5}, {"1.5", 1.5}, {"2.5", 2.5}, {"-2.5", -2.5}, {"100", 100},
     {"99.99999999999999", 99.99999999999999}, {" 7 ", 7}, {"+3", 3}, {"1,5", NAN}, {"12abc", NAN}, {"0x10", NAN},
     {"twelve", NAN}, {"97", 97}, {"1e2", 1e2}, {".25", .25}, {"0.49999999999999994", 0.49999999999999994},
+    {"2.2250738585072014e-308", 0x1p-1022}, {"1_000", 1000}, {"1__0", NAN}, {"+-4", -4}, {"5.", 5}, {"1e", NAN},
+    {"9007199254740993", 9007199254740992.0}, {"1e-400", 0},
 };
 
-/* `code`: the index among the values, which for the last ones is none. */
-static const struct {
-    const char *text;
-    int code;
-} g_texts[] = {{"E", 0}, {"M", 1}, {"H", 2}, {" E ", 0}, {"e", -1}, {"", -1}, {"E E", -1}, {"unlisted", -1}},
-  h_texts[] = {{"it's", 0}, {"a long category, with a comma", 1}, {"say \"no\"", 2}, {"back\\slash", 3},
-               {"caf\xc3\xa9", 4}, {"two\nlines", 5}, {"a long category, with a comma, unlisted", -1}, {"7", 6}};
+static const char *const g_texts[] = {"E", "M", "H", " E ", "e", "", "E E", "unlisted", "NA", " refused\t"};
+static const char *const h_texts[] = {"it's", "a long category, with a comma", "say \"no\"", "back\\slash", "caf\xc3\xa9",
+                                      "two\nlines", "a long category, with a comma, unlisted", "7", "'; DROP TABLE x; --"};
+static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north", "south"};
 
-static const char *const g_values[] = {"E", "M", "H"};
+static const char *const g_values[] = {"E", "M", "H"}, *const g_missing[] = {"refused", "NA"};
 static const char *const h_values[] = {"it's", "a long category, with a comma", "say \"no\"", "back\\slash",
                                        "caf\xc3\xa9", "two\nlines", "7"};
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const double x_missing[] = {97};
-static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .grid = {.from = -10, .to = 100, .step = 0.25, .low = -40,
-                             .high = 400}, .missing_codes = x_missing, .missing_code_count = 1};
-static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .grid = {.from = -1e6, .to = 1e6, .step = 0.1, .low = -10000000,
-                             .high = 10000000}};
-static const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = COUNT(g_values)};
-static const tmi_column h = {.name = "h", .kind = TMI_CATEGORY, .values = h_values, .value_count = COUNT(h_values)};
+static const char *const s_values[] = {"north", "south"};
 
 static uint64_t seed = 1;
 
@@ -72,64 +56,116 @@ static void random_number(char *text, double *value)
     }
 }
 
-static row *random_rows(size_t n)
+/* `clusters` and `units`: how many labels of each. */
+static row *random_rows(size_t n, size_t units, size_t clusters)
 {
-    row *rows = calloc(n + 1, sizeof *rows);
+    row *list = calloc(n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
-        random_number(rows[i].x, &rows[i].x_is);
-        random_number(rows[i].y, &rows[i].y_is);
-        rows[i].g = random64() % COUNT(g_texts);
-        rows[i].h = random64() % COUNT(h_texts);
+        row *r = &list[i];
+        const uint64_t unit = random64() % (units + 1), cluster = random64() % (clusters + 1);
+        if (unit > 0) snprintf(r->text[ID], sizeof r->text[ID], unit % 3 ? "u%d" : " u%d ", (int)unit);
+        if (cluster > 0) snprintf(r->text[C], sizeof r->text[C], cluster % 2 ? "c%d" : "a cluster with a long name %d", (int)cluster);
+        for (size_t c = X; c <= P; c++) random_number(r->text[c], &r->number[c]);
+        strcpy(r->text[G], g_texts[random64() % COUNT(g_texts)]);
+        strcpy(r->text[H], h_texts[random64() % COUNT(h_texts)]);
+        strcpy(r->text[S], s_texts[random64() % COUNT(s_texts)]);
     }
-    return rows;
+    return list;
 }
 
-static void shuffle(row *rows, size_t n)
+static void shuffle(row *list, size_t n)
 {
     for (size_t i = n; i > 1; i--) {
         size_t j = random64() % i;
-        row other = rows[j];
-        rows[j] = rows[i - 1];
-        rows[i - 1] = other;
+        row other = list[j];
+        list[j] = list[i - 1];
+        list[i - 1] = other;
     }
 }
 
-/* ---- the request and its answer by brute force ---- */
+/* ---- columns and requests ---- */
 
-static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h};
-static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y),
-                                       ROWS_WITH(&y),   ROWS_WITH(&h)};
-static const tmi_table tables[] = {{NULL, 0, measures, 6}, {by_g, 1, measures, 5}, {by_gh, 2, measures, 6},
-                                   {by_h, 1, measures + 1, 1}};
-static const tmi_request request = {.tables = tables, .table_count = COUNT(tables)};
+static const double x_missing[] = {97};
+static const tmi_grid y_grids[] = {{-10, 10, 0.5, -20, 20}, {0, 1e6, 3, 0, 333333}};
+static const tmi_column
+    g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = COUNT(g_values)},
+    g_counted = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = 3, .missing_texts = g_missing,
+                 .missing_text_count = 2, .has_instead = true, .instead = 2},
+    h = {.name = "h", .kind = TMI_CATEGORY, .values = h_values, .value_count = COUNT(h_values)},
+    s = {.name = "s", .kind = TMI_CATEGORY, .values = s_values, .value_count = 2},
+    x = {.name = "x", .grid = {-10, 100, 0.25, -40, 400}, .missing_codes = x_missing, .missing_code_count = 1},
+    x_counted = {.name = "x", .grid = {-10, 100, 0.25, -40, 400}, .missing_codes = x_missing, .missing_code_count = 1,
+                 .has_instead = true, .instead = 3},
+    y = {.name = "y", .grid = {-1e6, 1e6, 0.1, -10000000, 10000000}},
+    y_by = {.name = "y", .by = &s, .grids = y_grids, .has_instead = true, .instead = 1},
+    weight = {.name = "p", .reciprocal = true, .grid = {1, 5000, 0x1p-20, 1 << 20, INT64_C(5000) << 20}},
+    unit = {.name = "id", .kind = TMI_LABEL}, label = {.name = "c \"1\"", .kind = TMI_LABEL};
 
-#define ANSWERS 128
+static const int64_t cuts[] = {-3, 0, 40, 399, 400}, numbers[] = {(INT64_C(1) << 52) - 1, -7, 0};
+static const int32_t two_codes[] = {0, 2, 99, -5}, late[] = {2, 3, 5}, no_codes[] = {0};
+static const tmi_column
+    x_cut = {.name = "x cut", .kind = TMI_CUTS, .of = &x, .cuts = cuts, .value_count = 6},
+    looked_up = {.name = "lookup", .kind = TMI_LOOKUP, .of = &g, .numbers = numbers};
+static const tmi_condition both[] = {{.column = &x, .least = -10, .most = 300}, {.column = &g, .codes = two_codes, .code_count = 4}},
+                           odd[] = {{.column = &x_cut, .codes = late, .code_count = 3}},
+                           never[] = {{.column = &h, .codes = no_codes, .code_count = 0}};
+static const tmi_column is_both = {.name = "both", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2},
+                        is_odd = {.name = "odd", .kind = TMI_INDICATOR, .conditions = odd, .condition_count = 1},
+                        is_always = {.name = "always", .kind = TMI_INDICATOR},
+                        is_never = {.name = "never", .kind = TMI_INDICATOR, .conditions = never, .condition_count = 1};
+static const tmi_condition nested[] = {{.column = &is_odd, .least = 0, .most = 0}, {.column = &looked_up, .least = -7, .most = 0}};
+static const tmi_column is_nested = {.name = "nested", .kind = TMI_INDICATOR, .conditions = nested, .condition_count = 2};
+static const int32_t cells_north[] = {3, 0, 0, 1, 2, 3, 1}, cells_south[] = {1, 1};
+static const int32_t *const cell_of[] = {cells_north, cells_south};
+static const int64_t cluster_counts[] = {7, 2};
+static const tmi_column groups = {.name = "groups", .kind = TMI_GROUPS, .of = &label, .stratum = &s, .cell_of = cell_of,
+                                  .cluster_counts = cluster_counts, .value_count = 4},
+                        groups_in_all = {.name = "all groups", .kind = TMI_GROUPS, .of = &label, .cell_of = cell_of,
+                                         .cluster_counts = cluster_counts, .value_count = 4};
+
+#define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
+static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
+                        *const by_all[] = {&x_cut, &g_counted, &s}, *const by_groups[] = {&groups, &g},
+                        *const by_groups_in_all[] = {&groups_in_all};
+static const tmi_measure
+    plain[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y), ROWS_WITH(&h)},
+    many[] = {
+        SUM_OF(&x_counted), SUM_OF(&y_by), ROWS_WITH(&y_by), SUM_OF(&weight), ROWS_WITH(&weight), SUM_OF(&looked_up),
+        SUM_OF(&is_both), ROWS_WITH(&is_both), SUM_OF(&is_nested), ROWS_WITH(&is_nested), SUM_OF(&is_always), SUM_OF(&is_never),
+        {.factors = {{&weight, 0}, {&x, 0}}, .factor_count = 2, .shift = 20, WIDE},
+        {.factors = {{&weight, 0}, {&x, -40}}, .factor_count = 2, .shift = 3, .low = -1000, .high = 123456789},
+        {.factors = {{&weight, 0}, {&weight, 1 << 20}, {&x, 17}, {&y, -5}}, .factor_count = 4, .shift = 60, WIDE},
+        {.factors = {{&weight, 0}, {&weight, 1 << 20}, {&x, 17}, {&y, -5}}, .factor_count = 4, .shift = 0, WIDE},
+        {.factors = {{&looked_up, 5}, {&x, 0}}, .factor_count = 2, .shift = 1, WIDE},
+        {.factors = {{&x, 7}}, .factor_count = 1, .low = 0, .high = 300, .where = &is_both, .present = {&h, &y}},
+        {.factors = {{&x, 0}}, .factor_count = 1, .shift = 2, WIDE, .where = &is_odd},
+        {.where = &is_both, .low = 0, .high = 1}, {.where = &is_odd, .present = {&y, &g}, .low = 0, .high = 1},
+        {.present = {&y, &x_cut}, .low = 5, .high = 9}, {.shift = 1, WIDE}, {.shift = 2, WIDE}, {.where = &is_never, .high = 1},
+    };
+static const tmi_table
+    few_tables[] = {{NULL, 0, plain, 6}, {by_g, 1, plain, 5}, {by_gh, 2, plain, 6}, {by_h, 1, plain + 1, 1}},
+    many_tables[] = {{NULL, 0, many, COUNT(many)}, {by_all, 3, many, COUNT(many)}, {by_gh, 2, many + 11, 9}, {by_g, 1, plain, 6}},
+    group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}};
+static const struct {
+    const char *name;
+    tmi_request request;
+    size_t most_rows; /* of the reference */
+} requests[] = {
+    {"few", {.tables = few_tables, .table_count = 4}, SIZE_MAX},
+    {"many", {.tables = many_tables, .table_count = 4}, 3000},
+    {"one row a unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1}, 300},
+    {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3}, 300},
+    {"groups", {.tables = group_tables, .table_count = 2}, 300},
+    {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
+    {"only rows of units", {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2}, 300},
+};
+
+#define ANSWERS 2048
 typedef struct answers {
-    tmi_int128 of[COUNT(tables)][ANSWERS];
+    tmi_int128 of[4][ANSWERS];
 } answers;
 
-static bool point_of(int64_t *k, const tmi_column *column, double v)
-{
-    for (size_t i = 0; i < column->missing_code_count; i++)
-        if (v == column->missing_codes[i]) return false;
-    return tmi_grid_point(k, &column->grid, v);
-}
-
-static void add_row(answers *sum, const row *row)
-{
-    int64_t kx = 0, ky = 0;
-    const bool has_x = point_of(&kx, &x, row->x_is), has_y = point_of(&ky, &y, row->y_is);
-    const int cg = g_texts[row->g].code, ch = h_texts[row->h].code;
-    const int64_t terms[] = {1, kx, has_x, ky, has_y, ch >= 0};
-    for (size_t m = 0; m < 6; m++) {
-        sum->of[0][m] += terms[m];
-        if (cg >= 0 && m < 5) sum->of[1][(size_t)cg * 5 + m] += terms[m];
-        if (cg >= 0 && ch >= 0) sum->of[2][((size_t)cg * COUNT(h_values) + (size_t)ch) * 6 + m] += terms[m];
-    }
-    if (ch >= 0) sum->of[3][ch] += kx;
-}
-
-/* ---- files ---- */
+/* ---- roads ---- */
 
 static void write_cell(FILE *file, const char *text, char end)
 {
@@ -143,84 +179,198 @@ static void write_cell(FILE *file, const char *text, char end)
     putc(end, file);
 }
 
-static const char *write_csv(const char *name, const row *rows, size_t n)
+static const char *write_csv(const char *name, const row *list, size_t n)
 {
     const char *path = in_folder(name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    fputs("id,x,\"g\",y, h ,X\n", file); /* X and x are two columns */
+    for (size_t c = 0; c < COLUMNS; c++) write_cell(file, column_names[c], ',');
+    fputs(" X \n", file); /* X and x are two columns */
     for (size_t i = 0; i < n; i++) {
-        fprintf(file, "%zu,", i);
-        write_cell(file, rows[i].x, ',');
-        write_cell(file, g_texts[rows[i].g].text, ',');
-        write_cell(file, rows[i].y, ',');
-        write_cell(file, h_texts[rows[i].h].text, ',');
+        for (size_t c = 0; c < COLUMNS; c++) write_cell(file, list[i].text[c], ',');
         fputs("12\n", file);
     }
     assert_int_equal(fclose(file), 0);
     return path;
 }
 
-/* x as double, y as text; a small row group, so that there are several. */
-static const char *csv_to_parquet(const char *csv, const char *name)
+/* The table of a CSV file in SQL, with x as double. */
+static void select_csv(char *sql, size_t size, const char *csv)
+{
+    snprintf(sql, size,
+             "SELECT id, TRY_CAST(x AS DOUBLE) AS x, y, p, g, h, s, \"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, "
+             "header=true, delim=',', quote='\"', escape='\"', columns={'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
+             "'VARCHAR', 'g': 'VARCHAR', 'h': 'VARCHAR', 's': 'VARCHAR', 'c \"1\"': 'VARCHAR', 'other': 'VARCHAR'})", csv);
+}
+
+/* A small row group, so that there are several. */
+static const char *write_parquet(const char *name, const row *list, size_t n)
 {
     const char *path = in_folder(name);
-    char sql[2048];
-    snprintf(sql, sizeof sql,
-             "COPY (SELECT g, h, y, TRY_CAST(x AS DOUBLE) AS x FROM read_csv('%s', all_varchar=true, auto_detect=false, "
-             "header=true, delim=',', quote='\"', escape='\"', columns={'id': 'VARCHAR', 'x': 'VARCHAR', 'g': 'VARCHAR', "
-             "'y': 'VARCHAR', 'h': 'VARCHAR', 'other': 'VARCHAR'})) TO '%s' (FORMAT parquet, ROW_GROUP_SIZE 4096)",
-             csv, path);
+    char select[1024], sql[2048];
+    select_csv(select, sizeof select, write_csv("parquet.csv.tmp", list, n));
+    snprintf(sql, sizeof sql, "COPY (%s) TO '%s' (FORMAT parquet, ROW_GROUP_SIZE 4096)", select, path);
     run_sql(sql);
     return path;
 }
 
-static const char *renamed(const char *path, const char *name)
+static const char *write_duckdb(const char *name, const row *list, size_t n)
 {
-    const char *new_path = in_folder(name);
-    assert_int_equal(rename(path, new_path), 0);
-    return new_path;
+    const char *path = in_folder(name);
+    char select[1024], sql[2048];
+    remove(path);
+    select_csv(select, sizeof select, write_csv("duckdb.csv.tmp", list, n));
+    snprintf(sql, sizeof sql, "ATTACH '%s' AS a; CREATE TABLE a.\"it's; a \"\"table\"\"\" AS %s; CREATE TABLE a.other AS SELECT 1 AS x; "
+             "DETACH a", path, select);
+    run_sql(sql);
+    return path;
 }
 
-static void expect(const answers *right, const char *const *files, size_t count, unsigned threads, int64_t n)
+typedef tmi_engine *open_road(const row *list, size_t n, unsigned threads);
+
+static tmi_engine *open_files(tamis_status (*engine_of)(tmi_engine **, const tmi_source *, unsigned, tamis_error *),
+                              const char *const *files, size_t count, unsigned threads)
 {
-    tmi_engine *engine = open_engine(files, count, threads);
-    answers got;
-    memset(&got, 1, sizeof got);
-    tmi_int128 *places[COUNT(tables)];
+    const tmi_source source = {.files = files, .file_count = count, .table = "it's; a \"table\""};
     tamis_error err = {0};
-    int64_t rows;
-    const tmi_column *const columns[] = {&x, &y, &g, &h};
-    for (size_t t = 0; t < COUNT(tables); t++) places[t] = got.of[t];
-    if (count_rows(engine, &rows, columns, COUNT(columns), NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    assert_int_equal(rows, n);
-    if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    for (size_t t = 0; t < COUNT(tables); t++)
-        assert_memory_equal(got.of[t], right->of[t],
-                            tmi_table_cells(&tables[t]) * tables[t].measure_count * sizeof(tmi_int128));
-    engine->free(engine);
+    tmi_engine *engine;
+    if (engine_of(&engine, &source, threads, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return engine;
+}
+
+static tmi_engine *csv_by_duckdb(const row *list, size_t n, unsigned threads)
+{
+    const char *file = write_csv("all.csv", list, n);
+    return open_files(tmi_engine_duckdb, &file, 1, threads);
+}
+
+static tmi_engine *parquet_by_duckdb(const row *list, size_t n, unsigned threads)
+{
+    const char *file = write_parquet("all.parquet", list, n);
+    return open_files(tmi_engine_duckdb, &file, 1, threads);
+}
+
+static tmi_engine *duckdb_by_duckdb(const row *list, size_t n, unsigned threads)
+{
+    const char *file = write_duckdb("all.duckdb", list, n);
+    return open_files(tmi_engine_duckdb, &file, 1, threads);
+}
+
+static tmi_engine *parts_by_duckdb(const row *list, size_t n, unsigned threads)
+{
+    const size_t a = n / 3, b = n / 2;
+    write_csv("a1xx.csv", list, a); /* would match if the name were a pattern */
+    const char *second = in_folder("it's \"b\"; -- .PARQUET");
+    const char *const files[] = {write_csv("a[1]*?.csv", list, a), second, write_duckdb("c.db", list + b, n - b)};
+    assert_int_equal(rename(write_parquet("b.parquet", list + a, b - a), second), 0);
+    return open_files(tmi_engine_duckdb, files, 3, threads);
+}
+
+static tmi_engine *csv_by_memory(const row *list, size_t n, unsigned threads)
+{
+    const char *file = write_csv("all.csv", list, n);
+    return open_files(tmi_engine_memory, &file, 1, threads);
+}
+
+static tmi_engine *parts_by_memory(const row *list, size_t n, unsigned threads)
+{
+    const size_t a = n / 3, b = n / 2;
+    const char *const files[] = {write_csv("a.csv", list, a), write_csv("b.csv", list + a, b - a),
+                                 write_csv("c.csv", list + b, n - b)};
+    return open_files(tmi_engine_memory, files, 3, threads);
+}
+
+static const struct {
+    const char *name;
+    open_road *open;
+} roads[] = {
+    {"duckdb: csv", csv_by_duckdb},       {"duckdb: parquet", parquet_by_duckdb}, {"duckdb: duckdb", duckdb_by_duckdb},
+    {"duckdb: parts", parts_by_duckdb},   {"memory: csv", csv_by_memory},         {"memory: parts", parts_by_memory},
+};
+
+/* ---- all roads ---- */
+
+static void expect(const char *road, tmi_engine *engine, const char *name, const tmi_request *request, const answers *right)
+{
+    answers got;
+    tmi_int128 *const places[] = {got.of[0], got.of[1], got.of[2], got.of[3]};
+    tamis_error err = {0};
+    memset(&got, 1, sizeof got);
+    if (engine->aggregate(engine, places, request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s, %s: %s", road, name, err.message);
+    for (size_t t = 0; t < request->table_count; t++) {
+        const tmi_table *table = &request->tables[t];
+        const size_t count = tmi_table_cells(table) * table->measure_count;
+        assert_true(count <= ANSWERS);
+        for (size_t i = 0; i < count; i++)
+            if (got.of[t][i] != right->of[t][i])
+                fail_msg("%s, %s: table %zu, cell %zu, measure %zu: %lld, not %lld", road, name, t, i / table->measure_count,
+                         i % table->measure_count, (long long)got.of[t][i], (long long)right->of[t][i]);
+    }
+}
+
+/* Distinct labels of column c, of those rows whose stratum is `stratum` (-1: all rows, also those in none). */
+static int64_t count_labels(const row *list, size_t n, size_t c, int stratum)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        char text[48], other[48];
+        trimmed(text, list[i].text[c]);
+        bool first = text[0] != '\0' && (stratum < 0 || code_of_text(&s, list[i].text[S]) == stratum);
+        for (size_t j = 0; j < i && first; j++) {
+            trimmed(other, list[j].text[c]);
+            first = strcmp(text, other) != 0 || (stratum >= 0 && code_of_text(&s, list[j].text[S]) != stratum);
+        }
+        count += first;
+    }
+    return count;
+}
+
+static void expect_inventory(const char *road, tmi_engine *engine, const row *list, size_t n)
+{
+    const tmi_column *const columns[] = {&x, &y, &g, &h, &y_by, &is_nested, &groups};
+    int64_t rows_in[2], units_in[2], clusters_in[2];
+    tmi_inventory all = {.columns = columns, .column_count = COUNT(columns), .rows = 7};
+    tamis_error err = {0};
+    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    assert_int_equal(all.rows, n);
+    if (n > 300) return;
+    all = (tmi_inventory){.unit = &unit, .cluster = &label, .stratum = &s, .rows_in = rows_in, .units_in = units_in,
+                          .clusters_in = clusters_in};
+    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    assert_int_equal(all.rows, n);
+    assert_int_equal(all.units, count_labels(list, n, ID, -1));
+    for (int stratum = 0; stratum < 2; stratum++) {
+        int64_t rows_there = 0;
+        for (size_t i = 0; i < n; i++) rows_there += code_of_text(&s, list[i].text[S]) == stratum;
+        assert_int_equal(rows_in[stratum], rows_there);
+        assert_int_equal(units_in[stratum], count_labels(list, n, ID, stratum));
+        assert_int_equal(clusters_in[stratum], count_labels(list, n, C, stratum));
+    }
+    all = (tmi_inventory){.unit = &unit, .cluster = &label, .rows_in = rows_in, .clusters_in = clusters_in};
+    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    assert_true(all.rows == (int64_t)n && rows_in[0] == (int64_t)n && clusters_in[0] == count_labels(list, n, C, -1));
 }
 
 static void all_roads(size_t n)
 {
-    row *rows = random_rows(n);
-    answers right = {0};
-    for (size_t i = 0; i < n; i++) add_row(&right, &rows[i]);
-    for (int round = 0; round < 2; round++) {
-        const char *csv = write_csv("all.csv", rows, n), *parquet = csv_to_parquet(csv, "all.parquet");
-        const char *first = write_csv("a[1]*?.csv", rows, n / 3);
-        const char *second = csv_to_parquet(write_csv("b.csv", rows + n / 3, n - n / 3), "b.parquet");
-        second = renamed(second, "it's \"b\"; -- .PARQUET");
-        const char *const parts[] = {first, second};
-        write_csv("a1xx.csv", rows, n / 3); /* would match if the name were a pattern */
-        expect(&right, &csv, 1, 1, (int64_t)n);
-        expect(&right, &parquet, 1, 1, (int64_t)n);
-        expect(&right, &csv, 1, 2, (int64_t)n);
-        expect(&right, &parquet, 1, 2, (int64_t)n);
-        expect(&right, parts, 2, 2, (int64_t)n);
-        shuffle(rows, n);
+    static answers right[COUNT(requests)];
+    row *list = random_rows(n, n / 3 + 1, 9);
+    const rows all = {list, n};
+    for (size_t q = 0; q < COUNT(requests); q++) {
+        tmi_int128 *const places[] = {right[q].of[0], right[q].of[1], right[q].of[2], right[q].of[3]};
+        if (n <= requests[q].most_rows) right_answers(places, &requests[q].request, &all);
     }
-    free(rows);
+    for (size_t r = 0; r < COUNT(roads); r++)
+        for (unsigned threads = 1; threads <= (n > 1 ? 2 : 1); threads++) {
+            tmi_engine *engine = roads[r].open(list, n, threads);
+            for (size_t q = 0; q < COUNT(requests); q++)
+                if (n <= requests[q].most_rows)
+                    expect(roads[r].name, engine, requests[q].name, &requests[q].request, &right[q]);
+            expect_inventory(roads[r].name, engine, list, n);
+            engine->free(engine);
+            shuffle(list, n);
+        }
+    free(list);
 }
 
 static void no_row(void **state)
@@ -232,25 +382,31 @@ static void no_row(void **state)
 static void one_row(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) all_roads(1);
+    all_roads(1);
+}
+
+static void units_and_groups(void **state)
+{
+    (void)state;
+    all_roads(211);
 }
 
 static void some_rows(void **state)
 {
     (void)state;
-    all_roads(2047);
+    all_roads(2049);
 }
 
 static void many_rows(void **state)
 {
     (void)state;
-    all_roads(100000);
+    all_roads(30000);
 }
 
 /* ---- rows ---- */
 
 typedef struct tally {
-    size_t rows, x_missing, g_missing;
+    size_t rows, x_missing, g_missing, labels;
     long double x_sum;
     int64_t g_sum;
     size_t stop_at; /* rows */
@@ -262,11 +418,13 @@ static tamis_status take(void *context, const tmi_piece *piece, tamis_error *err
     tally *t = context;
     const double *xs = piece->columns[0];
     const int32_t *gs = piece->columns[1];
+    const int64_t *units = piece->columns[2];
     for (size_t i = 0; i < piece->rows; i++) {
         t->x_missing += isnan(xs[i]) != 0;
         t->x_sum += isnan(xs[i]) || fabs(xs[i]) > 1e6 ? 0 : (long double)xs[i];
         t->g_missing += gs[i] == -1;
         t->g_sum += gs[i];
+        if (units[i] >= (int64_t)t->labels) t->labels = (size_t)units[i] + 1;
     }
     t->rows += piece->rows;
     return t->rows >= t->stop_at ? TAMIS_REFUSED : TAMIS_OK;
@@ -275,33 +433,34 @@ static tamis_status take(void *context, const tmi_piece *piece, tamis_error *err
 static void rows_come_as_they_stand(void **state)
 {
     (void)state;
-    const size_t n = 20000;
-    const tmi_column *const columns[] = {&x, &g};
-    row *rows = random_rows(n);
-    tally right = {0};
+    const size_t n = 5000;
+    const tmi_column *const columns[] = {&x, &g, &unit}, *const made[] = {&x, &x_cut};
+    row *list = random_rows(n, 50, 1);
+    tally right = {.labels = 50};
     for (size_t i = 0; i < n; i++) {
-        const double v = rows[i].x_is == 97 ? NAN : rows[i].x_is;
+        const double v = list[i].number[X] == 97 ? NAN : list[i].number[X];
         right.x_missing += isnan(v) != 0;
         right.x_sum += isnan(v) || fabs(v) > 1e6 ? 0 : (long double)v;
-        right.g_missing += g_texts[rows[i].g].code == -1;
-        right.g_sum += g_texts[rows[i].g].code;
+        right.g_missing += code_of_text(&g, list[i].text[G]) == -1;
+        right.g_sum += code_of_text(&g, list[i].text[G]);
     }
-    const char *csv = write_csv("rows.csv", rows, n), *parquet = csv_to_parquet(csv, "rows.parquet");
-    for (int kind = 0; kind < 2; kind++) {
-        tmi_engine *engine = open_engine(kind ? &csv : &parquet, 1, 2);
+    for (size_t r = 0; r < COUNT(roads); r++) {
+        tmi_engine *engine = roads[r].open(list, n, 2);
         tally got = {.stop_at = SIZE_MAX};
-        assert_int_equal(engine->rows(engine, columns, 2, take, &got, NULL), TAMIS_OK);
+        assert_int_equal(engine->rows(engine, columns, 3, take, &got, NULL), TAMIS_OK);
         assert_int_equal(got.rows, n);
         assert_int_equal(got.x_missing, right.x_missing);
         assert_int_equal(got.g_missing, right.g_missing);
         assert_int_equal(got.g_sum, right.g_sum);
+        assert_int_equal(got.labels, right.labels);
         assert_true(fabsl(got.x_sum - right.x_sum) < 1e-6L);
         got = (tally){.stop_at = 1};
-        assert_int_equal(engine->rows(engine, columns, 2, take, &got, NULL), TAMIS_REFUSED);
+        assert_int_equal(engine->rows(engine, columns, 3, take, &got, NULL), TAMIS_REFUSED);
         assert_true(got.rows < n);
+        assert_int_equal(engine->rows(engine, made, 2, take, &got, NULL), TAMIS_INVALID);
         engine->free(engine);
     }
-    free(rows);
+    free(list);
 }
 
 /* ---- memory ---- */
@@ -309,33 +468,44 @@ static void rows_come_as_they_stand(void **state)
 static void memory_may_fail(void **state)
 {
     (void)state;
-    row *rows = random_rows(10);
-    const char *csv = write_csv("small.csv", rows, 10);
-    const char *files[] = {csv, csv_to_parquet(csv, "small.parquet")};
-    const tmi_source source = {.files = files, .file_count = 2};
-    const tmi_column *const columns[] = {&x, &g};
+    row *list = random_rows(10, 3, 2);
+    const tmi_column *const columns[] = {&x, &g, &unit};
+    static const tmi_table small = {by_g, 1, plain, 2}, large = {by_groups, 2, many + 12, 3};
+    static const tmi_int128 zero[36];
+    tmi_int128 got[36], *const places[] = {got};
+    int64_t rows_in[2], units_in[2], clusters_in[2];
+    for (int kind = 0; kind < 2; kind++) { /* each session of DuckDB takes its time: there, a small request */
+        tmi_engine *engine = (kind == 0 ? duckdb_by_duckdb : parts_by_memory)(list, 10, 1);
+        const tmi_request asked = {.tables = kind == 0 ? &small : &large, .table_count = 1, .unit = kind == 0 ? NULL : &unit,
+                                   .rows_per_unit = 1};
+        tally tally = {.stop_at = SIZE_MAX};
+        tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = kind == 0 ? NULL : &s, .unit = &unit,
+                             .cluster = kind == 0 ? NULL : &label, .rows_in = rows_in, .units_in = units_in,
+                             .clusters_in = clusters_in};
+        EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL, NULL), {
+            assert_true(all.rows == 0 && all.units == 0 && rows_in[0] == 0 && units_in[0] == 0 && clusters_in[0] == 0);
+        });
+        EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL, NULL)),
+                               assert_memory_equal(got, zero, (kind == 0 ? 6 : 36) * sizeof *got));
+        EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 3, take, &tally, NULL), {});
+        engine->free(engine);
+    }
+    const char *csv = write_csv("small.csv", list, 10);
+    const tmi_source source = {.files = &csv, .file_count = 1, .table = "t"};
     tmi_engine *engine;
-    const tmi_table small = {by_g, 1, measures + 1, 1};
-    const tmi_request asked = {.tables = &small, .table_count = 1};
-    tmi_int128 got[3], *const places[] = {got};
-    static const tmi_int128 zero[3];
-    int64_t count;
-    tally tally = {.stop_at = SIZE_MAX};
     EVERY_ALLOCATION_FAILS(tmi_engine_duckdb(&engine, &source, 1, NULL), assert_null(engine));
-    EVERY_ALLOCATION_FAILS(count_rows(engine, &count, columns, 2, NULL, NULL, NULL), assert_int_equal(count, 0));
-    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL, NULL)),
-                           assert_memory_equal(got, zero, sizeof got));
-    EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 2, take, &tally, NULL), {});
     engine->free(engine);
-    free(rows);
+    EVERY_ALLOCATION_FAILS(tmi_engine_memory(&engine, &source, 1, NULL), assert_null(engine));
+    engine->free(engine);
+    free(list);
 }
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(no_row),        cmocka_unit_test(one_row),
-        cmocka_unit_test(some_rows),     cmocka_unit_test(many_rows),
-        cmocka_unit_test(rows_come_as_they_stand), cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(no_row),    cmocka_unit_test(one_row),   cmocka_unit_test(units_and_groups),
+        cmocka_unit_test(some_rows), cmocka_unit_test(many_rows), cmocka_unit_test(rows_come_as_they_stand),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

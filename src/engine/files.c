@@ -1,0 +1,56 @@
+#include "engine/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+bool tmi_ends_in(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), n = strlen(ending);
+    return length > n && strcasecmp(name + length - n, ending) == 0;
+}
+
+tamis_status tmi_file_init(tmi_file *file, const char *name, tamis_error *err)
+{
+    *file = (tmi_file){.given = tmi_copy_text(name, strlen(name))};
+    return file->given ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+void tmi_file_clear(tmi_file *file)
+{
+    tmi_free(file->given);
+    tmi_free(file->path);
+    *file = (tmi_file){0};
+}
+
+tamis_status tmi_file_find(tmi_file *file, tamis_error *err)
+{
+    char path[PATH_MAX];
+    struct stat facts;
+    tmi_free(file->path);
+    file->path = NULL;
+    if (!realpath(file->given, path) || stat(path, &facts) != 0)
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+    if (!S_ISREG(facts.st_mode))
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s, not a file", file->given,
+                             S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
+    if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+    file->device = facts.st_dev;
+    file->inode = facts.st_ino;
+    file->path = tmi_copy_text(path, strlen(path));
+    return file->path ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+tamis_status tmi_file_differs(const tmi_file *file, const tmi_file *const *before, size_t count, tamis_error *err)
+{
+    for (size_t f = 0; f < count; f++)
+        if (before[f]->device == file->device && before[f]->inode == file->inode)
+            return tmi_fail_more(err, TAMIS_INVALID, "%s: the same file as %s: its rows would count twice", file->given,
+                                 before[f]->given);
+    return TAMIS_OK;
+}

@@ -1,0 +1,211 @@
+/* The integers of a request by brute force: engine.h read aloud, one row at a time, without any of the engine's code but
+ * tmi_grid_point and the order of a layout. And the rows that the conformance test asks about.                       */
+#ifndef TESTS_ENGINE_REFERENCE_H
+#define TESTS_ENGINE_REFERENCE_H
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/cells.h"
+#include "num/grid.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Columns of the table, all texts in a CSV file; empty: NULL. */
+enum { ID, X, Y, P, G, H, S, C, COLUMNS };
+static const char *const column_names[COLUMNS] = {"id", "x", "y", "p", "g", "h", "s", "c \"1\""};
+
+typedef struct row {
+    char text[COLUMNS][48];
+    double number[COLUMNS]; /* of x, y and p what the text means; NaN: missing */
+} row;
+
+static inline size_t column_number(const tmi_column *column)
+{
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (strcmp(column->name, column_names[c]) == 0) return c;
+    fail_msg("no column %s", column->name);
+    return 0;
+}
+
+static inline void trimmed(char *to, const char *text)
+{
+    static const char blanks[] = " \t\n\v\f\r";
+    text += strspn(text, blanks);
+    size_t length = strlen(text);
+    while (length > 0 && strchr(blanks, text[length - 1])) length--;
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+static inline int code_of_text(const tmi_column *column, const char *cell)
+{
+    char text[48];
+    trimmed(text, cell);
+    bool missing = text[0] == '\0';
+    for (size_t i = 0; i < column->missing_text_count; i++) missing = missing || strcmp(text, column->missing_texts[i]) == 0;
+    if (missing) return column->has_instead ? (int)column->instead : -1;
+    for (size_t v = 0; v < column->value_count; v++)
+        if (strcmp(text, column->values[v]) == 0) return (int)v;
+    return -1;
+}
+
+typedef struct rows {
+    const row *list;
+    size_t count;
+} rows;
+
+/* The point or code; false if it is missing. */
+static inline bool value_of(int64_t *value, const tmi_column *column, const row *row, const rows *all)
+{
+    int64_t part = 0;
+    *value = 0;
+    switch (column->kind) {
+    case TMI_NUMBER: {
+        double v = row->number[column_number(column)];
+        const tmi_grid *grid = &column->grid;
+        if (column->by) {
+            if (!value_of(&part, column->by, row, all)) return false;
+            grid = &column->grids[part];
+        }
+        bool there = isfinite(v);
+        for (size_t i = 0; i < column->missing_code_count; i++) there = there && v != column->missing_codes[i];
+        if (column->reciprocal) {
+            there = there && v >= DBL_MIN;
+            v = there ? 1 / v : 0;
+        }
+        if (there) return tmi_grid_point(value, grid, v);
+        *value = column->instead;
+        return column->has_instead;
+    }
+    case TMI_CATEGORY:
+        *value = code_of_text(column, row->text[column_number(column)]);
+        return *value >= 0;
+    case TMI_CUTS:
+        if (!value_of(&part, column->of, row, all)) return false;
+        for (size_t i = 0; i + 1 < column->value_count; i++) *value += column->cuts[i] <= part;
+        return true;
+    case TMI_INDICATOR: {
+        bool missing = false;
+        for (size_t i = 0; i < column->condition_count; i++) {
+            const tmi_condition *condition = &column->conditions[i];
+            bool holds = false;
+            if (!value_of(&part, condition->column, row, all)) {
+                missing = true;
+                continue;
+            }
+            if (tmi_has_points(condition->column)) holds = condition->least <= part && part <= condition->most;
+            for (size_t j = 0; tmi_has_codes(condition->column) && j < condition->code_count; j++)
+                holds = holds || condition->codes[j] == part;
+            if (!holds) return true; /* 0 */
+        }
+        *value = 1;
+        return !missing;
+    }
+    case TMI_LOOKUP:
+        if (!value_of(&part, column->of, row, all)) return false;
+        *value = column->numbers[part];
+        return true;
+    case TMI_GROUPS: {
+        char label[48], other[48];
+        int64_t stratum = 0, rank = 0;
+        trimmed(label, row->text[column_number(column->of)]);
+        if (label[0] == '\0' || (column->stratum && !value_of(&stratum, column->stratum, row, all))) return false;
+        for (size_t i = 0; i < all->count; i++) { /* first rows of the labels before this one */
+            int64_t where = 0;
+            trimmed(other, all->list[i].text[column_number(column->of)]);
+            if (other[0] == '\0' || strcmp(other, label) >= 0) continue;
+            if (column->stratum && (!value_of(&where, column->stratum, &all->list[i], all) || where != stratum)) continue;
+            bool first = true;
+            for (size_t j = 0; j < i && first; j++) {
+                char earlier[48];
+                int64_t there = 0;
+                trimmed(earlier, all->list[j].text[column_number(column->of)]);
+                if (strcmp(earlier, other) != 0) continue;
+                if (column->stratum && (!value_of(&there, column->stratum, &all->list[j], all) || there != stratum)) continue;
+                first = false;
+            }
+            rank += first;
+        }
+        if (rank >= column->cluster_counts[stratum]) return false;
+        *value = column->cell_of[stratum][rank];
+        return true;
+    }
+    case TMI_LABEL: break;
+    }
+    fail_msg("a label has no value");
+    return false;
+}
+
+/* What a row adds. */
+static inline int64_t term_of(const tmi_measure *measure, const row *row, const rows *all)
+{
+    double product = 1;
+    int64_t value;
+    for (size_t f = 0; f < measure->factor_count; f++) {
+        if (!value_of(&value, measure->factors[f].column, row, all)) return 0;
+        product *= (double)(value - measure->factors[f].minus);
+    }
+    for (size_t p = 0; p < 2; p++)
+        if (measure->present[p] && !value_of(&value, measure->present[p], row, all)) return 0;
+    if (measure->where && (!value_of(&value, measure->where, row, all) || value != 1)) return 0;
+    double term = floor(product * ldexp(1, -measure->shift) + 0.5);
+    if (term < (double)measure->low) term = (double)measure->low;
+    if (term > (double)measure->high) term = (double)measure->high;
+    return (int64_t)term;
+}
+
+static inline bool comes_before(const tmi_layout *layout, const row *a, const row *b, const rows *all)
+{
+    for (size_t c = 0; c < layout->column_count; c++) {
+        int64_t x, y;
+        if (!tmi_is_given(layout->columns[c])) continue;
+        const bool has_x = value_of(&x, layout->columns[c], a, all), has_y = value_of(&y, layout->columns[c], b, all);
+        if (has_x != has_y) return has_y;
+        if (has_x && x != y) return x < y;
+    }
+    return a < b; /* equal for every sum */
+}
+
+/* Whether a row counts among those of its unit. */
+static inline bool is_kept(const tmi_layout *layout, const row *row, const rows *all)
+{
+    const tmi_request *request = layout->request;
+    int64_t before = 0;
+    char unit[48], other[48];
+    if (!request->unit) return true;
+    trimmed(unit, row->text[column_number(request->unit)]);
+    if (unit[0] == '\0') return false;
+    for (size_t i = 0; i < all->count; i++) {
+        trimmed(other, all->list[i].text[column_number(request->unit)]);
+        before += strcmp(unit, other) == 0 && comes_before(layout, &all->list[i], row, all);
+    }
+    return before < request->rows_per_unit;
+}
+
+static inline void right_answers(tmi_int128 *const *answers, const tmi_request *request, const rows *all)
+{
+    tmi_layout layout;
+    assert_int_equal(tmi_layout_init(&layout, request, NULL), TAMIS_OK);
+    for (size_t t = 0; t < request->table_count; t++) {
+        const tmi_table *table = &request->tables[t];
+        memset(answers[t], 0, tmi_table_cells(table) * table->measure_count * sizeof **answers);
+        for (size_t i = 0; i < all->count; i++) {
+            size_t cell = 0;
+            bool inside = true;
+            for (size_t b = 0; b < table->by_count; b++) {
+                int64_t code;
+                inside = value_of(&code, table->by[b], &all->list[i], all) && inside;
+                cell = cell * table->by[b]->value_count + (size_t)code;
+            }
+            if (!inside || !is_kept(&layout, &all->list[i], all)) continue;
+            for (size_t m = 0; m < table->measure_count; m++)
+                answers[t][cell * table->measure_count + m] += term_of(&table->measures[m], &all->list[i], all);
+        }
+    }
+    tmi_layout_clear(&layout);
+}
+
+#endif
