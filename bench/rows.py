@@ -21,6 +21,10 @@ def seconds(row):
     return row["seconds"]
 
 
+def a_second(row):
+    return row["n"] / row["seconds"]
+
+
 def drawn(row):
     """From probabilities to one sample; a peer's line has one time for both."""
     return row.get("ready", 0) + row["seconds"]
@@ -157,6 +161,10 @@ ROWS = [
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),
+    Row("ledger", "ledger: charges, each durable", "ledger charges", a_second, "/s", None, True, "the disk: 4 kB written and waited for",
+        "ledger disk", least_ratio=0.8, ratio_bar="0.8 of the disk's own rate"),
+    Row("ledger", "ledger: charges in memory", "ledger charges in memory", a_second, "/s", 1000, True, "the bar", None, 1000),
+    Row("ledger", "ledger of 10^4 charges, opened", "ledger opened", seconds, "s", None, False, "no peer", None),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
