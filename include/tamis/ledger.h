@@ -67,7 +67,7 @@ typedef struct tamis_charge {
     tamis_coin budget;   /* of the account: fixed by its first charge */
     const char *frozen;  /* a JSON object: source, design, unit, id, ...: fixed by the first charge, compared field by field.
                             "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
-                            takes it}, or a text with the reason why nothing is claimed */
+                            takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */
     const char *measures; /* the canonical list of what is measured with which noise: two charges of an account with the same
                             text ask for the same release */
     int again;           /* pay for fresh noise although the same was released before */

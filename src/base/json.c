@@ -95,20 +95,22 @@ const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, 
 }
 
 /* The first key of x that y lacks, or holds with another value. */
-static const char *difference(const tmi_json *x, const tmi_json *y)
+static const char *difference(const tmi_json *x, const tmi_json *y, const char *except)
 {
     json_t *object = (json_t *)(uintptr_t)(const void *)x;
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
-        const json_t *other = json_object_get(in(y), json_object_iter_key(at));
-        if (!other || !json_equal(json_object_iter_value(at), other)) return json_object_iter_key(at);
+        const char *key = json_object_iter_key(at);
+        const json_t *other = json_object_get(in(y), key);
+        if (except && strcmp(key, except) == 0) continue;
+        if (!other || !json_equal(json_object_iter_value(at), other)) return key;
     }
     return NULL;
 }
 
-const char *tmi_json_difference(const tmi_json *x, const tmi_json *y)
+const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except)
 {
-    const char *key = difference(x, y);
-    return key ? key : difference(y, x);
+    const char *key = difference(x, y, except);
+    return key ? key : difference(y, x, except);
 }
 
 static int add_bytes(const char *bytes, size_t length, void *text)

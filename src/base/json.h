@@ -33,9 +33,9 @@ const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL i
 /* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
 
-/* The first key of which two objects do not hold the same value, or only one holds any; NULL if they are equal. 1 and 1.0
- * are different. Lives as long as both. */
-const char *tmi_json_difference(const tmi_json *x, const tmi_json *y);
+/* The first key other than `except` (may be NULL) of which two objects do not hold the same value, or only one holds any; NULL
+ * if there is none. 1 and 1.0 are different. Lives as long as both. */
+const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except);
 
 /* The value as text, the same for equal values: on one line, keys in alphabetical order. */
 tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_error *err);

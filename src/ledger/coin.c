@@ -94,6 +94,23 @@ done:
     return status;
 }
 
+tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_error *err)
+{
+    const tamis_number *const numbers[] = {coin->eps, coin->delta, coin->rho};
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; status == TAMIS_OK && i < 3; i++) {
+        char *text = NULL;
+        tamis_number *again = NULL;
+        if (!numbers[i]) continue;
+        status = tamis_number_write(&text, numbers[i], err);
+        if (status == TAMIS_OK) status = tamis_number_read(&again, text, err);
+        if (status == TAMIS_INVALID) tmi_fail(err, status, "%s: a fraction of more than %d digits", name, TAMIS_NUMBER_DIGITS);
+        tamis_free(text);
+        tamis_number_free(again);
+    }
+    return status;
+}
+
 bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y)
 {
     if (!x->rho != !y->rho) return false;

@@ -19,6 +19,9 @@ tamis_status tmi_coin_make(tmi_coin *coin, const tamis_coin *given, const char *
 tamis_status tmi_coin_read(tmi_coin *coin, const tmi_json *value, const char *name, tamis_error *err);
 tamis_status tmi_coin_put(tmi_json_out *out, const tmi_coin *coin, tamis_error *err);
 
+/* INVALID if it would be written with more digits than are read: sums of many fractions may be. */
+tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_error *err);
+
 bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y);
 
 /* "epsilon 1 and delta 1e-06": for messages; in decimals rounded up, or down, where the exact fraction is long. */

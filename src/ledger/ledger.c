@@ -37,6 +37,7 @@ tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_openin
     if (!(new = tmi_alloc(1, sizeof *new))) return tmi_fail_memory(err);
     tmi_book_init(&new->book);
     new->now = now;
+    new->writing = how != TMI_LOOK;
     TMI_TRY(tmi_store_open(&new->file, path, how, NULL, err));
     TMI_TRY(load(new, err));
     *ledger = new;
@@ -106,6 +107,8 @@ static tamis_status request_make(request *r, const tamis_charge *charge, tamis_e
     TMI_TRY(check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
+    TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));
+    TMI_TRY(tmi_coin_reads_back(&r->budget, "budget", err));
     status = tmi_json_read(&r->frozen, charge->frozen, strlen(charge->frozen), &reason);
     if (status == TAMIS_OK && tmi_json_kind_of(r->frozen) != TMI_JSON_OBJECT) status = TAMIS_INVALID;
     if (status == TAMIS_INVALID) tmi_fail(err, status, "frozen: expected a JSON object");
@@ -131,7 +134,7 @@ static tamis_status compare(const tmi_ledger_account *a, const request *r, tamis
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
     TMI_TRY(tmi_json_read(&frozen, a->frozen, strlen(a->frozen), err));
-    const char *field = tmi_json_difference(frozen, r->frozen);
+    const char *field = tmi_json_difference(frozen, r->frozen, "outsider"); /* which follows from the others */
     if (!field && !tmi_coin_equal(&a->budget, &r->budget)) field = "budget";
     if (field)
         status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the account's first release has fixed '%.100s', and here it differs; nothing was "
@@ -286,6 +289,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (!charged) return tmi_fail(err, TAMIS_INVALID, "charged: NULL");
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    if (writing && !ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
     TMI_TRY(request_make(&r, charge, err));
     TMI_TRY(tmi_store_begin(ledger->file, writing, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
@@ -334,6 +338,7 @@ tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const ch
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *text = NULL;
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
     TMI_TRY(check_text(measurements, "measurements", 0, TAMIS_LEDGER_TEXT, err));
     TMI_TRY(tmi_store_begin(ledger->file, true, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));

@@ -8,6 +8,7 @@
 struct tamis_ledger {
     tmi_store *file;
     tmi_book book;
+    bool writing;
     int64_t (*now)(void); /* seconds since 1970 */
 };
 

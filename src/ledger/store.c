@@ -47,6 +47,9 @@ static tamis_status simply(tmi_store *file, tmi_order which, tamis_error *err)
 
 tamis_status tmi_store_begin(tmi_store *file, bool writing, tamis_error *err)
 {
+    int moved = 0;
+    if (writing && sqlite3_file_control(file->db, NULL, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger was moved or deleted while it was open", file->path);
     return simply(file, writing ? TMI_ORDER_WRITE : TMI_ORDER_READ, err);
 }
 

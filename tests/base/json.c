@@ -74,9 +74,10 @@ static void finds_the_first_difference(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_json *x = read_text(cases[i].x), *y = read_text(cases[i].y);
         for (int turn = 0; turn < 2; turn++) {
-            const char *key = turn ? tmi_json_difference(y, x) : tmi_json_difference(x, y);
+            const char *key = turn ? tmi_json_difference(y, x, "z") : tmi_json_difference(x, y, NULL);
             if (cases[i].key) assert_string_equal(key, cases[i].key);
             else assert_null(key);
+            if (cases[i].key && strcmp(cases[i].key, "a") == 0) assert_null(tmi_json_difference(x, y, "a"));
         }
         tmi_json_free(x);
         tmi_json_free(y);

@@ -160,7 +160,7 @@ static void what_differs_is_named(void **state)
     sample_charge s;
     tamis_charged charged;
     sample_charge_make(&s, "1", "8/2", "[]");
-    s.charge.frozen = "{\"unit\":\"school\",\"design\":{\"srs\":{\"sample\":10,\"population\":1000}},\n\"source\":{\"file\":\"a.csv\"}}";
+    s.charge.frozen = "{\"outsider\":\"what follows from the others is not compared\",\"unit\":\"school\",\"design\":{\"srs\":{\"sample\":10,\"population\":1000}},\n\"source\":{\"file\":\"a.csv\"}}";
     assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
     sample_charge_clear(&s);
     tamis_ledger_free(ledger);

@@ -183,6 +183,37 @@ static void rows_are_only_added(void **state)
     sqlite3_close(db);
 }
 
+/* An open ledger notices when its last entries are taken away. */
+static void behind_its_back(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    change("DELETE FROM entries WHERE number = 8");
+    assert_int_equal(charge_as(ledger, "1/8", "2", &err), -TAMIS_INVALID);
+    if (!strstr(err.message, "gone or changed")) fail_msg("%s", err.message);
+    tamis_ledger_free(ledger);
+}
+
+/* What was kept and changed is not given back. */
+static void changed_numbers_are_not_given_back(void **state)
+{
+    sample_charge s;
+    tamis_charged charged;
+    tamis_error err = {0};
+    (void)state;
+    change("UPDATE measurements SET text = replace(text, '7', '6')");
+    tamis_ledger *ledger = open_ledger();
+    sample_charge_make(&s, "1/2", "2", "[\"a\"]");
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_INVALID);
+    assert_null(charged.measurements);
+    assert_non_null(strstr(err.message, "not what was released"));
+    s.charge.again = 1;
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
+    sample_charge_clear(&s);
+    tamis_ledger_free(ledger);
+}
+
 /* ---- against certificates ---- */
 
 static char certificate[160];
@@ -302,7 +333,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         WITH_A_LEDGER(nothing_changed_is_fine), WITH_A_LEDGER(every_column_of_every_row), WITH_A_LEDGER(other_tables_are_found),
-        WITH_A_LEDGER(rows_are_only_added), WITH_A_LEDGER(rollback_is_found_by_a_certificate),
+        WITH_A_LEDGER(rows_are_only_added), WITH_A_LEDGER(behind_its_back), WITH_A_LEDGER(changed_numbers_are_not_given_back),
+        WITH_A_LEDGER(rollback_is_found_by_a_certificate),
         WITH_A_LEDGER(certificates_may_say_nothing), WITH_A_LEDGER(flipped_bits),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
