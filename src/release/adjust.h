@@ -1,0 +1,118 @@
+/* Post-processing of released numbers. It costs no budget: it sees only what was released, and what is public.
+ *
+ * Estimates t with covariance S (sampling and noise together) are made to agree with public totals or with each other by
+ * generalised least squares; tables are raked; trees of tables are made to add up; cells are made non-negative; numbers that
+ * say too little are withheld. Each result should tell which of these was done to it: tmi_adjustment_text.             */
+#ifndef TMI_ADJUST_H
+#define TMI_ADJUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tamis/base.h>
+
+typedef enum tmi_adjustment {
+    TMI_CALIBRATED,
+    TMI_RAKED,
+    TMI_CONSISTENT,
+    TMI_NON_NEGATIVE,
+    TMI_REGULARISED,
+    TMI_SUPPRESSED_CV,
+    TMI_SUPPRESSED_SMALL,
+} tmi_adjustment;
+
+/* A sentence for the result, with the bias where there is one. */
+const char *tmi_adjustment_text(tmi_adjustment adjustment);
+
+/* ---- public totals ---- */
+
+#define TMI_MAX_ADJUSTED 4096 /* numbers in one least squares problem: their covariance holds 128 MB */
+
+/* Numbers t[0..count-1], their covariance, and what must hold: sum_j constraints[i * count + j] * t[j] = totals[i] for i <
+ * rows. Consistency is the case of totals 0 ("margin - sum of cells"). */
+typedef struct tmi_controls {
+    size_t count, rows;
+    const double *constraints, *totals;
+} tmi_controls;
+
+/* t* = t + S A' (A S A')^-1 (c - A t), V* = S - S A' (A S A')^-1 A S: the best unbiased correction, and its covariance.
+ *
+ * Needs    1 <= rows <= count <= TMI_MAX_ADJUSTED, finite numbers, S symmetric and not negative.
+ * Gives    t* in place, meeting the totals to 1e-9 of them; V* in place of S.
+ * Cost     O(count^2 rows).
+ * Errors   INVALID (also: totals that contradict each other, or that no change of these numbers can meet), SYSTEM; t and S
+ *          are then unchanged.                                                                                       */
+tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls *controls, tamis_error *err);
+
+/* Raking: each cell is multiplied by a factor for each total that it is part of, until all are met (Newton's method on the
+ * same problem as iterative proportional fitting, of which it is the limit). Cells of 0 or less become 0. Covariance: to first
+ * order, that of a least squares correction with the cells as variances.
+ *
+ * Needs    as above; constraints of 0 and 1; rows <= TAMIS_MAX_AUXILIARY.
+ * Gives    *cut: how many cells became 0.
+ * Errors   INVALID, UNABLE (no factors meet the totals), SYSTEM; t and S are then unchanged.                         */
+tamis_status tmi_adjust_rake(double *t, double *covariance, size_t *cut, const tmi_controls *controls, tamis_error *err);
+
+/* ---- trees ---- */
+
+#define TMI_NO_PARENT SIZE_MAX
+
+/* Numbers that should add up: node i is a part of node parent[i] < i, or a whole (TMI_NO_PARENT). Measured independently
+ * with these variances; infinite: not measured; 0: public. */
+typedef struct tmi_tree {
+    size_t count;
+    const size_t *parent;
+} tmi_tree;
+
+/* Least squares on the tree: every whole becomes exactly (but for rounding) the sum of its parts.
+ *
+ * Two passes: upwards each whole is the mean of itself and the sum of its parts, weighted by precision; downwards what a
+ * whole gained is given to its parts by their variances. That is the smoother of a tree of normal variables, and so the
+ * generalised least squares of all numbers at once (Hay, Rastogi, Miklau and Suciu 2010 for equal variances).
+ *
+ * Gives    values and their variances, in place; an unmeasured part of which nothing is known keeps an infinite variance.
+ * Cost     O(count): some ten nanoseconds a node.
+ * Errors   INVALID (a parent that does not come first, no number, public numbers that contradict each other), SYSTEM; the
+ *          inputs are then unchanged.                                                                                */
+tamis_status tmi_adjust_tree(double *values, double *variances, const tmi_tree *tree, tamis_error *err);
+
+/* ---- cells ---- */
+
+/* The nearest non-negative cells with the given sum: x = max(0, t - lambda v), nearest in the sense of their variances. The
+ * result is biased: small cells come out too large on average, large ones too small. For display; sums and intervals are
+ * taken from the cells as they were.
+ *
+ * Needs    count >= 1, total >= 0, finite t, finite variances > 0.
+ * Gives    the cells in place; *cut: how many became 0.
+ * Cost     O(count log count).
+ * Errors   INVALID, SYSTEM; t is then unchanged.                                                                     */
+tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *variances, size_t count, double total,
+                                     tamis_error *err);
+
+/* Rules on noisy numbers: withhold if se / |estimate| > largest_cv, or if the noisy number of units is below smallest; a rule
+ * that is NaN does not apply. Gives whether to withhold, and the rule. */
+typedef struct tmi_suppression {
+    double largest_cv, smallest;
+} tmi_suppression;
+
+bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double noisy_units);
+
+/* ---- weights ---- */
+
+/* Weights moved towards their mean: w' = keep w + (1 - keep) mean, 0 <= keep <= 1. Less noise, for the largest weight falls;
+ * a bias, which is bounded here from public facts: with values in [from, to],
+ *
+ *     |sum w' x - sum w x| <= (1 - keep) (to - from)/2 sum |w - mean|,  sum |w - mean| <= 2 n (mean - min)(max - mean) / (max - min).
+ *
+ * Needs    smallest <= mean <= largest, n >= 0; keep outside of [0, 1] counts as the nearer end.                      */
+typedef struct tmi_regularised {
+    double largest; /* the largest of the new weights */
+    double bias;    /* the total's bias is at most this */
+} tmi_regularised;
+
+tmi_regularised tmi_regularise(double keep, double n, double smallest, double mean, double largest, double from, double to);
+
+/* The same bound from the public weights themselves: sum |w - mean| is then known. */
+double tmi_regularised_bias(double keep, const double *weights, size_t count, double from, double to);
+
+#endif
