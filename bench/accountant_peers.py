@@ -1,12 +1,15 @@
-"""The thousand releases of bench/accountant_mechanisms.json in dp_accounting's PLD, as a balanced tree, which is its fastest
-way: one JSON object a line. Its delta is pessimistic up to rounding errors that nobody counts."""
+"""The thousand releases of bench/accountant_mechanisms.json in two peers, one JSON object a line: in dp_accounting's PLD, as a
+balanced tree, which is its fastest way (its delta is pessimistic up to rounding errors that nobody counts), and in
+prv_accountant, at one delta and with the error of 0.1 in eps that it takes by default; a tenth of it takes ten times as long."""
 import json
 import math
 import pathlib
 import time
 import warnings
 
+import prv_accountant
 from dp_accounting.pld import privacy_loss_distribution as pld
+from prv_accountant import privacy_random_variables as prv
 
 warnings.simplefilter("ignore")
 ITEMS = json.loads((pathlib.Path(__file__).parent / "accountant_mechanisms.json").read_text())["mechanisms"]
@@ -29,3 +32,18 @@ for _ in range(2):
     eps = [row[0].get_epsilon_for_delta(delta) for delta in (1e-6, 1e-18)]
     best = min(best, time.perf_counter() - start)
 print(json.dumps({"what": "dp_accounting: compose 1000 releases", "n": 1, "seconds": best, "eps": [str(e) for e in eps]}))
+
+
+def prv_of(item):
+    if item["kind"] == "laplace":
+        return prv_accountant.LaplaceMechanism(item["epsilon"])
+    if item["kind"] == "gaussian":
+        return prv.GaussianMechanism(item["sigma"])
+    return prv.PureDPMechanism(item["epsilon"])
+
+
+start = time.perf_counter()
+account = prv_accountant.PRVAccountant(prvs=[prv_of(item) for item in ITEMS], eps_error=0.1, delta_error=1e-9)
+low, _, high = account.compute_epsilon(1e-6, [1] * len(ITEMS))
+print(json.dumps({"what": "prv_accountant: compose 1000 releases", "n": 1, "seconds": time.perf_counter() - start,
+                  "eps": [str(low), str(high)], "width": (high - low) / high}))

@@ -131,6 +131,8 @@ def accountant_rows():
     what = "compose 1000 releases"
     yield Row("accountant", f"{what}, eps at two deltas", what, milliseconds, "ms", 130, False, "dp_accounting, PLD",
               f"dp_accounting: {what}", least_ratio=20)
+    yield Row("accountant", f"{what}, beside another", what, milliseconds, "ms", None, False,
+              "prv_accountant, one delta, eps 4 % wide", f"prv_accountant: {what}")
     yield Row("accountant", f"{what}, width of eps / 1e-9", what, lambda row: row["width"] / 1e-9, "", 1, False,
               "the bar", None, 1)
     yield Row("accountant", f"{what}, peak memory", what, megabytes, "MB", 200, False, "the bar", None, 200)

@@ -9,19 +9,7 @@ typedef struct request {
     const cli_call *call;
     cli_noise noise;
     tamis_number *sensitivity;
-    int64_t steps; /* the sensitivity of a discrete law; 0: it is no whole number */
 } request;
-
-static tamis_status make_profile(tamis_profile **profile, const request *r, tamis_noise_kind kind, const tamis_number *scale,
-                                 tamis_error *err)
-{
-    switch (kind) {
-    case TAMIS_NOISE_LAPLACE: return tamis_profile_laplace(profile, scale, r->sensitivity, err);
-    case TAMIS_NOISE_GAUSSIAN: return tamis_profile_gaussian(profile, scale, r->sensitivity, err);
-    case TAMIS_NOISE_DISCRETE_LAPLACE: return tamis_profile_discrete_laplace(profile, scale, r->steps, err);
-    default: return tamis_profile_discrete_gaussian(profile, scale, r->steps, err);
-    }
-}
 
 /* ---- the curve ---- */
 
@@ -92,7 +80,7 @@ static int show(request *r)
     tamis_error err = {0};
     tamis_profile *profile = NULL;
     put_subject(title, sizeof title, r);
-    if (make_profile(&profile, r, r->noise.kind, r->noise.scale, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
+    if (tamis_profile_noise(&profile, r->noise.kind, r->noise.scale, r->sensitivity, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
     const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
     int code = cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head,
                                                   .explain = explain}, &mechanism);
@@ -106,56 +94,16 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
                                const tamis_number *eps, tamis_error *err)
 {
     tamis_profile *profile = NULL;
-    tamis_status status = make_profile(&profile, what, kind, scale, err);
+    tamis_status status = tamis_profile_noise(&profile, kind, scale, ((const request *)what)->sensitivity, err);
     if (status == TAMIS_OK) status = tamis_profile_delta(delta, profile, eps, err);
     tamis_profile_free(profile);
     return status;
 }
 
-/* Whether noise of this scale, a double, meets the target: -1 no, 1 yes, 0 its enclosure holds the target. */
-static tamis_status try_scale(int *side, const request *r, tamis_noise_kind kind, double scale, const tamis_number *eps,
-                              double target, tamis_error *err)
-{
-    char text[TAMIS_DECIMAL];
-    tamis_number *number = NULL;
-    tamis_bound delta = {0, 1};
-    tamis_decimal_up(text, scale, 17);
-    tamis_status status = tamis_number_read(&number, text, err);
-    if (status == TAMIS_OK) status = delta_with(&delta, r, kind, number, eps, err);
-    tamis_number_free(number);
-    *side = delta.upper == 0 || delta.upper <= nextafter(target, 0) ? 1 : delta.lower > nextafter(target, 1) ? -1 : 0;
-    return status;
-}
-
-/* From a scale that certainly misses the target to one that certainly meets it, narrowed while the two can be told apart.
- * The largest sensitivity that a profile knows is a million scales, which is where the search begins. */
 static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
                              const tamis_number *delta, tamis_error *err)
 {
-    const request *r = what;
-    double target = cli_approximately(delta), sensitivity = cli_approximately(r->sensitivity);
-    double low = 2e-6 * sensitivity, high = low;
-    int side = -1;
-    tamis_status status = TAMIS_OK;
-    *scale = (tamis_bound){0, INFINITY};
-    while (status == TAMIS_OK && side != 1 && high < 1e18 * sensitivity) {
-        if (side == -1) low = high;
-        high *= 4;
-        status = try_scale(&side, r, kind, high, eps, target, err);
-    }
-    if (status == TAMIS_OK && side != 1) {
-        *scale = (tamis_bound){INFINITY, INFINITY};
-        return status;
-    }
-    for (int i = 0; status == TAMIS_OK && i < 100 && high > low * (1 + 1e-12); i++) {
-        double middle = 0.5 * (low + high);
-        status = try_scale(&side, r, kind, middle, eps, target, err);
-        if (side == 1) high = middle;
-        else if (side == -1) low = middle;
-        else break;
-    }
-    if (status == TAMIS_OK) *scale = (tamis_bound){low, high};
-    return status;
+    return tamis_noise_scale(scale, kind, ((const request *)what)->sensitivity, eps, delta, err);
 }
 
 static double unit_of(const void *what, tamis_noise_kind kind)
@@ -181,7 +129,8 @@ static int read_request(request *r, const cli_call *call)
     if (code != 0) return code;
     if (tamis_number_read(&r->sensitivity, sensitivity_text(r), &err) != TAMIS_OK)
         return cli_wrong_usage(call->command, "--sensitivity: %s", err.message);
-    bool whole = cli_whole(&r->steps, sensitivity_text(r), 1, TAMIS_MAX_STEP);
+    int64_t steps;
+    bool whole = cli_whole(&steps, sensitivity_text(r), 1, TAMIS_MAX_STEP);
     if (!(cli_approximately(r->sensitivity) > 0))
         return cli_wrong_usage(call->command, "--sensitivity must be positive");
     bool discrete = r->noise.kind != TAMIS_NOISE_LAPLACE && r->noise.kind != TAMIS_NOISE_GAUSSIAN;

@@ -112,9 +112,11 @@ typedef struct tamis_noisy_sum {
 /* The smallest delta of the population at eps_pop, if one record of the frame is replaced.
  *
  * Needs    from <= to, scale > 0, 0 <= eps_pop <= 1000.
- * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. On failure [0, 1].
+ * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. With replacement a unit
+ *          may be drawn k times and count k times: `upper` is then a proved bound, the mean of the noise's delta for k
+ *          changes over the binomial k, and `lower` is attained; they meet as n/N gets small. On failure [0, 1].
  * Cost     milliseconds for each group of units that differ in their distances.
- * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above; with replacement).                                   */
+ * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
 TAMIS_API tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design,
                                            const tamis_noisy_sum *sum, const tamis_number *eps_pop, tamis_error *err);
 

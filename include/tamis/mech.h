@@ -6,6 +6,7 @@
 #ifndef TAMIS_MECH_H
 #define TAMIS_MECH_H
 
+#include <tamis/profile.h>
 #include <tamis/survey.h>
 
 TAMIS_BEGIN
@@ -91,6 +92,30 @@ TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs
  * Cost     some tens of tamis_ht_srs_delta.                                                                            */
 TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
                                           const tamis_number *delta, tamis_error *err);
+
+/* ---- noise alone ---- */
+
+/* The profile of a number with noise that one person can change by at most `sensitivity`: the function of <tamis/profile.h>
+ * for this kind, with its needs. Discrete noise needs a whole sensitivity. NULL on failure.
+ *
+ * Errors   INVALID, SYSTEM (memory).                                                                                  */
+TAMIS_API tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_kind kind, const tamis_number *scale,
+                                           const tamis_number *sensitivity, tamis_error *err);
+
+/* The smallest scale with delta(eps) <= delta.
+ *
+ * Needs    a kind other than NONE, sensitivity >= 0, whole if the noise is discrete; 0 <= eps <= TAMIS_MAX_LOSS,
+ *          0 <= delta <= 1.
+ * Gives    two doubles, mostly within 1e-11 of each other: `upper` was itself certified to meet the target, `lower` to miss it. {0, 0}
+ *          if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a millionth of
+ *          the sensitivity does. For Laplace and Gaussian noise all scales above `upper` meet the target and all below `lower`
+ *          miss it. Delta of the discrete Gaussian may rise with the scale here and there: smallest then means that the next
+ *          scale below misses, not all of them, and a scale other than `upper` has to be asked by itself. On failure
+ *          [0, inf].
+ * Cost     about a hundred times tamis_profile_delta of one release.
+ * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
+TAMIS_API tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const tamis_number *sensitivity,
+                                         const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 TAMIS_END
 

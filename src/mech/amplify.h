@@ -37,6 +37,10 @@ typedef struct tmi_unit_loss {
 tamis_status tmi_unit_eps(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tamis_error *err);
 
+/* delta at eps_pop of a sum with noise over draws with replacement, the values of one unit being `range` apart at most. */
+tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, const tamis_number *range, int64_t population,
+                               int64_t draws, const tamis_number *eps_pop, tamis_error *err);
+
 /* Inclusion probabilities come as doubles of relative width 1e-12 or better. */
 #define TMI_DESIGN_WIDTH 1e-10
 

@@ -139,11 +139,13 @@ tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const t
     TMI_TRY(tmi_expose(&units, design, TAMIS_REPLACE, TAMIS_ADD_REMOVE, err));
     for (size_t i = 0; i < units.count; i++) {
         const tamis_exposure *e = &units.list[i].exposure;
-        if (strcmp(e->theorem, "srs_with_replacement") == 0)
-            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "design: with replacement a unit counts several times, and the law of a "
-                             "sum is not offered; ask what sampling leaves of eps and delta"));
-        TMI_TRY(one_end(&high, &n, e, true, err));
-        TMI_TRY(one_end(&low, &n, e, false, err));
+        if (strcmp(e->theorem, "srs_with_replacement") == 0) {
+            TMI_TRY(tmi_amplify_draws(&high, sum, n.range, e->count, e->absences[0].distance.exchanges, eps_pop, err));
+            low = high;
+        } else {
+            TMI_TRY(one_end(&high, &n, e, true, err));
+            TMI_TRY(one_end(&low, &n, e, false, err));
+        }
         if (high.upper > most.upper) unit = e->first;
         most = (tamis_bound){fmax(most.lower, low.lower), fmax(most.upper, high.upper)};
     }

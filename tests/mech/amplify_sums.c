@@ -114,6 +114,81 @@ static void known_noise_beats_its_eps_and_delta(void **state)
     tamis_number_free(eps);
 }
 
+/* ---- draws with replacement ---- */
+
+enum { DRAWS_MOST = 3, VALUES = 3, ANSWERS = 161 }; /* sums of at most 3 draws of 0, 1, 2; the noise ends far before +-80 */
+
+/* The law of the sum of n draws, unit 0 having the value `own`, and of its noise: masses on -80 ... 80. */
+static void law_of_draws(double law[ANSWERS], const int *values, int own, int units, int draws, bool gaussian, double scale)
+{
+    double noise[ANSWERS], total = 0;
+    for (int z = 0; z < ANSWERS; z++) {
+        double x = z - ANSWERS / 2;
+        noise[z] = gaussian ? exp(-x * x / (2 * scale * scale)) : exp(-fabs(x) / scale);
+        total += noise[z];
+        law[z] = 0;
+    }
+    int sequences = (int)pow(units, draws);
+    for (int s = 0; s < sequences; s++) {
+        int sum = 0;
+        for (int d = 0, rest = s; d < draws; d++, rest /= units) sum += rest % units == 0 ? own : values[rest % units];
+        for (int z = sum; z < ANSWERS; z++) law[z] += noise[z - sum] / total / sequences;
+    }
+}
+
+/* Every population of up to three units with the values 0, 1, 2, every change of one of them. */
+static double worst_of_draws(int units, int draws, bool gaussian, double scale, double E)
+{
+    double worst = 0, p[ANSWERS], q[ANSWERS];
+    for (int population = 0; population < (int)pow(VALUES, units); population++) {
+        int values[DRAWS_MOST + 1], rest = population;
+        for (int i = 0; i < units; i++, rest /= VALUES) values[i] = rest % VALUES;
+        for (int other = 0; other < VALUES; other++) {
+            double delta = 0;
+            law_of_draws(p, values, values[0], units, draws, gaussian, scale);
+            law_of_draws(q, values, other, units, draws, gaussian, scale);
+            for (int z = 0; z < ANSWERS; z++) delta += fmax(p[z] - E * q[z], 0);
+            worst = fmax(worst, delta);
+        }
+    }
+    return worst;
+}
+
+static void a_unit_may_be_drawn_several_times(void **state)
+{
+    static const char *const losses[] = {"0", "1/2", "3/2"};
+    tamis_number *zero = number("0"), *two = number("2"), *scale = number("5/2");
+    (void)state;
+    for (int units = 1; units <= 3; units++)
+        for (int draws = 1; draws <= DRAWS_MOST; draws++)
+            for (size_t e = 0; e < sizeof losses / sizeof *losses; e++)
+                for (int gaussian = 0; gaussian < 2; gaussian++) {
+                    tamis_design *design = with_replacement(units, draws);
+                    tamis_number *eps = number(losses[e]);
+                    tamis_noisy_sum sum = {zero, two, gaussian ? TAMIS_NOISE_DISCRETE_GAUSSIAN : TAMIS_NOISE_DISCRETE_LAPLACE,
+                                           scale};
+                    tamis_bound b;
+                    int64_t worst;
+                    assert_int_equal(tamis_amplify_noise(&b, &worst, design, &sum, eps, NULL), TAMIS_OK);
+                    double found = worst_of_draws(units, draws, gaussian, 2.5, exp(e == 0 ? 0 : (double)e - 0.5));
+                    if (!(b.lower <= found + 1e-12 && found <= b.upper + 1e-12))
+                        fail_msg("%d of %d, %zu, %d: [%.12g, %.12g], found %.12g", draws, units, e, gaussian, b.lower, b.upper, found);
+                    if (draws == 1 && b.upper - b.lower > 1e-12) fail_msg("one draw: [%.12g, %.12g]", b.lower, b.upper);
+                    tamis_number_free(eps);
+                    tamis_design_free(design);
+                }
+    /* a large frame: the two ends meet */
+    tamis_design *large = with_replacement(1000000, 100);
+    tamis_bound b;
+    assert_int_equal(tamis_amplify_noise(&b, NULL, large, &(tamis_noisy_sum){zero, two, TAMIS_NOISE_GAUSSIAN, scale}, zero, NULL),
+                     TAMIS_OK);
+    assert_true(b.lower > 0 && b.upper - b.lower < 1e-3 * b.upper);
+    tamis_design_free(large);
+    tamis_number_free(zero);
+    tamis_number_free(two);
+    tamis_number_free(scale);
+}
+
 static void laplace_noise_has_a_closed_form(void **state)
 {
     tamis_design *design = srs(10, 1);
@@ -237,7 +312,7 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, minus, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_amplify_noise(&z, &worst, d, &good, huge, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_amplify_noise(&z, &worst, draws, &good, one, NULL), TAMIS_REFUSED);
+    EVERY_ALLOCATION_FAILS(tamis_amplify_noise(&z, &worst, draws, &good, half, NULL), assert_true(z.lower == 0 && z.upper == 1));
     assert_int_equal(tamis_amplify_noise(&z, &worst, brewer, &good, one, NULL), TAMIS_REFUSED);
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
         assert_int_equal(tamis_amplify_total(&z, &worst, d, &sums[i], NULL), TAMIS_INVALID);
@@ -261,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_is_as_bad_as_the_worst_pair),
         cmocka_unit_test(known_noise_beats_its_eps_and_delta),
+        cmocka_unit_test(a_unit_may_be_drawn_several_times),
         cmocka_unit_test(laplace_noise_has_a_closed_form),
         cmocka_unit_test(no_total_loses_more),
         cmocka_unit_test(weights_beat_amplification),
