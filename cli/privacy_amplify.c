@@ -212,7 +212,7 @@ static void put_heading(const request *r)
     cli_thousands(N, sizeof N, tamis_design_population(r->design));
     cli_thousands(n, sizeof n, sample);
     printf("Design: %s", words_of(r->amplified.theorem));
-    if (cli_value(r->call, "design")) putchar('\n');
+    if (cli_value(r->call, "design") || sample < 0) putchar('\n'); /* the size is random, or nobody has to know it */
     else printf("; %s of %s\n", n, N);
     printf("One step is one record %s\n",
            r->promise.neighbours == TAMIS_REPLACE ? "replaced in the frame" : "added to the frame or removed");
@@ -302,7 +302,9 @@ static void put_parts(const request *r, bool ascii)
     if (a->count < 2) return;
     for (size_t i = 0; i < count; i++) {
         const tamis_amplified_part *p = &a->parts[i];
-        snprintf(cells[i + 1][0], CLI_CELL, "%" PRId64 "%s", p->stratum, p->take_all ? ", taken whole" : "");
+        const char *name = tamis_plan_stratum(r->plan, (size_t)p->stratum), *whole = p->take_all ? ", taken whole" : "";
+        if (name) snprintf(cells[i + 1][0], CLI_CELL, "%.30s%s", name, whole);
+        else snprintf(cells[i + 1][0], CLI_CELL, "%" PRId64 "%s", p->stratum, whole);
         cli_thousands(cells[i + 1][1], CLI_CELL, p->units);
         put_pair(cells[i + 1][2], cells[i + 1][3], r, p);
         snprintf(cells[i + 1][4], CLI_CELL, "%s", p->theorem);

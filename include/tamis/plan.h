@@ -28,11 +28,15 @@ TAMIS_API void tamis_plan_free(tamis_plan *plan);
 /* The name of the survey, as the plan gives it. Lives as long as the plan. NULL for NULL. */
 TAMIS_API const char *tamis_plan_survey(const tamis_plan *plan);
 
+/* The name of the stratum with this number, from 0; NULL if there is none, or for NULL. Lives as long as the plan. */
+TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum);
+
 /* What the plan says about its sample: the design, whether the sample is secret, and the epsilon and delta that it spends
  * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
  *
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
- * Errors   REFUSED (another design than srs or census, final weights), INVALID, SYSTEM (memory).                      */
+ * Errors   REFUSED (final weights; a design whose law the plan does not tell: probabilities or sizes of units that were not
+ *          drawn, weights only), INVALID, SYSTEM (memory).                                                            */
 TAMIS_API tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
                                            const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
 

@@ -74,6 +74,12 @@ TAMIS_API tamis_status tamis_design_take_strata(tamis_design **design, tamis_des
 TAMIS_API tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first, tamis_design *const *second,
                                                 size_t count, tamis_error *err);
 
+/* Whole clusters by simple random sampling, of which only the smallest and the largest size are known: sizes are such that
+ * privacy is least, two clusters the largest and all others the smallest; with fewer than three clusters there are twice as
+ * many, at the same rate, so that all of these can be there. Needs 1 <= smallest <= largest, at most 2^20 clusters. */
+TAMIS_API tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int64_t sample, int64_t smallest,
+                                             int64_t largest, tamis_error *err);
+
 TAMIS_API void tamis_design_free(tamis_design *design);
 
 TAMIS_API int64_t tamis_design_population(const tamis_design *design);

@@ -173,6 +173,20 @@ static tamis_status make_systematic(tamis_design **design, const fields *f, tami
     return tamis_design_systematic(design, population, sample, random_order, err);
 }
 
+static tamis_status make_cluster(tamis_design **design, const fields *f, tamis_error *err)
+{
+    int64_t clusters, sample, smallest, largest;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(two_integers(&clusters, &sample, f, err));
+    TMI_TRY(get_integer(&smallest, f, "smallest", err));
+    TMI_TRY(get_integer(&largest, f, "largest", err));
+    if (smallest >= 1 && smallest < largest && !f->worst)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must be the same as smallest where units are numbered"));
+    TMI_TRY(tamis_design_clusters(design, clusters, sample, smallest, largest, err));
+done:
+    return status;
+}
+
 static const kind one_stage[] = {
     {"srs", make_srs, {"population", "sample"}},
     {"srs_with_replacement", make_with_replacement, {"population", "sample"}},
@@ -181,6 +195,7 @@ static const kind one_stage[] = {
     {"pps", make_pps, {"method", "probabilities"}},
     {"systematic", make_systematic, {"population", "sample", "order"}},
     {"census", make_census, {"population"}},
+    {"cluster", make_cluster, {"population", "sample", "smallest", "largest"}},
 };
 #define ONE_STAGE (sizeof one_stage / sizeof *one_stage)
 
@@ -220,7 +235,7 @@ static tamis_status find_within(const kind **within, const tmi_json **shared, co
         return status;
     }
     return tmi_fail(err, TAMIS_INVALID, "within: must be the name of a one-stage design (srs, srs_with_replacement, "
-                    "bernoulli, poisson, pps, systematic, census), or such a design");
+                    "bernoulli, poisson, pps, systematic, census, cluster), or such a design");
 }
 
 static tamis_status make_stratified(tamis_design **design, const fields *f, tamis_error *err)
@@ -239,7 +254,7 @@ static tamis_status make_stratified(tamis_design **design, const fields *f, tami
         tamis_error inner;
         const tmi_json *own = tmi_json_at(list, h);
         status = check_keys(own, within, &inner);
-        if (status == TAMIS_OK) status = within->make(&strata[h], &(fields){.own = own, .shared = shared}, &inner);
+        if (status == TAMIS_OK) status = within->make(&strata[h], &(fields){.own = own, .shared = shared, .worst = f->worst}, &inner);
         if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
         if (status != TAMIS_OK) TMI_TRY(tmi_fail(err, status, "strata: number %zu: %s", h, inner.message));
     }
@@ -257,33 +272,6 @@ static tamis_status join_stages(tamis_design **design, tamis_design *first, tami
     tamis_status status = tamis_design_take_stages(design, first, second, count, err);
     if (status != TAMIS_OK) tamis_design_free(first);
     free_designs(second, status == TAMIS_OK ? 0 : count);
-    return status;
-}
-
-static tamis_status make_cluster(tamis_design **design, const fields *f, tamis_error *err)
-{
-    int64_t clusters, sample, smallest, largest;
-    tamis_design *first = NULL, **second = NULL;
-    tamis_status status = TAMIS_OK;
-    TMI_TRY(two_integers(&clusters, &sample, f, err));
-    TMI_TRY(get_integer(&smallest, f, "smallest", err));
-    TMI_TRY(get_integer(&largest, f, "largest", err));
-    if (smallest < 1) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "smallest: a cluster has at least one unit"));
-    if (largest < smallest) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must not be below smallest"));
-    if (smallest != largest && !f->worst)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must be the same as smallest where units are numbered"));
-    if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are offered"));
-    if (smallest != largest && clusters < 3 && 0 < sample && sample <= clusters) { /* room for two large clusters and */
-        clusters *= 2;                                                             /* a small one, at the same rate */
-        sample *= 2;
-    }
-    TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
-    if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
-    for (int64_t c = 0; c < clusters; c++) TMI_TRY(tamis_design_census(&second[c], c < 2 ? largest : smallest, err));
-    return join_stages(design, first, second, (size_t)clusters, err);
-done:
-    tamis_design_free(first);
-    free_designs(second, second ? (size_t)clusters : 0);
     return status;
 }
 
@@ -331,7 +319,6 @@ done:
 
 static const kind with_parts[] = {
     {"stratified", make_stratified, {"within", "strata"}},
-    {"cluster", make_cluster, {"population", "sample", "smallest", "largest"}},
     {"two_stage", make_two_stage, {"first", "second"}},
 };
 #define WITH_PARTS (sizeof with_parts / sizeof *with_parts)

@@ -4,11 +4,12 @@
 
 #include "base/memory.h"
 #include "plan/design_rows.h"
+#include "plan/names.h"
 
 static const tmi_design_row *find_row(const char *name)
 {
     for (size_t i = 0; i < TMI_DESIGN_ROWS; i++)
-        if (strcmp(tmi_design_rows[i].name, name) == 0) return &tmi_design_rows[i];
+        if (strcmp(tmi_design_kind_name(tmi_design_rows[i].kind), name) == 0) return &tmi_design_rows[i];
     return NULL;
 }
 
@@ -107,7 +108,7 @@ static const tmi_design_row *read_within(tmi_reader *reader, const tmi_yaml *val
     size_t count = add_keys(keys, 0, r->keys, false);
     for (size_t i = 0; i < count && !map; i++) {
         if (!keys[i].required) continue;
-        tmi_complain(reader, value, "expected a map with the key %s, e.g. {%s: {%s}}", keys[i].name, r->name, keys[i].required);
+        tmi_complain(reader, value, "expected a map with the key %s, e.g. {%s: {%s}}", keys[i].name, name, keys[i].required);
         return r;
     }
     if (!map) return r;
@@ -256,7 +257,7 @@ void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
     tamis_plan *plan = target;
     tmi_key keys[TMI_DESIGN_ROWS + 1 + TMI_BESIDE_DESIGN];
     size_t count = 0;
-    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_key){.name = tmi_design_rows[i].name, .read = tmi_read_later};
+    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_key){.name = tmi_design_kind_name(tmi_design_rows[i].kind), .read = tmi_read_later};
     keys[count++] = (tmi_key){.name = "stratified", .read = tmi_read_later};
     const size_t designs = count;
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];

@@ -17,8 +17,7 @@ typedef struct tmi_drawn {
 #define TMI_DESIGN_KEYS 4 /* one more than a list has */
 
 typedef struct tmi_design_row {
-    const char *name;
-    tmi_design_kind kind;
+    tmi_design_kind kind; /* tmi_design_kind_name is its key */
     const char *example;
     tmi_key keys[TMI_DESIGN_KEYS]; /* ends with a row without a name */
     tmi_key sizes[TMI_DESIGN_KEYS];

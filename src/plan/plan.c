@@ -170,35 +170,9 @@ const char *tamis_plan_survey(const tamis_plan *plan)
     return plan ? plan->survey : NULL;
 }
 
-/* Only what is known to be such a sample: any other kind of design would be promised too much by the formula of these. */
-static tamis_status sampling_of(tamis_design **design, const tmi_plan_design *d, tamis_error *err)
+const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 {
-    if (d->weights_final)
-        return tmi_fail(err, TAMIS_REFUSED, "weights_are: final weights depend on everybody, and no theorem covers that");
-    if (d->kind == TMI_DESIGN_CENSUS && !d->by) return tamis_design_census(design, d->population, err);
-    if (d->kind == TMI_DESIGN_SRS && !d->by) return tamis_design_srs(design, d->population, d->sample, err);
-    return tmi_fail(err, TAMIS_REFUSED, "design: of a plan, only srs and census are looked at here; describe any other design by "
-                                        "itself, as JSON");
-}
-
-tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
-                                 const tamis_number **delta, const tamis_plan *plan, tamis_error *err)
-{
-    if (design) *design = NULL;
-    if (facts) *facts = (tamis_sampling_facts){.known = 1};
-    if (eps) *eps = NULL;
-    if (delta) *delta = NULL;
-    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    if (!facts) return tmi_fail(err, TAMIS_INVALID, "facts: NULL");
-    if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
-    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
-    const tmi_plan_privacy *p = &plan->privacy;
-    *facts = (tamis_sampling_facts){.known = !p->secret_sample || !p->setting->may_amplify,
-                                    .looked_at = p->design_protected};
-    *eps = p->loss.epsilon;
-    *delta = p->loss.delta;
-    return sampling_of(design, &plan->design, err);
+    return plan && stratum < plan->design.stratum_count ? plan->design.strata[stratum].name : NULL;
 }
 
 tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err)

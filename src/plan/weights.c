@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "plan/design_rows.h"
+#include "plan/names.h"
 
 static void read_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
@@ -40,10 +41,10 @@ static void read_nonresponse(tmi_reader *reader, const tmi_yaml *value, void *ta
 
 static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const char *const words[] = {"exact", "horvitz_thompson", "yates_grundy", "hajek", "deville", "brewer",
-                                        "hartley_rao", "overton", "with_replacement"};
-    size_t i;
-    if (tmi_read_word(reader, value, &i, words, sizeof words / sizeof *words))
+    const char *words[TMI_VARIANCE_WITH_REPLACEMENT];
+    size_t i, count = 0;
+    for (int m = TMI_VARIANCE_EXACT; m <= TMI_VARIANCE_WITH_REPLACEMENT; m++) words[count++] = tmi_variance_name((tmi_variance_method)m);
+    if (tmi_read_word(reader, value, &i, words, count))
         ((tamis_plan *)target)->design.variance = (tmi_variance_method)(TMI_VARIANCE_EXACT + i);
 }
 

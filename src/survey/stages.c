@@ -305,3 +305,32 @@ tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first
     *design = &d->base;
     return TAMIS_OK;
 }
+
+/* Clusters that are listed one by one. */
+#define MOST_CLUSTERS ((int64_t)1 << 20)
+
+tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int64_t sample, int64_t smallest, int64_t largest,
+                                   tamis_error *err)
+{
+    tamis_design *above = NULL, **second = NULL;
+    tamis_status status = TAMIS_OK;
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    if (smallest < 1) return tmi_fail(err, TAMIS_INVALID, "smallest: a cluster has at least one unit");
+    if (largest < smallest) return tmi_fail(err, TAMIS_INVALID, "largest: must not be below smallest");
+    if (clusters > MOST_CLUSTERS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are offered");
+    if (smallest != largest && clusters < 3 && 0 < sample && sample <= clusters) {
+        clusters *= 2;
+        sample *= 2;
+    }
+    TMI_TRY(tamis_design_srs(&above, clusters, sample, err));
+    second = tmi_alloc((size_t)clusters, sizeof *second);
+    if (!second) TMI_TRY(tmi_fail_memory(err));
+    for (int64_t c = 0; c < clusters; c++) TMI_TRY(tamis_design_census(&second[c], c < 2 ? largest : smallest, err));
+    TMI_TRY(tamis_design_take_stages(design, above, second, (size_t)clusters, err));
+done:
+    if (status != TAMIS_OK) tamis_design_free(above);
+    for (int64_t c = 0; second && status != TAMIS_OK && c < clusters; c++) tamis_design_free(second[c]);
+    tmi_free(second);
+    return status;
+}

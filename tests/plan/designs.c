@@ -109,6 +109,8 @@ static void strata_are_the_values_of_a_category(void **state)
     assert_int_equal(d->stratum_count, 2);
     assert_string_equal(d->strata[0].name, "b");
     assert_string_equal(d->strata[1].name, "a");
+    assert_string_equal(tamis_plan_stratum(p, 1), "a");
+    assert_null(tamis_plan_stratum(p, 2));
     assert_int_equal(d->strata[1].population, 7);
     assert_int_equal(d->population, 16);
     assert_int_equal(d->sample, 6);

@@ -184,6 +184,7 @@ static void bad_arguments_are_named(void **state)
     assert_int_equal(tamis_plan_release_folder(&folder, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "plan"));
     assert_null(tamis_plan_survey(NULL));
+    assert_null(tamis_plan_stratum(NULL, 0));
     tamis_design *design;
     tamis_sampling_facts facts;
     const tamis_number *eps, *delta;

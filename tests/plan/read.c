@@ -79,39 +79,6 @@ static void everything_is_read(void **state)
     tamis_plan_free(p);
 }
 
-static tamis_status sampling(const tamis_plan *p)
-{
-    tamis_design *design;
-    tamis_sampling_facts facts;
-    const tamis_number *eps, *delta;
-    tamis_status status = tamis_plan_sampling(&design, &facts, &eps, &delta, p, NULL);
-    assert_int_equal(status == TAMIS_OK, design != NULL);
-    assert_true(eps == p->privacy.loss.epsilon && delta == p->privacy.loss.delta);
-    tamis_design_free(design);
-    return status;
-}
-
-/* What is no simple random sample is never taken for one. */
-static void other_designs_do_not_amplify_as_srs(void **state)
-{
-    (void)state;
-    tamis_plan *p = read_good(text);
-    const tmi_plan_design srs = p->design;
-    assert_int_equal(sampling(p), TAMIS_OK);
-    for (int kind = TMI_DESIGN_CENSUS + 1; kind <= TMI_DESIGN_WEIGHTS; kind++) {
-        p->design.kind = (tmi_design_kind)kind;
-        assert_int_equal(sampling(p), TAMIS_REFUSED);
-    }
-    p->design = srs;
-    p->design.by = p->columns;
-    assert_int_equal(sampling(p), TAMIS_REFUSED);
-    p->design = srs;
-    p->design.weights_final = true;
-    assert_int_equal(sampling(p), TAMIS_REFUSED);
-    p->design = srs;
-    tamis_plan_free(p);
-}
-
 static void a_small_plan_has_defaults(void **state)
 {
     (void)state;
@@ -178,7 +145,6 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(everything_is_read),
-        cmocka_unit_test(other_designs_do_not_amplify_as_srs),
         cmocka_unit_test(a_small_plan_has_defaults),
         cmocka_unit_test(booleans_have_four_words),
         cmocka_unit_test(other_line_ends_and_a_byte_order_mark),

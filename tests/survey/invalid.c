@@ -36,6 +36,10 @@ static void sizes(void **state)
         INVALID("sample", d, tamis_design_srs(&d, 5, bad[i], &err));
         INVALID("sample", d, tamis_design_systematic(&d, 5, bad[i], 0, &err));
         INVALID("draws", d, tamis_design_srs_with_replacement(&d, 5, bad[i], &err));
+        INVALID("population", d, tamis_design_clusters(&d, bad[i], 1, 2, 2, &err));
+        INVALID("sample", d, tamis_design_clusters(&d, 5, bad[i], 2, 3, &err));
+        if (bad[i] < 1) INVALID("smallest", d, tamis_design_clusters(&d, 5, 2, bad[i], 3, &err));
+        if (bad[i] < 1) INVALID("largest", d, tamis_design_clusters(&d, 5, 2, 1, bad[i], &err));
     }
     d = rubbish;
     INVALID("sample", d, tamis_design_srs(&d, 5, 6, &err));
@@ -119,6 +123,7 @@ static void parts(void **state)
     INVALID("second", d, tamis_design_take_stages(&d, y, (tamis_design *[]){x, twice, y}, 3, &err));
     INVALID("second", d, tamis_design_take_stages(&d, y, NULL, 3, &err));
     assert_int_equal(tamis_design_take_strata(NULL, (tamis_design *[]){x}, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_design_clusters(NULL, 5, 2, 1, 3, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_take_stages(NULL, x, (tamis_design *[]){y}, 1, NULL), TAMIS_INVALID);
     tamis_design *large[3];
     for (size_t i = 0; i < 3; i++) large[i] = srs(TAMIS_MAX_UNITS / 2, 1);

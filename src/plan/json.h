@@ -1,0 +1,22 @@
+/* A plan as JSON, for the account and the certificate. The text is canonical: on one line, keys in alphabetical order, numbers
+ * as exact texts; equal plans have equal texts. It is again a plan (JSON is YAML), but for what is left out because it is
+ * nobody's business: folders, and how to connect to a database.                                                      */
+#ifndef TMI_PLAN_JSON_H
+#define TMI_PLAN_JSON_H
+
+#include "plan/plan.h"
+
+/* All of the plan but its ledger.
+ *
+ * Gives    a text that the caller frees with tmi_free; NULL on failure.
+ * Errors   SYSTEM (memory).                                                                                          */
+tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
+
+/* What the first release of an account fixes: source, design, unit, id, rows_per_unit, protect, given, design_variables,
+ * secret_sample, budget; connections as SHA-256. And `outsider`, what sampling adds: {"design": ...} as tamis_design_read
+ * takes it, or the reason why nothing is claimed.
+ *
+ * Gives    as above. */
+tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, tamis_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+#include "plan/names.h"
+
+const char *tmi_design_kind_name(tmi_design_kind kind)
+{
+    static const char *const names[] = {
+        [TMI_DESIGN_SRS] = "srs",
+        [TMI_DESIGN_CENSUS] = "census",
+        [TMI_DESIGN_SRS_WITH_REPLACEMENT] = "srs_with_replacement",
+        [TMI_DESIGN_BERNOULLI] = "bernoulli",
+        [TMI_DESIGN_POISSON] = "poisson",
+        [TMI_DESIGN_PPS] = "pps",
+        [TMI_DESIGN_SYSTEMATIC] = "systematic",
+        [TMI_DESIGN_CLUSTER] = "cluster",
+        [TMI_DESIGN_TWO_STAGE] = "two_stage",
+        [TMI_DESIGN_WEIGHTS] = "weights",
+    };
+    return names[kind];
+}
+
+const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
+{
+    static const char *const names[] = {
+        [TMI_COUNT] = "count",         [TMI_TOTAL] = "total",       [TMI_MEAN] = "mean",         [TMI_SHARE] = "share",
+        [TMI_RATIO] = "ratio",         [TMI_TABLE] = "table",       [TMI_HISTOGRAM] = "histogram", [TMI_VARIANCE] = "variance",
+        [TMI_QUANTILE] = "quantile",   [TMI_MEDIAN] = "median",
+    };
+    return names[kind];
+}
+
+const char *tmi_variance_name(tmi_variance_method method)
+{
+    static const char *const names[] = {
+        [TMI_VARIANCE_BEST] = NULL,
+        [TMI_VARIANCE_EXACT] = "exact",
+        [TMI_VARIANCE_HORVITZ_THOMPSON] = "horvitz_thompson",
+        [TMI_VARIANCE_YATES_GRUNDY] = "yates_grundy",
+        [TMI_VARIANCE_HAJEK] = "hajek",
+        [TMI_VARIANCE_DEVILLE] = "deville",
+        [TMI_VARIANCE_BREWER] = "brewer",
+        [TMI_VARIANCE_HARTLEY_RAO] = "hartley_rao",
+        [TMI_VARIANCE_OVERTON] = "overton",
+        [TMI_VARIANCE_WITH_REPLACEMENT] = "with_replacement",
+    };
+    return names[method];
+}
