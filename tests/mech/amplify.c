@@ -120,6 +120,7 @@ static void what_is_not_proved_is_refused(void **state)
            "with replacement");
     refuse(pps("sampford", pi), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
     refuse(systematic(6, 2, 0), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
+    refuse(srs(5, 5), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes how the others are drawn");
     refuse(bernoulli(5, "1/3"), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes the sample size");
     refuse(census(5), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes the sample size");
 }
