@@ -106,8 +106,8 @@ TAMIS_API tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_
  *
  * Needs    a kind other than NONE, sensitivity >= 0, whole if the noise is discrete; 0 <= eps <= TAMIS_MAX_LOSS,
  *          0 <= delta <= 1.
- * Gives    two doubles, mostly within 1e-11 of each other: `upper` was itself certified to meet the target, `lower` to miss it. {0, 0}
- *          if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a millionth of
+ * Gives    two doubles, mostly within 1e-11 of each other: `upper` was itself certified to meet the target, `lower` to
+ *          miss it. {0, 0} if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a millionth of
  *          the sensitivity does. For Laplace and Gaussian noise all scales above `upper` meet the target and all below `lower`
  *          miss it. Delta of the discrete Gaussian may rise with the scale here and there: smallest then means that the next
  *          scale below misses, not all of them, and a scale other than `upper` has to be asked by itself. On failure
