@@ -3,8 +3,8 @@
 #include <math.h>
 #include <tamis/rng.h>
 
-#include "num/ball.h"
 #include "num/number.h"
+#include "release/interval.h"
 
 tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
 {
@@ -13,57 +13,18 @@ tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
     return sum > limit ? limit : sum < -limit ? -limit : sum;
 }
 
-double tmi_noise_sd(const tamis_number *scale)
+double tmi_noise_sd(const tamis_number *scale, bool gaussian)
 {
-    double lambda = 1 / tmi_number_up(scale);
-    return M_SQRT2 * exp(-lambda / 2) / -expm1(-lambda);
+    return sqrt(tmi_noise_part_variance((tmi_noise_part){1, tmi_number_up(scale), gaussian}));
 }
 
-/* (1 - p) / (1 + p) = tanh(1 / (2 scale)) */
-double tmi_noise_zero(const tamis_number *scale)
+/* Laplace: (1 - p) / (1 + p) = tanh(1 / (2 scale)). Gaussian: one over the sum of exp(-k^2 / (2 scale^2)), which beyond
+ * scale 2 is scale sqrt(2 pi) to 1e-17. */
+double tmi_noise_zero(const tamis_number *scale, bool gaussian)
 {
-    return tanh(0.5 / tmi_number_nearest(scale));
-}
-
-typedef struct tail {
-    const tamis_number *scale, *alpha;
-} tail;
-
-/* scale * (log 2 - log(1 + p) - log alpha) */
-static tamis_status reach(tmi_ball *value, const void *context, long bits, tamis_error *err)
-{
-    (void)err;
-    const tail *t = context;
-    tmi_ball s, x, y;
-    tmi_ball_init(&s);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
-    tmi_ball_set_number(&s, t->scale, bits);
-    tmi_ball_set_int(&x, -1);
-    tmi_ball_div(&x, &x, &s, bits);
-    tmi_ball_exp(&x, &x, bits);
-    tmi_ball_log1p(&x, &x, bits);
-    tmi_ball_set_number(&y, t->alpha, bits);
-    tmi_ball_log(&y, &y, bits);
-    tmi_ball_add(&x, &x, &y, bits);
-    tmi_ball_set_int(&y, 2);
-    tmi_ball_log(&y, &y, bits);
-    tmi_ball_sub(&x, &y, &x, bits);
-    tmi_ball_mul(value, &s, &x, bits);
-    tmi_ball_clear(&s);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
-    return TAMIS_OK;
-}
-
-tamis_status tmi_noise_reach(int64_t *k, const tamis_number *scale, const tamis_number *alpha, tamis_error *err)
-{
-    *k = INT64_MAX;
-    tail t = {scale, alpha};
-    tamis_bound bound;
-    tamis_status status = tmi_certify(&bound, 1e-12, reach, &t, err);
-    if (status != TAMIS_OK) return status;
-    double whole = ceil(bound.upper);
-    *k = whole <= 1 ? 0 : (int64_t)whole - 1;
-    return TAMIS_OK;
+    double s = tmi_number_nearest(scale), sum = 1;
+    if (!gaussian) return tanh(0.5 / s);
+    if (s > 2) return 1 / (s * sqrt(2 * M_PI));
+    for (int k = 1; k <= 20; k++) sum += 2 * exp(-k * k / (2 * s * s));
+    return 1 / sum;
 }

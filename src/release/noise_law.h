@@ -1,7 +1,8 @@
-/* Discrete Laplace noise X, P(X = k) proportional to p^|k| with p = exp(-1/scale): its spread and its tails. */
+/* Integer noise X: how it is added, and its spread. */
 #ifndef TMI_NOISE_LAW_H
 #define TMI_NOISE_LAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tamis/num.h>
 
@@ -14,19 +15,10 @@
  * moves two neighbours no farther apart. */
 tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit);
 
-/* The standard deviation, sqrt(2 p) / (1 - p). */
-double tmi_noise_sd(const tamis_number *scale);
+/* The standard deviation of the law with this scale. */
+double tmi_noise_sd(const tamis_number *scale, bool gaussian);
 
-/* P(X = 0) = (1 - p) / (1 + p), to a few units of the last digit. */
-double tmi_noise_zero(const tamis_number *scale);
-
-/* A k with P(|X| > k) <= alpha, the smallest one unless the deciding comparison is closer than 1e-12.
- *
- * P(|X| > k) = 2 p^(k+1) / (1 + p) <= alpha  if and only if  k + 1 >= scale * log(2 / ((1 + p) alpha)). The right side
- * is enclosed, and its upper end is used.
- *
- * Needs    scale in the range of tamis_noise_laplace_new, 10^-9 <= alpha < 1, so that k < 2^55 * 22 < 2^60.
- * Errors   UNABLE, SYSTEM; *k is then INT64_MAX.                                                                     */
-tamis_status tmi_noise_reach(int64_t *k, const tamis_number *scale, const tamis_number *alpha, tamis_error *err);
+/* P(X = 0), to a few units of the last digit. */
+double tmi_noise_zero(const tamis_number *scale, bool gaussian);
 
 #endif

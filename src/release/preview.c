@@ -1,5 +1,6 @@
 /* tamis_check: everything that can be said before a row is read. */
 #include <math.h>
+#include <string.h>
 #include <tamis/release.h>
 
 #include "base/decimal.h"
@@ -9,9 +10,7 @@
 #include "release/promise.h"
 #include "release/request.h"
 #include "release/results.h"
-#include "release/sensitivity.h"
-#include "release/noise_law.h"
-#include "release/statistic.h"
+#include "release/outlook.h"
 
 struct tamis_preview {
     tmi_schedule schedule;
@@ -45,11 +44,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
         status = tmi_fail_memory(err);
         goto done;
     }
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        tmi_case c;
-        TMI_TRY(tmi_case_make(&c, &p->schedule, i, err));
-        tmi_statistic_of(c.statistic)->expect(&p->outlooks[i], &c);
-    }
+    for (size_t i = 0; i < plan->statistic_count; i++) tmi_outlook_make(&p->outlooks[i], &p->schedule, i);
     *preview = p;
     p = NULL;
 
@@ -74,7 +69,7 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     const tmi_outlook *o = &p->outlooks[i];
     tmi_json_open(out, '{');
     tmi_json_key(out, "statistic");
-    tmi_json_put_string(out, tmi_statistic_of(s)->name);
+    tmi_json_put_string(out, tmi_statistic_name(s));
     tmi_json_key(out, "column");
     tmi_json_put_string(out, s->column ? s->column->name : NULL);
     tmi_json_key(out, "by");
@@ -82,11 +77,13 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
     tmi_json_key(out, "known");
-    tmi_json_put_boolean(out, p->schedule.uses[i].count == 0);
+    tmi_json_put_boolean(out, p->schedule.uses[i].known);
     tmi_json_key(out, "noise_sd");
     tmi_json_put_real(out, o->noise_sd);
     tmi_json_key(out, "share_of_range");
     tmi_json_put_real(out, o->noise_sd / o->range);
+    tmi_json_key(out, "sampling_se");
+    tmi_json_put_real(out, o->sampling_sd);
     tmi_json_key(out, "share_of_expected");
     tmi_json_put_real(out, o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
     tmi_json_key(out, "warning");
@@ -114,11 +111,7 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_json_key(&out, "measurements");
     tmi_json_open(&out, '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
-        tmi_put_measurement(&out, &s->measurements[i]);
-        tmi_json_key(&out, "cells");
-        tmi_json_put_integer(&out, (int64_t)s->measurements[i].cells);
-        tmi_json_key(&out, "noise_sd");
-        tmi_json_put_real(&out, tmi_noise_sd(s->measurements[i].scale));
+        tmi_put_measurement(&out, s, &s->measurements[i]);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
@@ -141,7 +134,7 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
 
 /* ---- for people ---- */
 
-/* A row of at most five cells, each made by a small text; `cells` are cleared. */
+/* A row of at most six cells, each made by a small text; `cells` are cleared. */
 static void add_row(tmi_text_table *table, tmi_text *cells, size_t count)
 {
     const char *strings[TMI_TABLE_COLUMNS];
@@ -163,25 +156,26 @@ static void put_percent(tmi_text *text, double share)
 
 static void write_statistics(tmi_text *text, const tamis_preview *p)
 {
-    static const char *const heading[] = {"", "noise ±", "of the range", "of the expected", ""};
-    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    static const char *const heading[] = {"", "noise ±", "of the range", "of the expected", "sampling ±", ""};
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     tmi_text_table table;
-    tmi_table_init(&table, 5, align);
+    tmi_table_init(&table, 6, align);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < p->schedule.plan->statistic_count; i++) {
         const tmi_outlook *o = &p->outlooks[i];
-        tmi_text cells[5];
-        for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
+        tmi_text cells[6];
+        for (size_t c = 0; c < 6; c++) tmi_text_init(&cells[c]);
         tmi_statistic_title(&cells[0], &p->schedule.plan->statistics[i]);
-        if (p->schedule.uses[i].count == 0) {
+        if (p->schedule.uses[i].known) {
             tmi_text_put(&cells[1], "known");
         } else {
             tmi_text_rounded(&cells[1], o->noise_sd, tmi_decimals_of(o->noise_sd));
             put_percent(&cells[2], o->noise_sd / o->range);
             put_percent(&cells[3], o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
-            if (is_drowned(o)) tmi_text_put(&cells[4], "drowned in noise");
+            if (isfinite(o->sampling_sd)) tmi_text_rounded(&cells[4], o->sampling_sd, tmi_decimals_of(o->sampling_sd));
+            if (is_drowned(o)) tmi_text_put(&cells[5], "drowned in noise");
         }
-        add_row(&table, cells, 5);
+        add_row(&table, cells, 6);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
@@ -194,42 +188,70 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
 /* Around which value, and on which grid if its step is not 1: the integers of the table count steps. */
 static void put_grid(tmi_text *text, const tmi_measurement *m)
 {
-    if (m->kind != TMI_SUM) return;
-    if (m->centre != 0) {
+    const tmi_quantity *q = &m->quantity;
+    if (!q->x || q->x->conditions || q->x->by_stratum) return;
+    if (q->centre_x != 0) {
         tmi_text_put(text, " minus ");
-        tmi_text_real(text, (double)m->centre * m->column->grid.step);
+        tmi_text_real(text, (double)q->centre_x * q->x->grid.step);
     }
-    if (m->column->grid.step == 1) return;
+    if (q->x->grid.step == 1) return;
     tmi_text_put(text, ", steps of ");
-    tmi_text_number(text, m->column->step);
+    tmi_text_number(text, q->x->step);
+}
+
+/* For people: six digits. */
+static void put_short(tmi_text *text, const tamis_number *x)
+{
+    double value = tmi_number_nearest(x);
+    tmi_text_format(text, "%.6g", value);
+}
+
+static bool same_inequality(tmi_text *words, const tmi_schedule *s, size_t j)
+{
+    tmi_text other;
+    tmi_text_init(&other);
+    tmi_measurement_inequality(&other, &s->measurements[j], &s->plan->privacy);
+    if (other.failed) words->failed = true;
+    bool same = !other.failed && strcmp(other.bytes, words->bytes) == 0;
+    tmi_text_clear(&other);
+    return same;
 }
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s)
 {
-    static const char *const heading[] = {"measured with noise", "cells", "sensitivity", "epsilon", "noise scale"};
+    const char *heading[] = {"measured with noise", "cells", "sensitivity", s->gaussian ? "rho" : "epsilon", "noise scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     tmi_text_table table;
+    tmi_text words;
     tmi_table_init(&table, 5, align);
     tmi_table_row(&table, heading);
-    bool one = false, several = false;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        tmi_text cells[5];
-        for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
-        tmi_measurement_name(&cells[0], m);
-        put_grid(&cells[0], m);
-        tmi_text_rounded(&cells[1], (double)m->cells, 0);
-        tmi_text_rounded(&cells[2], (double)m->sensitivity, 0);
-        tmi_text_number(&cells[3], m->epsilon);
-        tmi_text_number(&cells[4], m->scale);
-        add_row(&table, cells, 5);
-        if (m->cells > 1) several = true;
-        else one = true;
+        for (size_t h = 0; h < m->law_count; h++) {
+            tmi_text cells[5];
+            for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
+            if (h == 0) tmi_measurement_name(&cells[0], m);
+            if (h == 0) put_grid(&cells[0], m);
+            if (m->law_count > 1) tmi_text_format(&cells[0], "%s%s", h == 0 ? ": " : "  ", s->plan->design.strata[h].name);
+            tmi_text_rounded(&cells[1], (double)(m->cells / m->law_count), 0);
+            if (s->gaussian) tmi_text_rounded(&cells[2], sqrt(tmi_number_nearest(m->laws[h].l2_squared)), 2);
+            else tmi_text_rounded(&cells[2], (double)m->laws[h].l1, 0);
+            put_short(&cells[3], m->part);
+            put_short(&cells[4], m->laws[h].scale);
+            add_row(&table, cells, 5);
+        }
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
-    if (one) tmi_text_wrap(text, "  one cell: ", "    ", tmi_sensitivity_words(1));
-    if (several) tmi_text_wrap(text, "  several cells: ", "    ", tmi_sensitivity_words(2));
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        tmi_text_init(&words);
+        tmi_measurement_inequality(&words, &s->measurements[i], &s->plan->privacy);
+        bool told = false;
+        for (size_t j = 0; j < i && !words.failed; j++) told = told || same_inequality(&words, s, j);
+        if (words.failed) text->failed = true;
+        else if (!told) tmi_text_wrap(text, "  ", "    ", words.bytes);
+        tmi_text_clear(&words);
+    }
 }
 
 tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err)
@@ -240,7 +262,7 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
     const tmi_schedule *s = &preview->schedule;
     tmi_text t;
     tmi_text_init(&t);
-    tmi_write_heading(&t, s, "what this plan would release (no data were read)");
+    tmi_write_heading(&t, s->plan, "what this plan would release (no data were read)");
     write_statistics(&t, preview);
     tmi_text_put(&t, "\n");
     if (s->measurement_count > 0) {

@@ -9,7 +9,6 @@
 #include "num/number.h"
 #include "privacy/meaning.h"
 #include "release/noise_law.h"
-#include "release/sensitivity.h"
 #include "release/specification.h"
 
 /* ---- exact numbers ---- */
@@ -39,28 +38,40 @@ void tmi_text_number_up(tmi_text *text, const tamis_number *number)
     else text->failed = true;
 }
 
-void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what)
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 {
-    tmi_text_format(text, "%s: %s\n", schedule->plan->survey, what);
-    schedule->design->describe(text, &schedule->plan->design);
-    tmi_text_format(text, "; one record is one %s\n\n", schedule->plan->privacy.unit);
+    tmi_text_format(text, "%s: %s\n", plan->survey, what);
+    tmi_describe_design(text, &plan->design);
+    tmi_text_format(text, "; one record is one %s\n\n", plan->privacy.unit);
 }
 
 /* ---- JSON ---- */
 
-static void put_loss(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
+static void put_bounds(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_json_open(out, '{');
     tmi_json_key(out, "epsilon");
     tmi_json_put_bound(out, epsilon);
     tmi_json_key(out, "delta");
     tmi_json_put_bound(out, delta);
+}
+
+static void put_loss(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
+{
+    tmi_json_open(out, '{');
+    put_bounds(out, epsilon, delta);
     tmi_json_close(out, '}');
 }
 
 void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    put_loss(out, tmi_number_bound(schedule->spent), (tamis_bound){0, 0});
+    if (!schedule->gaussian) {
+        put_loss(out, tmi_number_bound(schedule->spent), (tamis_bound){0, 0});
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "rho");
+    tmi_json_put_bound(out, tmi_number_bound(schedule->spent));
+    tmi_json_close(out, '}');
 }
 
 static bool is_census(const tmi_schedule *schedule)
@@ -85,19 +96,18 @@ static void put_setting(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, '}');
 }
 
-/* The same loss for the three who may want to know, in exact numbers; zero and the outsider's are freed by the caller. */
+/* The same loss for the three who may want to know, in exact numbers; the outsider's are freed by the caller. */
 typedef struct losses {
-    tamis_number *zero, *epsilon, *delta;
+    tamis_number *epsilon, *delta;
     tamis_promise promise;
 } losses;
 
 static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_error *err)
 {
     const tmi_outsider *outsider = &schedule->outsider;
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     *l = (losses){0};
-    TMI_TRY(tmi_number_ratio(&l->zero, 0, 1, err));
-    l->promise = (tamis_promise){.eps = schedule->spent, .delta = l->zero};
+    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta};
     if (outsider->proved) {
         TMI_TRY(tmi_number_double(&l->epsilon, outsider->epsilon.upper, err));
         TMI_TRY(tmi_number_double(&l->delta, outsider->delta.upper, err));
@@ -111,7 +121,6 @@ done:
 
 static void losses_clear(losses *l)
 {
-    tamis_number_free(l->zero);
     tamis_number_free(l->epsilon);
     tamis_number_free(l->delta);
 }
@@ -135,6 +144,35 @@ static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
     losses_clear(&l);
 }
 
+static void put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const tmi_outsider *o = &schedule->outsider;
+    if (!o->proved) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    put_bounds(out, o->epsilon, o->delta);
+    tmi_json_key(out, "theorem");
+    tmi_json_put_string(out, o->theorem);
+    if (o->part_count > 1) {
+        tmi_json_key(out, "by_stratum");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < o->part_count; i++) {
+            const tmi_outsider_part *p = &o->parts[i];
+            tmi_json_open(out, '{');
+            tmi_json_key(out, "stratum");
+            tmi_json_put_string(out, schedule->plan->design.strata[p->stratum].name);
+            tmi_json_key(out, "take_all");
+            tmi_json_put_boolean(out, p->take_all);
+            put_bounds(out, p->epsilon, p->delta);
+            tmi_json_close(out, '}');
+        }
+        tmi_json_close(out, ']');
+    }
+    tmi_json_close(out, '}');
+}
+
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tmi_outsider *outsider = &schedule->outsider;
@@ -144,10 +182,9 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_key(out, "specification");
     tmi_put_specification(out, schedule);
     tmi_json_key(out, "sample");
-    tmi_put_spent(out, schedule);
+    put_loss(out, tmi_number_bound(schedule->epsilon), tmi_number_bound(schedule->delta));
     tmi_json_key(out, "outsider");
-    if (outsider->proved) put_loss(out, outsider->epsilon, outsider->delta);
-    else tmi_json_put_null(out);
+    put_outsider_loss(out, schedule);
     if (!outsider->proved) {
         tmi_json_key(out, "outsider_reason");
         tmi_json_put_string(out, outsider->reason);
@@ -157,84 +194,21 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, '}');
 }
 
-void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule)
-{
-    tmi_json_open(out, '{');
-    tmi_json_key(out, schedule->design->name);
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "population");
-    tmi_json_put_integer(out, schedule->plan->design.population);
-    tmi_json_key(out, "sample");
-    tmi_json_put_integer(out, schedule->plan->design.sample);
-    tmi_json_close(out, '}');
-    tmi_json_close(out, '}');
-}
-
-static void put_name(tmi_json_out *out, const tmi_measurement *m)
-{
-    tmi_text name;
-    tmi_text_init(&name);
-    tmi_measurement_name(&name, m);
-    if (name.failed) out->text->failed = true;
-    tmi_json_put_string(out, name.bytes);
-    tmi_text_clear(&name);
-}
-
-void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *m)
-{
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "name");
-    put_name(out, m);
-    tmi_json_key(out, "measure");
-    tmi_json_put_string(out, m->kind == TMI_SUM ? "sum" : "rows");
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, m->column ? m->column->name : NULL);
-    tmi_json_key(out, "by");
-    tmi_json_open(out, '[');
-    for (size_t i = 0; i < m->by_count; i++) tmi_json_put_string(out, m->by[i]->name);
-    tmi_json_close(out, ']');
-    if (m->kind == TMI_SUM) {
-        tmi_json_key(out, "grid");
-        tmi_json_open(out, '{');
-        tmi_json_key(out, "from");
-        tmi_put_exact(out, m->column->from);
-        tmi_json_key(out, "to");
-        tmi_put_exact(out, m->column->to);
-        tmi_json_key(out, "step");
-        tmi_put_exact(out, m->column->step);
-        tmi_json_key(out, "centre");
-        tmi_json_put_integer(out, m->centre);
-        tmi_json_close(out, '}');
-    }
-    tmi_json_key(out, "sensitivity");
-    tmi_json_put_integer(out, m->sensitivity);
-    tmi_json_key(out, "inequality");
-    tmi_json_put_string(out, tmi_sensitivity_words(m->cells));
-    tmi_json_key(out, "epsilon");
-    tmi_put_exact(out, m->epsilon);
-    tmi_json_key(out, "noise");
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "law");
-    tmi_json_put_string(out, "discrete_laplace");
-    tmi_json_key(out, "scale");
-    tmi_put_exact(out, m->scale);
-    tmi_json_close(out, '}');
-}
-
 /* ---- warnings ---- */
 
 /* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
 #define BARE (1.0 / 2)
 
 /* The sentence about one measurement; false if its noise is worth the name. */
-static bool warn(tmi_text *sentence, const tmi_measurement *m)
+static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m)
 {
-    double zero = tmi_noise_zero(m->scale);
+    double zero = 0;
+    for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
     if (!(zero > BARE)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
     tmi_measurement_name(sentence, m);
     tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
-                    "exact ones. Choose a smaller epsilon.", (int)fmin(99, floor(100 * zero)));
+                    "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
     return true;
 }
 
@@ -255,7 +229,7 @@ void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
-        bool bare = warn(&sentence, &schedule->measurements[i]);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i]);
         if (sentence.failed) out->text->failed = true;
         if (bare) tmi_json_put_string(out, sentence.bytes);
         tmi_text_clear(&sentence);
@@ -270,7 +244,7 @@ static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
-        bool bare = warn(&sentence, &schedule->measurements[i]);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i]);
         if (sentence.failed) text->failed = true;
         else if (bare) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
         tmi_text_clear(&sentence);
@@ -284,12 +258,13 @@ static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
 static const char nothing_counts[] =
     "Nothing keeps count: each further release of this sample adds its epsilon to this one, and tamis does not add them "
     "up in this version. Keep the sum yourself.";
-static const char noise_only[] =
-    "The intervals cover the noise only. The error of sampling, which every survey has, comes on top; this version does not "
-    "estimate it from protected data.";
 static const char clamped[] =
     "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
     "that reported.";
+static const char final_weights[] =
+    "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
+static const char nonresponse[] =
+    "The file holds respondents only, and weights stay the design's: means and shares are of those who answered.";
 static const char declared[] =
     "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
     "looking at the data.";
@@ -303,11 +278,12 @@ static bool has_numbers(const tmi_schedule *schedule)
 }
 
 /* The sentences that hold for this schedule; returns how many. */
-static size_t sentences(const char *list[4], const tmi_schedule *schedule)
+static size_t sentences(const char *list[6], const tmi_schedule *schedule)
 {
     size_t count = 0;
     list[count++] = nothing_counts;
-    if (schedule->plan->design.sample < schedule->plan->design.population) list[count++] = noise_only;
+    if (schedule->plan->design.weights_final) list[count++] = final_weights;
+    if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
     if (has_numbers(schedule)) list[count++] = clamped;
     list[count++] = declared;
     return count;
@@ -315,7 +291,7 @@ static size_t sentences(const char *list[4], const tmi_schedule *schedule)
 
 void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    const char *list[4];
+    const char *list[6];
     size_t count = sentences(list, schedule);
     tmi_json_open(out, '[');
     for (size_t i = 0; i < count; i++) tmi_json_put_string(out, list[i]);
@@ -343,13 +319,20 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule)
     const tamis_setting *setting = schedule->plan->privacy.setting;
     put_whose(p, schedule);
     tmi_text_put(p, ": epsilon ");
-    tmi_text_number_up(p, schedule->spent);
-    tmi_text_format(p, ", delta 0 (%s). Replacing %s%s's record by any other%s changes the probability of any output by a factor "
+    tmi_text_number_up(p, schedule->epsilon);
+    tmi_text_put(p, ", delta ");
+    tmi_text_number_up(p, schedule->delta);
+    if (schedule->gaussian) tmi_text_put(p, ", rho ");
+    if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
+    tmi_text_format(p, " (%s). Replacing %s%s's record by any other%s changes the probability of any output by a factor "
                     "of at most exp(", setting->name, is_census(schedule) ? "one " : "such a ", schedule->plan->privacy.unit,
                     setting->size_is_public ? "" : ", or taking it away,");
-    tmi_text_number_up(p, schedule->spent);
-    tmi_text_format(p, "), whatever an attacker knows about all the others%s. The noise is exact discrete Laplace noise on "
-                    "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled");
+    tmi_text_number_up(p, schedule->epsilon);
+    tmi_text_put(p, ")");
+    if (schedule->gaussian) tmi_text_put(p, " and delta");
+    tmi_text_format(p, ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
+                    "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled",
+                    schedule->gaussian ? "Gaussian" : "Laplace");
 }
 
 static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
@@ -359,11 +342,12 @@ static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
         tmi_text_format(p, "Outsider: no further number, because %s.", outsider->reason);
         return;
     }
-    char epsilon[TMI_DECIMAL];
+    char epsilon[TMI_DECIMAL], delta[TMI_DECIMAL];
     tamis_decimal_up(epsilon, outsider->epsilon.upper, 4); /* for people; the JSON has 17 digits */
-    tmi_text_format(p, "Outsider: epsilon %s, delta 0, for any %s of the %s as long as nobody outside knows who was sampled. It "
+    tamis_decimal_up(delta, outsider->delta.upper, 4);
+    tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
                     "is the number of this release alone: with others of this sample, the epsilons of sampled units are added "
-                    "up first and amplified once.", epsilon, schedule->plan->privacy.unit,
+                    "up first and amplified once.", epsilon, delta, schedule->plan->privacy.unit,
                     tamis_level_name(schedule->plan->privacy.setting->protect));
 }
 
@@ -387,7 +371,7 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
     write_meaning(text, schedule);
     if (!released) tmi_write_specification(text, schedule);
 
-    const char *list[4];
+    const char *list[6];
     size_t count = sentences(list, schedule);
     tmi_text_put(text, "\nWhat is not covered\n");
     for (size_t i = 0; i < count; i++) tmi_text_wrap(text, "  - ", "    ", list[i]);

@@ -6,13 +6,13 @@
 #include "release/schedule.h"
 
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
-void tmi_write_heading(tmi_text *text, const tmi_schedule *schedule, const char *what);
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
 
 /* Value of the key "guarantee": {"setting", "specification", "sample": {epsilon, delta}, "outsider", "outsider_reason",
  * "meaning"}. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* {"epsilon": {lower, upper}, "delta": {lower, upper}} */
+/* {"epsilon": {lower, upper}, "delta": {lower, upper}}, or {"rho": {lower, upper}} */
 void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 
 /* Value of the key "not_covered": a list of sentences. */
@@ -24,8 +24,8 @@ void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
 /* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
 
-/* {"name", ..., "noise": {"law", "scale"}}: what a measurement is, without its numbers; the object stays open. */
-void tmi_put_measurement(tmi_json_out *out, const tmi_measurement *measurement);
+/* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
+void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
 
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);

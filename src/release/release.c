@@ -25,6 +25,19 @@ tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_
     return status == TAMIS_OK ? tmi_results_csv(text, &release->results, err) : status;
 }
 
+/* What a row of each stratum stands for, where rows do not bring it themselves. */
+static void put_weights(tmi_json_out *out, const tmi_schedule *s)
+{
+    tmi_json_key(out, "weights");
+    if (s->sampling.weights == TMI_ROWS) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '[');
+    for (size_t h = 0; h < s->sampling.strata; h++) tmi_put_exact(out, s->sampling.weight[h]);
+    tmi_json_close(out, ']');
+}
+
 static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
 {
     tmi_json_key(out, "values");
@@ -34,7 +47,11 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
         tmi_int128_text(value, noisy[cell]);
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
-        tmi_put_group(out, m->by, m->by_count, cell);
+        tmi_put_group(out, m->by, m->by_count, cell / m->units);
+        if (m->units > 1) {
+            tmi_json_key(out, "unit");
+            tmi_json_put_integer(out, (int64_t)(cell % m->units));
+        }
         tmi_json_key(out, "value");
         tmi_json_put_number(out, value);
         tmi_json_close(out, '}');
@@ -58,12 +75,11 @@ tamis_status tamis_release_measurements(char **text, const tamis_release *releas
     tmi_json_put_string(&out, s->plan->survey);
     tmi_json_key(&out, "design");
     tmi_put_design(&out, s);
-    tmi_json_key(&out, "weight");
-    tmi_put_exact(&out, s->weight);
+    put_weights(&out, s);
     tmi_json_key(&out, "measurements");
     tmi_json_open(&out, '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
-        tmi_put_measurement(&out, &s->measurements[i]);
+        tmi_put_measurement(&out, s, &s->measurements[i]);
         put_values(&out, &s->measurements[i], release->noisy[i]);
         tmi_json_close(&out, '}');
     }
@@ -80,10 +96,9 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     const tmi_schedule *s = &release->schedule;
     tmi_text t;
     tmi_text_init(&t);
-    tmi_write_heading(&t, s, "protected release");
+    tmi_write_heading(&t, s->plan, "protected release");
     tmi_results_table(&t, &release->results);
-    tmi_text_put(&t, "noise ± is one standard deviation of the noise that was added\n");
-    tmi_text_put(&t, "intervals hold with at least the stated confidence, those of means with more\n\n");
+    tmi_text_put(&t, "standard errors and intervals hold both the sampling and the noise\n\n");
     tmi_write_promise(&t, s, true);
     if (release->folder) {
         tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json\n", release->folder);

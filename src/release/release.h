@@ -4,6 +4,7 @@
 
 #include <tamis/release.h>
 
+#include "engine/engine.h"
 #include "release/results.h"
 
 struct tamis_release {
@@ -13,12 +14,15 @@ struct tamis_release {
     char *folder; /* where the files are; NULL: nowhere */
 };
 
-tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const char *folder,
-                              tamis_progress *progress, void *context, tamis_error *err);
+/* How a run is made. */
+typedef struct tmi_run {
+    const char *folder;       /* NULL: nothing is written */
+    tamis_progress *progress; /* may be NULL */
+    void *context;
+} tmi_run;
 
-/* Where the number of rows is public: that it is the declared one is checked before a value is read. */
-tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
-                            size_t column_count, tamis_progress *progress, void *context, tamis_error *err);
+tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
+                              tamis_error *err);
 
 /* The engine that a run asks for. */
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,

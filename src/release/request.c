@@ -1,6 +1,6 @@
 #include "release/request.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "base/memory.h"
 
@@ -12,127 +12,178 @@ static size_t answer_count(const tmi_table *table)
 void tmi_asking_clear(tmi_asking *a)
 {
     for (size_t t = 0; a->answers && t < a->table_count; t++) {
+        if (!a->answers[t]) continue;
         tmi_wipe(a->answers[t], answer_count(&a->tables[t]) * sizeof **a->answers);
         tmi_free(a->answers[t]);
     }
     tmi_free(a->answers);
-    tmi_free(a->columns);
-    tmi_free(a->column_list);
     tmi_free(a->tables);
     tmi_free(a->measures);
     tmi_free(a->by);
     tmi_free(a->slots);
+    tmi_columns_clear(&a->columns);
+    tmi_variance_groups_clear(&a->groups);
     *a = (tmi_asking){0};
 }
 
-const tmi_column *tmi_asking_column(const tmi_asking *a, const tmi_plan_column *column)
+/* ---- the columns of the design ---- */
+
+static const tmi_column *lookup(tmi_asking *a, const char *name, const int64_t *numbers)
 {
-    for (size_t i = 0; column && i < a->column_count; i++) {
-        if (strcmp(a->columns[i].name, column->name) == 0) return &a->columns[i];
+    return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = a->stratum, .numbers = numbers});
+}
+
+static void add_factor(tmi_asking *a, const tmi_column *column)
+{
+    a->weights[a->weight_count++] = (tmi_factor){column, 0};
+}
+
+/* Numbers from `low` to `high` steps. */
+static const tmi_column *number(tmi_asking *a, const char *name, double step, int64_t low, int64_t high, bool reciprocal)
+{
+    tmi_grid grid = {(double)low * step, (double)high * step, step, low, high};
+    return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_NUMBER, .grid = grid, .reciprocal = reciprocal});
+}
+
+/* Weights that rows bring, in the factors that tmi_sampling counts with. */
+static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_sampling *sampling = &s->sampling;
+    if (sampling->stages) {
+        bool apart = sampling->strata > 1;
+        int64_t most = INT64_C(1) << TMI_STAGE_BITS;
+        if (apart) add_factor(a, lookup(a, "clusters drawn", sampling->points));
+        add_factor(a, number(a, d->second_population, 1, d->second_take, most, false));
+        if (d->second_take == 0) add_factor(a, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, most, true));
+        return;
     }
-    return NULL;
+    double step = tmi_number_nearest(sampling->step);
+    add_factor(a, number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight));
 }
 
-static void take_column(tmi_asking *a, const tmi_plan_column *column)
+static void add_design(tmi_asking *a, const tmi_schedule *s)
 {
-    if (!column || tmi_asking_column(a, column)) return;
-    a->column_list[a->column_count] = &a->columns[a->column_count];
-    a->columns[a->column_count++] = (tmi_column){
-        .name = column->name,
-        .kind = column->is_number ? TMI_NUMBER : TMI_CATEGORY,
-        .grid = column->grid,
-        .missing_codes = column->missing_codes,
-        .missing_code_count = column->missing_code_count,
-        .values = (const char *const *)column->values,
-        .value_count = column->value_count,
-    };
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_sampling *sampling = &s->sampling;
+    a->stratum = tmi_columns_take(&a->columns, d->by);
+    a->unit = tmi_columns_add_label(&a->columns, s->plan->privacy.id);
+    a->cluster = tmi_columns_add_label(&a->columns, d->cluster);
+    if (sampling->weights == TMI_ROWS) {
+        add_row_weights(a, s);
+    } else if (sampling->weights == TMI_STRATA) {
+        add_factor(a, lookup(a, "weight of the stratum", sampling->points));
+        a->spread = lookup(a, "spread of the stratum", sampling->spread_points);
+    }
+    if (!sampling->clustered) return;
+    a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_GROUPS,
+                                                          .of = a->cluster ? a->cluster : a->unit,
+                                                          .stratum = sampling->stays ? a->stratum : NULL,
+                                                          .value_count = a->groups.count,
+                                                          .cell_of = (const int32_t *const *)a->groups.cell_of,
+                                                          .cluster_counts = a->groups.cluster_counts});
 }
 
-static bool same_by(const tmi_asking *a, const tmi_table *table, const tmi_measurement *m)
+/* ---- measures ---- */
+
+static void add(tmi_measure *measure, const tmi_column *column, int64_t minus)
 {
-    if (table->by_count != m->by_count) return false;
-    for (size_t i = 0; i < m->by_count; i++) {
-        if (table->by[i] != tmi_asking_column(a, m->by[i])) return false;
+    measure->factors[measure->factor_count++] = (tmi_factor){column, minus};
+}
+
+/* The factors in the order in which measurement.c multiplies their ends. */
+static tmi_measure measure_of(tmi_asking *a, const tmi_sampling *s, const tmi_measurement *m)
+{
+    const tmi_quantity *q = &m->quantity;
+    tmi_measure measure = {.shift = m->shift, .low = m->low, .high = m->high};
+    if (q->weighing == TMI_SPREAD && a->spread) {
+        add(&measure, a->spread, 0);
+    } else if (q->weighing != TMI_UNWEIGHED) {
+        for (size_t i = 0; i < a->weight_count; i++) add(&measure, a->weights[i].column, 0);
+    }
+    if (q->weighing == TMI_SPREAD && !a->spread)
+        add(&measure, a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->step)));
+    if (q->x) add(&measure, tmi_columns_take(&a->columns, q->x), q->centre_x);
+    if (q->y) add(&measure, tmi_columns_take(&a->columns, q->y), q->centre_y);
+    measure.present[0] = tmi_columns_take(&a->columns, q->present);
+    measure.where = tmi_columns_take(&a->columns, q->where);
+    return measure;
+}
+
+static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t count)
+{
+    if (table->by_count != count) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (table->by[i] != by[i]) return false;
     }
     return true;
 }
 
-/* The table of a measurement's groups. Its measures come later, when all tables are there: they stand in one array. */
+/* The table of a measurement's dimensions. Its measures come later, when all tables are there: they stand in one array. */
 static size_t table_of(tmi_asking *a, const tmi_measurement *m, size_t *by_used)
 {
-    size_t t = 0;
-    while (t < a->table_count && !same_by(a, &a->tables[t], m)) t++;
-    if (t < a->table_count) return t;
     const tmi_column **by = a->by + *by_used;
-    for (size_t i = 0; i < m->by_count; i++) by[i] = tmi_asking_column(a, m->by[i]);
-    *by_used += m->by_count;
-    a->tables[a->table_count++] = (tmi_table){.by = by, .by_count = m->by_count};
+    size_t t = 0, count = m->by_count;
+    for (size_t i = 0; i < count; i++) by[i] = tmi_columns_take(&a->columns, m->by[i]);
+    if (m->units > 1) by[count++] = a->units;
+    while (t < a->table_count && !same_by(&a->tables[t], by, count)) t++;
+    if (t < a->table_count) return t;
+    *by_used += count;
+    a->tables[a->table_count++] = (tmi_table){.by = by, .by_count = count};
     return t;
-}
-
-static bool same_measure(const tmi_measure *a, const tmi_measure *b)
-{
-    return a->factor_count == b->factor_count && a->factors[0].column == b->factors[0].column &&
-           a->present[0] == b->present[0];
-}
-
-static size_t measure_of(tmi_table *table, tmi_measure *measures, tmi_measure_kind kind, const tmi_column *column)
-{
-    const tmi_measure wanted = kind == TMI_SUM ? tmi_sum_of(column) : tmi_rows_with(column);
-    size_t i = 0;
-    while (i < table->measure_count && !same_measure(&measures[i], &wanted)) i++;
-    if (i == table->measure_count) measures[table->measure_count++] = wanted;
-    return i;
 }
 
 static void fill_tables(tmi_asking *a, const tmi_schedule *schedule)
 {
     size_t by_used = 0, measures_used = 0;
-    for (size_t i = 0; i < schedule->measurement_count; i++) {
+    for (size_t i = 0; i < schedule->measurement_count; i++)
         a->slots[i].table = table_of(a, &schedule->measurements[i], &by_used);
-    }
     for (size_t t = 0; t < a->table_count; t++) {
+        tmi_table *table = &a->tables[t];
         tmi_measure *measures = a->measures + measures_used;
-        a->tables[t].measures = measures;
+        table->measures = measures;
         for (size_t i = 0; i < schedule->measurement_count; i++) {
-            const tmi_measurement *m = &schedule->measurements[i];
-            tmi_slot *slot = &a->slots[i];
-            if (slot->table != t) continue;
-            const tmi_column *column = tmi_asking_column(a, m->column);
-            slot->measure = measure_of(&a->tables[t], measures, m->kind, column);
-            if (m->centre != 0) slot->rows_measure = measure_of(&a->tables[t], measures, TMI_ROWS, column);
+            if (a->slots[i].table != t) continue;
+            a->slots[i].measure = table->measure_count;
+            measures[table->measure_count++] = measure_of(a, &schedule->sampling, &schedule->measurements[i]);
         }
-        measures_used += a->tables[t].measure_count;
+        measures_used += table->measure_count;
     }
+    a->request = (tmi_request){a->tables, a->table_count, a->unit, schedule->plan->privacy.rows_per_unit};
+}
+
+static tamis_status check_size(const tmi_asking *a, tamis_error *err)
+{
+    size_t integers = 0;
+    for (size_t t = 0; t < a->table_count; t++) {
+        size_t count = answer_count(&a->tables[t]);
+        if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
+            return tmi_fail(err, TAMIS_INVALID, "statistics: together they need more than %lld integers: one a group for a count, "
+                            "two for a total, three for a mean, times the strata and variance units: fewer `by` columns or "
+                            "values", (long long)TMI_MAX_CELLS);
+    }
+    return TAMIS_OK;
 }
 
 tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_error *err)
 {
-    const tamis_plan *plan = schedule->plan;
     size_t count = schedule->measurement_count;
-    *a = (tmi_asking){.source = {.files = (const char *const *)plan->source.files, .file_count = plan->source.file_count}};
-    a->columns = tmi_alloc(plan->column_count, sizeof *a->columns);
-    a->column_list = tmi_alloc(plan->column_count, sizeof *a->column_list);
+    tamis_status status;
+    *a = (tmi_asking){0};
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, err));
+    TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, err));
     a->tables = tmi_alloc(count, sizeof *a->tables);
-    a->measures = tmi_alloc(2 * count, sizeof *a->measures);
-    a->by = tmi_alloc(TMI_MAX_BY * count, sizeof *a->by);
+    a->measures = tmi_alloc(count, sizeof *a->measures);
+    a->by = tmi_alloc((TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
-    if (!a->columns || !a->column_list || !a->tables || !a->measures || !a->by || !a->slots) {
-        tmi_asking_clear(a);
-        return tmi_fail_memory(err);
-    }
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        take_column(a, plan->statistics[i].column);
-        for (size_t j = 0; j < plan->statistics[i].by_count; j++) take_column(a, plan->statistics[i].by[j]);
-    }
+    if (!a->tables || !a->measures || !a->by || !a->slots) TMI_TRY(tmi_fail_memory(err));
+    add_design(a, schedule);
     fill_tables(a, schedule);
-    size_t integers = 0; /* at most two a cell of the plan */
-    for (size_t t = 0; t < a->table_count; t++) integers += answer_count(&a->tables[t]);
-    if (integers <= (size_t)TMI_MAX_CELLS) return TAMIS_OK;
-    tmi_asking_clear(a);
-    return tmi_fail(err, TAMIS_INVALID, "statistics: together they need %zu integers, one a group for a count or total and "
-                    "two for a mean, and at most %lld are counted: fewer `by` columns or values", integers,
-                    (long long)TMI_MAX_CELLS);
+    TMI_TRY(check_size(a, err));
+
+done:
+    if (status != TAMIS_OK) tmi_asking_clear(a);
+    return status;
 }
 
 tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
@@ -146,11 +197,8 @@ tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* |sum| < 2^40 rows * 2^52, |centre * rows| < 2^52 * 2^40: the difference is below 2^93. */
-tmi_int128 tmi_asking_truth(const tmi_asking *a, const tmi_schedule *schedule, size_t measurement, size_t cell)
+tmi_int128 tmi_asking_truth(const tmi_asking *a, size_t measurement, size_t cell)
 {
     const tmi_slot *slot = &a->slots[measurement];
-    const tmi_int128 *answers = a->answers[slot->table] + cell * a->tables[slot->table].measure_count;
-    int64_t centre = schedule->measurements[measurement].centre;
-    return answers[slot->measure] - (centre != 0 ? centre * answers[slot->rows_measure] : 0);
+    return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure];
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TMI_NOTES 4
+
 typedef struct tmi_result {
     size_t statistic, cell;
     double estimate;
@@ -14,6 +16,8 @@ typedef struct tmi_result {
     double least, most;  /* where the truth certainly lies; NaN: nothing is said */
     int64_t df;          /* -1: null */
     const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
+    const char *notes[TMI_NOTES]; /* what was done to it */
+    size_t note_count;
     bool known;          /* follows from the design; nothing was measured */
     bool outside_range;  /* the estimate lies where no population could put the truth */
 } tmi_result;

@@ -7,12 +7,10 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "release/promise.h"
-#include "release/statistic.h"
 
-tamis_status tmi_results_make(tmi_results *r, const tmi_schedule *schedule, bool is_protected, tamis_error *err)
+tamis_status tmi_results_make(tmi_results *r, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err)
 {
-    const tamis_plan *plan = schedule->plan;
-    *r = (tmi_results){.schedule = schedule, .is_protected = is_protected};
+    *r = (tmi_results){.plan = plan, .schedule = schedule};
     size_t count = 0; /* at most 2^20, by the plan */
     for (size_t i = 0; i < plan->statistic_count; i++) count += (size_t)tmi_statistic_cells(&plan->statistics[i]);
     r->list = tmi_alloc(count, sizeof *r->list);
@@ -48,10 +46,30 @@ void tmi_result_bound(tmi_result *result)
     if ((estimate || interval) && !result->reason) result->reason = "larger than numbers of the output can be";
 }
 
+static const char *const names[] = {
+    [TMI_COUNT] = "count",   [TMI_TOTAL] = "total", [TMI_MEAN] = "mean",           [TMI_SHARE] = "share",
+    [TMI_RATIO] = "ratio",   [TMI_TABLE] = "table", [TMI_HISTOGRAM] = "histogram", [TMI_VARIANCE] = "variance",
+    [TMI_QUANTILE] = "quantile", [TMI_MEDIAN] = "median",
+};
+
+const char *tmi_statistic_name(const tmi_plan_statistic *s)
+{
+    return names[s->kind];
+}
+
+/* The column, A/B of a ratio, or what stands for none. */
+static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const char *before, const char *none)
+{
+    tmi_text_format(text, "%s%s", before, s->column ? s->column->name : none);
+    if (s->second) tmi_text_format(text, "/%s", s->second->name);
+}
+
 void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *s)
 {
-    tmi_text_put(text, tmi_statistic_of(s)->name);
-    tmi_text_format(text, " of %s", s->column ? s->column->name : "units");
+    tmi_text_put(text, tmi_statistic_name(s));
+    if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_put(text, " of units");
+    else put_column_name(text, s, " of ", "units");
+    if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
 
@@ -73,10 +91,9 @@ static void put_real(tmi_json_out *out, const char *key, double x)
     tmi_json_put_real(out, x);
 }
 
-static const char *covers(const tmi_results *r, const tmi_result *result)
+static const char *covers(const tmi_results *r)
 {
-    if (!r->is_protected) return "sampling";
-    return result->known ? "sampling and noise" : "noise";
+    return r->schedule ? "sampling and noise" : "sampling";
 }
 
 static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
@@ -89,10 +106,17 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
     tmi_json_open(out, '{');
     put_real(out, "lower", result->lower);
     put_real(out, "upper", result->upper);
-    put_real(out, "confidence", tmi_number_nearest(r->schedule->plan->statistics[result->statistic].confidence));
+    put_real(out, "confidence", tmi_number_nearest(r->plan->statistics[result->statistic].confidence));
     tmi_json_key(out, "covers");
-    tmi_json_put_string(out, covers(r, result));
+    tmi_json_put_string(out, covers(r));
     tmi_json_close(out, '}');
+}
+
+static bool is_first_use(const tmi_use *use, size_t role)
+{
+    for (size_t i = 0; i < role; i++)
+        if (use->table[i] == use->table[role]) return false;
+    return use->table[role] != TMI_NO_TABLE;
 }
 
 static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
@@ -100,10 +124,11 @@ static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, siz
     const tmi_use *use = &schedule->uses[statistic];
     tmi_json_key(out, "measured_in");
     tmi_json_open(out, '[');
-    for (size_t j = 0; j < use->count; j++) {
+    for (size_t role = 0; role < TMI_ROLES; role++) {
+        if (!is_first_use(use, role)) continue;
         tmi_text name;
         tmi_text_init(&name);
-        tmi_measurement_name(&name, &schedule->measurements[use->measurement[j]]);
+        tmi_measurement_name(&name, &schedule->measurements[use->table[role]]);
         if (name.failed) out->text->failed = true;
         tmi_json_put_string(out, name.bytes);
         tmi_text_clear(&name);
@@ -111,16 +136,54 @@ static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, siz
     tmi_json_close(out, ']');
 }
 
+static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    put_column_name(&name, s, "", "");
+    if (name.failed) out->text->failed = true;
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->name : s->column ? name.bytes : NULL);
+    tmi_text_clear(&name);
+}
+
+static size_t bins_of(const tmi_plan_statistic *s)
+{
+    return s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->value_count : 1;
+}
+
+static void put_bin(tmi_json_out *out, const tmi_plan_column *cuts, size_t bin)
+{
+    tmi_json_key(out, "bin");
+    tmi_json_open(out, '{');
+    put_real(out, "from", tmi_number_nearest(cuts->ends[bin]));
+    put_real(out, "to", tmi_number_nearest(cuts->ends[bin + 1]));
+    tmi_json_close(out, '}');
+}
+
+static void put_notes(tmi_json_out *out, const tmi_result *result)
+{
+    if (result->note_count == 0) return;
+    tmi_json_key(out, "notes");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < result->note_count; i++) tmi_json_put_string(out, result->notes[i]);
+    tmi_json_close(out, ']');
+}
+
 static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
 {
-    const tmi_plan_statistic *s = &r->schedule->plan->statistics[result->statistic];
+    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
     tmi_json_open(out, '{');
     tmi_json_key(out, "statistic");
-    tmi_json_put_string(out, tmi_statistic_of(s)->name);
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, s->column ? s->column->name : NULL);
+    tmi_json_put_string(out, tmi_statistic_name(s));
+    put_column(out, s);
     tmi_json_key(out, "group");
-    tmi_put_group(out, s->by, s->by_count, result->cell);
+    tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), result->cell / bins_of(s));
+    if (s->kind == TMI_HISTOGRAM) put_bin(out, s->by[s->by_count - 1], result->cell % bins_of(s));
+    if (s->where) {
+        tmi_json_key(out, "where");
+        tmi_json_put_string(out, s->where->name);
+    }
     put_real(out, "estimate", result->estimate);
     put_real(out, "se", result->se);
     put_real(out, "sampling_se", result->sampling_se);
@@ -130,7 +193,7 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     if (result->df < 0) tmi_json_put_null(out);
     else tmi_json_put_integer(out, result->df);
     put_interval(out, r, result);
-    if (r->is_protected) put_measured_in(out, r->schedule, result->statistic);
+    if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
     if (result->reason) {
         tmi_json_key(out, "reason");
         tmi_json_put_string(out, result->reason);
@@ -139,13 +202,14 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
         tmi_json_key(out, "outside_range");
         tmi_json_put_boolean(out, true);
     }
+    put_notes(out, result);
     tmi_json_close(out, '}');
 }
 
 static void put_promises(tmi_json_out *out, const tmi_results *r)
 {
     static const char *const keys[] = {"guarantee", "spent", "left"};
-    if (r->is_protected) {
+    if (r->schedule) {
         tmi_json_key(out, "guarantee");
         tmi_put_guarantee(out, r->schedule);
         tmi_json_key(out, "spent");
@@ -164,8 +228,8 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     }
     tmi_json_key(out, "columns");
     tmi_json_open(out, '{');
-    for (size_t i = 0; i < r->schedule->plan->column_count; i++) {
-        const tmi_plan_column *column = &r->schedule->plan->columns[i];
+    for (size_t i = 0; i < r->plan->column_count; i++) {
+        const tmi_plan_column *column = &r->plan->columns[i];
         if (!r->facts[i].used) continue;
         tmi_json_key(out, column->name);
         tmi_json_open(out, '{');
@@ -190,9 +254,9 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_json_key(&out, "tamis");
     tmi_json_put_integer(&out, 1);
     tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, r->schedule->plan->survey);
+    tmi_json_put_string(&out, r->plan->survey);
     tmi_json_key(&out, "protected");
-    tmi_json_put_boolean(&out, r->is_protected);
+    tmi_json_put_boolean(&out, r->schedule != NULL);
     tmi_json_key(&out, "results");
     tmi_json_open(&out, '[');
     for (size_t i = 0; i < r->count; i++) put_result(&out, r, &r->list[i]);
@@ -294,9 +358,19 @@ static void put_group_name(tmi_text *csv, const tmi_plan_column *const *groups, 
     }
 }
 
+static void put_csv_column(tmi_text *csv, const tmi_plan_statistic *s)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    if (s->column) put_column_name(&name, s, "", "");
+    if (name.failed) csv->failed = true;
+    else if (name.bytes) put_field(csv, name.bytes);
+    tmi_text_clear(&name);
+}
+
 tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
 {
-    const tamis_plan *plan = r->schedule->plan;
+    const tamis_plan *plan = r->plan;
     const tmi_plan_column *groups[TMI_MAX_COLUMNS];
     size_t group_count = find_groups(groups, plan);
     tmi_text csv;
@@ -311,8 +385,8 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
     for (size_t i = 0; i < r->count; i++) {
         const tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
-        tmi_text_format(&csv, "%s,", tmi_statistic_of(s)->name);
-        if (s->column) put_field(&csv, s->column->name);
+        tmi_text_format(&csv, "%s,", tmi_statistic_name(s));
+        put_csv_column(&csv, s);
         for (size_t c = 0; c < group_count; c++) {
             size_t at;
             tmi_text_put(&csv, ",");
@@ -326,7 +400,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         put_csv_real(&csv, result->lower);
         put_csv_real(&csv, result->upper);
         put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_nearest(s->confidence));
-        tmi_text_format(&csv, ",%s,", isnan(result->lower) ? "" : covers(r, result));
+        tmi_text_format(&csv, ",%s,", isnan(result->lower) ? "" : covers(r));
         if (result->reason) put_field(&csv, result->reason);
         tmi_text_put(&csv, "\n");
     }

@@ -14,15 +14,15 @@ typedef struct tmi_column_facts {
 } tmi_column_facts;
 
 typedef struct tmi_results {
-    const tmi_schedule *schedule;
-    bool is_protected;
+    const tamis_plan *plan;
+    const tmi_schedule *schedule; /* NULL: not protected */
     tmi_result *list; /* statistic by statistic, cell by cell */
     size_t count;
     tmi_column_facts *facts; /* estimate only: one a column of the plan */
 } tmi_results;
 
 /* Room for every cell of every statistic. */
-tamis_status tmi_results_make(tmi_results *results, const tmi_schedule *schedule, bool is_protected, tamis_error *err);
+tamis_status tmi_results_make(tmi_results *results, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err);
 void tmi_results_clear(tmi_results *results);
 
 /* An infinite estimate or end becomes null, with the reason. */
@@ -31,6 +31,9 @@ void tmi_result_bound(tmi_result *result);
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
+
+/* "count", "total", ... */
+const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
 
 /* "total of enroll by stype" */
 void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *statistic);

@@ -59,8 +59,10 @@ static int decimals_of_unit(double unit)
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
     int decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
-    if (s->kind == TMI_MEAN) return decimals + 4;
-    return tmi_number_is_integer(results->schedule->weight) ? decimals : decimals + 2;
+    if (s->kind == TMI_MEAN || s->kind == TMI_SHARE || s->kind == TMI_RATIO) return decimals + 4;
+    const tmi_plan_design *d = &results->plan->design;
+    bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
+    return whole ? decimals : decimals + 2;
 }
 
 /* Decimals that leave seven significant digits: unprotected numbers are compared with those of other programs. */
@@ -97,12 +99,12 @@ static int smaller(int a, int b)
 
 static void put_numbers(row *r, const tmi_results *results, const tmi_result *result)
 {
-    const tmi_plan_statistic *s = &results->schedule->plan->statistics[result->statistic];
-    double error = results->is_protected ? result->noise_sd : result->se;
+    const tmi_plan_statistic *s = &results->plan->statistics[result->statistic];
+    double error = isnan(result->se) ? result->noise_sd : result->se;
     int useful = useful_decimals(results, s);
     int decimals = error > 0 ? smaller(tmi_decimals_of(error), useful) : result->estimate == floor(result->estimate) ? 0 : 2;
     int error_decimals = smaller(tmi_decimals_of(error), useful > 2 ? useful : 2);
-    if (!results->is_protected) {
+    if (!results->schedule) {
         if (!(error == 0 && decimals == 0)) decimals = seven_digits(result->estimate); /* 6,194 units stay whole */
         error_decimals = seven_digits(error);
     }
@@ -136,21 +138,21 @@ static void put_heading(tmi_text_table *table, const tmi_results *results)
 {
     row r;
     row_init(&r);
-    double confidence = common_confidence(results->schedule->plan);
+    double confidence = common_confidence(results->plan);
     tmi_text_put(&r.cells[1], "estimate");
-    tmi_text_put(&r.cells[2], results->is_protected ? "noise ±" : "std. error");
+    tmi_text_put(&r.cells[2], "std. error");
     if (confidence > 0) {
         tmi_text_rounded(&r.cells[3], 100 * confidence, fabs(100 * confidence - round(100 * confidence)) < 1e-9 ? 0 : 3);
         tmi_text_put(&r.cells[3], " % ");
     }
-    tmi_text_put(&r.cells[3], results->is_protected ? "interval (noise only)" : "interval (sampling)");
+    tmi_text_put(&r.cells[3], "interval");
     row_add(table, &r);
 }
 
 void tmi_results_table(tmi_text *text, const tmi_results *results)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
-    const tamis_plan *plan = results->schedule->plan;
+    const tamis_plan *plan = results->plan;
     bool mixed = common_confidence(plan) < 0;
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);

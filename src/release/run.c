@@ -1,4 +1,4 @@
-/* The main job: schedule -> folder -> rows counted -> all noise drawn -> one pass over the data -> sums -> results.
+/* The main job: schedule -> folder -> inventory -> charge -> all noise drawn -> one pass over the data -> sums -> results.
  *
  * Noise is drawn before the first value is read, so its time cannot depend on the data. Between the answers of the
  * engine and the noisy integers there is one addition; everything after it sees only noisy integers and the plan.    */
@@ -7,10 +7,10 @@
 
 #include "base/memory.h"
 #include "release/folder.h"
+#include "release/inventory.h"
 #include "release/noise_law.h"
+#include "release/reading.h"
 #include "release/release.h"
-#include "release/request.h"
-#include "release/statistic.h"
 
 void tamis_release_free(tamis_release *release)
 {
@@ -26,54 +26,57 @@ void tamis_release_free(tamis_release *release)
 /* ---- stopping ---- */
 
 /* The engine asks during long queries only; short work is asked about between its steps. */
-typedef struct watch {
-    tamis_progress *progress; /* may be NULL */
-    void *context;
-} watch;
-
-static tamis_status go_on(const watch *watch, double share, int64_t rows, tamis_error *err)
+static tamis_status go_on(const tmi_run *run, double share, int64_t rows, tamis_error *err)
 {
-    if (!watch->progress || watch->progress(watch->context, share, rows) == 0) return TAMIS_OK;
+    if (!run->progress || run->progress(run->context, share, rows) == 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
 }
 
 /* ---- before the data ---- */
 
-tamis_status tmi_check_rows(tmi_engine *engine, const tmi_schedule *schedule, const tmi_column *const *columns,
-                            size_t column_count, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status draw_law(int64_t *noise, size_t count, const tmi_law *law, bool gaussian, tamis_rng *rng, tamis_error *err)
 {
-    tmi_inventory inventory = {.columns = columns, .column_count = column_count};
-    const int64_t expected = schedule->design->row_count(&schedule->plan->design);
-    tamis_status status = engine->describe(engine, &inventory, progress, context, err);
-    const int64_t rows = inventory.rows;
-    if (status != TAMIS_OK || rows == expected || !schedule->plan->privacy.setting->size_is_public) return status;
-    return tmi_fail(err, TAMIS_INVALID,
-                    "the source has %lld rows, but the design `%s` declares %lld: correct the plan or the source",
-                    (long long)rows, schedule->design->name, (long long)expected);
+    tamis_noise *prepared = NULL;
+    tamis_status status = gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
+                                   : tamis_noise_laplace_new(&prepared, law->scale, err);
+    if (status == TAMIS_OK) status = tamis_noise_draw(noise, count, prepared, rng, err);
+    tamis_noise_free(prepared);
+    return status;
 }
 
-/* Noise of all measurements, one block each, in the order of the schedule. */
-static tamis_status draw_noise(int64_t **noise, const tmi_schedule *schedule, tamis_error *err)
+/* The noise of a table, law by law: of equal cells one block, then put where its stratum's cells are. */
+static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool gaussian, tamis_rng *rng, tamis_error *err)
+{
+    if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], gaussian, rng, err);
+    size_t each = m->cells / m->law_count;
+    int64_t *block = tmi_alloc(each, sizeof *block);
+    tamis_status status = block ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++) {
+        status = draw_law(block, each, &m->laws[h], gaussian, rng, err);
+        for (size_t cell = 0, next = 0; status == TAMIS_OK && cell < m->cells; cell++) {
+            if (tmi_cell_stratum(m, cell) == h) noise[cell] = block[next++];
+        }
+    }
+    if (block) tmi_wipe(block, each * sizeof *block);
+    tmi_free(block);
+    return status;
+}
+
+/* Which clusters are added up together, and the noise of all measurements, one block each. */
+static tamis_status draw(int64_t **noise, tmi_variance_groups *groups, const tmi_schedule *schedule, tamis_error *err)
 {
     tamis_rng *rng = NULL;
-    tamis_noise *law = NULL;
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
+    TMI_TRY(tmi_variance_groups_draw(groups, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
         noise[i] = tmi_alloc(m->cells, sizeof **noise);
-        if (!noise[i]) {
-            status = tmi_fail_memory(err);
-            goto done;
-        }
-        TMI_TRY(tamis_noise_laplace_new(&law, m->scale, err));
-        TMI_TRY(tamis_noise_draw(noise[i], m->cells, law, rng, err));
-        tamis_noise_free(law);
-        law = NULL;
+        if (!noise[i]) TMI_TRY(tmi_fail_memory(err));
+        TMI_TRY(draw_table(noise[i], m, schedule->gaussian, rng, err));
     }
 
 done:
-    tamis_noise_free(law);
     tamis_rng_free(rng);
     return status;
 }
@@ -89,44 +92,56 @@ static void wipe_noise(int64_t **noise, const tmi_schedule *schedule)
 
 /* ---- with the data ---- */
 
-static tamis_status measure(tamis_release *r, const tmi_asking *asking, int64_t *const *noise, tamis_error *err)
+static tamis_status make_room(tamis_release *r, tamis_error *err)
 {
     const tmi_schedule *s = &r->schedule;
+    r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
+    if (!r->noisy) return tmi_fail_memory(err);
     for (size_t i = 0; i < s->measurement_count; i++) {
         r->noisy[i] = tmi_alloc(s->measurements[i].cells, sizeof **r->noisy);
         if (!r->noisy[i]) return tmi_fail_memory(err);
-        for (size_t cell = 0; cell < s->measurements[i].cells; cell++) {
-            tmi_int128 truth = tmi_asking_truth(asking, s, i, cell);
-            r->noisy[i][cell] = tmi_add_noise(truth, noise[i][cell], s->measurements[i].limit);
-        }
     }
     return TAMIS_OK;
 }
 
+static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
+{
+    const tmi_schedule *s = &r->schedule;
+    tamis_status status;
+    int64_t **noise = tmi_alloc(s->measurement_count, sizeof *noise);
+    if (!noise) return tmi_fail_memory(err);
+    TMI_TRY(tmi_asking_make_room(asking, err));
+    TMI_TRY(draw(noise, &asking->groups, s, err));
+    TMI_TRY(go_on(run, -1, 0, err));
+    if (asking->table_count > 0)
+        TMI_TRY(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err));
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        for (size_t cell = 0; cell < m->cells; cell++)
+            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), noise[i][cell], m->limit);
+    }
+
+done:
+    wipe_noise(noise, s);
+    return status;
+}
+
 /* ---- after the noise ---- */
 
-static tamis_status read_results(tamis_release *r, tamis_error *err)
+static tamis_status read_results(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
 {
-    tamis_status status = tmi_results_make(&r->results, &r->schedule, true, err);
-    tmi_case c;
+    const tmi_reading reading = {&r->schedule, groups, r->noisy};
+    tamis_status status = tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err);
     for (size_t i = 0; i < r->results.count; i++) {
-        tmi_result *result = &r->results.list[i];
-        const tmi_use *use = &r->schedule.uses[result->statistic];
-        if (result->cell == 0) TMI_TRY(tmi_case_make(&c, &r->schedule, result->statistic, err));
-        double noisy[TMI_MAX_NEEDS] = {0};
-        for (size_t j = 0; j < use->count; j++) noisy[j] = (double)r->noisy[use->measurement[j]][result->cell];
-        tmi_statistic_of(c.statistic)->read(result, &c, noisy);
-        if (use->count > 0)
-            TMI_TRY(tmi_round_once(result, &c, &r->schedule, r->noisy[use->measurement[0]][result->cell], err));
-        tmi_result_bound(result);
+        TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
+        tmi_result_bound(&r->results.list[i]);
     }
 
 done:
     return status;
 }
 
-static tamis_status write_files(tamis_release *r, tmi_folder *folder, const watch *watch, int64_t rows,
-                                tamis_error *err)
+static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_error *err)
 {
     static const struct {
         const char *name;
@@ -143,55 +158,37 @@ static tamis_status write_files(tamis_release *r, tmi_folder *folder, const watc
         text = NULL;
     }
     r->folder = tmi_copy_text(folder->final, strlen(folder->final));
-    if (!r->folder) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(go_on(watch, 1, rows, err));
-    status = tmi_folder_end(folder, err);
+    if (!r->folder) status = tmi_fail_memory(err);
 
 done:
     tmi_free(text);
     return status;
 }
 
-tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const char *path,
-                              tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
+                              tamis_error *err)
 {
-    const watch watch = {progress, context};
     tmi_asking asking = {0};
     tmi_folder folder = {0};
-    int64_t **noise = NULL;
     tamis_status status;
     *release = NULL;
     tamis_release *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
-    tmi_schedule *schedule = &r->schedule;
-    TMI_TRY(tmi_schedule_make(schedule, plan, err));
-    TMI_TRY(tmi_asking_make(&asking, schedule, err));
-    if (path) TMI_TRY(tmi_folder_begin(&folder, path, err));
-    TMI_TRY(tmi_check_rows(engine, schedule, asking.column_list, asking.column_count, progress, context, err));
-
-    TMI_TRY(tmi_asking_make_room(&asking, err));
-    noise = tmi_alloc(schedule->measurement_count, sizeof *noise);
-    r->noisy = tmi_alloc(schedule->measurement_count, sizeof *r->noisy);
-    if (!noise || !r->noisy) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
-    TMI_TRY(draw_noise(noise, schedule, err));
-    TMI_TRY(go_on(&watch, -1, 0, err));
-    if (asking.table_count > 0) {
-        const tmi_request request = {.tables = asking.tables, .table_count = asking.table_count};
-        TMI_TRY(engine->aggregate(engine, asking.answers, &request, progress, context, err));
-    }
-    const int64_t rows = schedule->design->row_count(&plan->design);
-    TMI_TRY(go_on(&watch, 1, rows, err));
-    TMI_TRY(measure(r, &asking, noise, err));
-    TMI_TRY(read_results(r, err));
-    if (path) TMI_TRY(write_files(r, &folder, &watch, rows, err));
+    TMI_TRY(tmi_schedule_make(&r->schedule, plan, err));
+    TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
+    if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
+    TMI_TRY(make_room(r, err));
+    TMI_TRY(tmi_check_inventory(engine, &r->schedule, &asking, run->progress, run->context, err));
+    TMI_TRY(measure(r, &asking, engine, run, err));
+    TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
+    TMI_TRY(read_results(r, &asking.groups, err));
+    if (run->folder) TMI_TRY(write_files(r, &folder, err));
+    TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
+    if (run->folder) TMI_TRY(tmi_folder_end(&folder, err));
     *release = r;
     r = NULL;
 
 done:
-    wipe_noise(noise, schedule);
     tmi_asking_clear(&asking);
     tmi_folder_clear(&folder);
     tamis_release_free(r);
@@ -208,7 +205,12 @@ tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const t
         return tmi_fail(err, TAMIS_INVALID, later ? "engine: %s is not available in this version; use duckdb"
                                                   : "engine: %s is unknown; use duckdb", name);
     }
-    tmi_source source = {.files = (const char *const *)plan->source.files, .file_count = plan->source.file_count};
+    tmi_source source = {.files = (const char *const *)plan->source.files,
+                         .file_count = plan->source.file_count,
+                         .table = plan->source.table,
+                         .connections = (const char *const *)plan->source.connections,
+                         .connection_count = plan->source.connection_count,
+                         .sharded_by_unit = plan->source.sharded_by_unit};
     return tmi_engine_duckdb(engine, &source, options ? options->threads : 0, err);
 }
 
@@ -221,8 +223,9 @@ tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, 
     tmi_engine *engine;
     tamis_status status = tmi_engine_for(&engine, plan, options, err);
     if (status != TAMIS_OK) return status;
-    status = tmi_release_with(release, plan, engine, folder, options ? options->progress : NULL,
-                              options ? options->context : NULL, err);
+    const tmi_run run = {.folder = folder, .progress = options ? options->progress : NULL,
+                         .context = options ? options->context : NULL};
+    status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;
 }

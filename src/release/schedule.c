@@ -1,104 +1,266 @@
 #include "release/schedule.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "base/memory.h"
-#include "num/number.h"
-#include "release/available.h"
-#include "release/sensitivity.h"
-#include "release/statistic.h"
-#include <tamis/rng.h>
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
-    for (size_t i = 0; i < s->measurement_count; i++) {
-        tamis_number_free(s->measurements[i].share);
-        tamis_number_free(s->measurements[i].epsilon);
-        tamis_number_free(s->measurements[i].scale);
-    }
+    for (size_t i = 0; i < s->measurement_count; i++) tmi_measurement_clear(&s->measurements[i]);
     tmi_free(s->measurements);
     tmi_free(s->uses);
-    tamis_number_free(s->weight);
+    tmi_sampling_clear(&s->sampling);
     tamis_number_free(s->spent);
+    tamis_number_free(s->epsilon);
+    tamis_number_free(s->delta);
+    tmi_outsider_clear(&s->outsider);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
 }
 
-const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i)
+const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi_role role)
 {
-    for (size_t j = by_count; j-- > i + 1;) cell /= by[j]->value_count;
-    return by[i]->values[cell % by[i]->value_count];
+    size_t table = s->uses[statistic].table[role];
+    return table == TMI_NO_TABLE ? NULL : &s->measurements[table];
 }
 
-void tmi_measurement_name(tmi_text *text, const tmi_measurement *m)
-{
-    tmi_text_put(text, m->kind == TMI_SUM ? "sum of " : "rows");
-    if (m->column && m->kind == TMI_ROWS) tmi_text_put(text, " with ");
-    if (m->column) tmi_text_put(text, m->column->name);
-    for (size_t i = 0; i < m->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", m->by[i]->name);
-}
+/* ---- what is known ---- */
 
-/* ---- which tables ---- */
-
-static bool serves(const tmi_measurement *m, const tmi_need *need, const tmi_plan_statistic *statistic)
+bool tmi_never_missing(const tmi_plan_column *column)
 {
-    if (m->kind != need->kind || m->column != need->column || m->by_count != statistic->by_count) return false;
-    for (size_t i = 0; i < m->by_count; i++) {
-        if (m->by[i] != statistic->by[i]) return false;
+    if (!column) return true;
+    for (size_t i = 0; i < column->condition_count; i++) {
+        if (!tmi_never_missing(column->conditions[i].column)) return false;
     }
-    return need->any_centre || m->centre == 0;
+    if (column->conditions) return true;
+    return column->is_number && column->missing == TMI_AS_VALUE && !column->by_stratum;
 }
 
-/* The middle of the grid if that lowers the sensitivity, else 0; and the sensitivity. */
-static tamis_status choose_centre(tmi_measurement *m, const tamis_setting *setting, bool any, tamis_error *err)
+static bool is_count(const tmi_plan_statistic *s)
 {
-    const tmi_grid *grid = &m->column->grid;
-    int64_t middle = grid->low + (grid->high - grid->low) / 2, centred;
-    tamis_status status = tmi_sensitivity(&m->sensitivity, setting, grid->low, grid->high, m->cells, err);
-    if (status != TAMIS_OK || !any) return status;
-    status = tmi_sensitivity(&centred, setting, grid->low - middle, grid->high - middle, m->cells, err);
-    if (status != TAMIS_OK || centred >= m->sensitivity) return status;
-    m->centre = middle;
-    m->sensitivity = centred;
-    return TAMIS_OK;
+    return s->kind == TMI_COUNT || s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM;
 }
 
-static tamis_status add_measurement(tmi_schedule *s, const tmi_need *need, const tmi_plan_statistic *statistic,
-                                    tamis_error *err)
+/* Whether the sizes of all groups are declared: the population, or the strata. */
+static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
-    const tamis_setting *setting = s->plan->privacy.setting;
-    tmi_measurement *m = &s->measurements[s->measurement_count++];
-    m->kind = need->kind;
-    m->column = need->column;
-    m->by = statistic->by;
-    m->by_count = statistic->by_count;
-    m->cells = (size_t)tmi_statistic_cells(statistic);
-    if (m->kind == TMI_ROWS) return tmi_sensitivity(&m->sensitivity, setting, 1, 1, m->cells, err);
-    return choose_centre(m, setting, need->any_centre, err);
+    const tmi_plan_design *d = &s->plan->design;
+    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
+    if (statistic->where || clusters || d->population == 0) return false;
+    if (statistic->by_count == 0) return true;
+    return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.stays;
 }
 
-static size_t find_measurement(const tmi_schedule *s, const tmi_need *need, const tmi_plan_statistic *statistic)
+/* The sum of the weights of a group is its size: rows are fixed, nothing is missing. */
+static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+{
+    return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS &&
+           !s->sampling.clustered && tmi_never_missing(statistic->column);
+}
+
+/* ---- dimensions ---- */
+
+static size_t find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
 {
     size_t i = 0;
-    while (i < s->measurement_count && !serves(&s->measurements[i], need, statistic)) i++;
+    while (i < count && by[i] != d->by) i++;
     return i;
 }
 
-/* Needs that take only one table first, those that take any centre after them: these then find what is there. */
+static bool has_ranges_by_stratum(const tmi_plan_statistic *s)
+{
+    return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
+}
+
+/* Measuring by stratum is worth it if it makes the noise little larger: the sum of the squares of weight times range against
+ * the largest of them. Then stratum means are known, and variances are better. */
+#define WORTH 1.5
+
+static bool worth_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+{
+    double sum = 0, largest = 0;
+    for (size_t h = 0; h < s->sampling.strata; h++) {
+        double reach = 1;
+        if (statistic->column) {
+            tmi_grid g = tmi_grid_in(statistic->column, h);
+            reach = g.step * fmax(fabs((double)g.low), fabs((double)g.high));
+        }
+        double noise = tmi_number_nearest(s->sampling.weight[h]) * reach;
+        sum += noise * noise;
+        largest = fmax(largest, noise * noise);
+    }
+    return sum <= WORTH * largest;
+}
+
+static bool by_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+{
+    if (!s->sampling.stays) return false;
+    if (has_ranges_by_stratum(statistic)) return true;
+    return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && worth_strata(s, statistic);
+}
+
+static void set_dimensions(tmi_measurement *m, const tmi_schedule *s, const tmi_plan_statistic *statistic)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    m->by_count = statistic->by_count;
+    for (size_t i = 0; i < m->by_count; i++) m->by[i] = statistic->by[i];
+    bool in_by = find_strata(m->by, m->by_count, d) < m->by_count;
+    if (!in_by && by_strata(s, statistic)) m->by[m->by_count++] = d->by;
+    m->stratum_at = s->sampling.stays ? find_strata(m->by, m->by_count, d) : m->by_count;
+    m->units = s->sampling.variance_units;
+    bool apart = s->sampling.weights == TMI_STRATA && m->stratum_at < m->by_count;
+    bool plain = s->sampling.weights == TMI_ALIKE || apart;
+    m->quantity.weighing = plain ? TMI_UNWEIGHED : TMI_WEIGHED;
+    m->quantity.where = statistic->where;
+}
+
+/* ---- tables ---- */
+
+static bool same_quantity(const tmi_quantity *p, const tmi_quantity *q, bool any_centre)
+{
+    bool centre = any_centre || (p->centre_x == q->centre_x && p->centre_y == q->centre_y);
+    return p->x == q->x && p->y == q->y && p->present == q->present && p->where == q->where && p->weighing == q->weighing && centre;
+}
+
+static bool same_dimensions(const tmi_measurement *m, const tmi_measurement *n)
+{
+    if (m->by_count != n->by_count) return false;
+    for (size_t i = 0; i < m->by_count; i++) {
+        if (m->by[i] != n->by[i]) return false;
+    }
+    return true;
+}
+
+/* The middle of the grid if that lowers the sensitivity of a table of sums. */
+static int64_t choose_centre(const tmi_measurement *m)
+{
+    const tmi_quantity *q = &m->quantity;
+    if (!q->x || q->x->conditions || q->x->by_stratum) return 0;
+    tmi_grid g = q->x->grid;
+    double low = (double)g.low, high = (double)g.high, far = fmax(fabs(low), fabs(high));
+    double as_it_is = m->movable > 1 ? 2 * far : fmax(far, high - low);
+    double centred = m->movable > 1 ? high - low + 1 : high - low;
+    return centred < as_it_is ? g.low + (g.high - g.low) / 2 : 0;
+}
+
+/* The number of the table, found or added. */
+static tamis_status take_table(size_t *table, tmi_schedule *s, tmi_measurement m, bool any_centre, tamis_error *err)
+{
+    for (*table = 0; *table < s->measurement_count; (*table)++) {
+        const tmi_measurement *n = &s->measurements[*table];
+        if (same_dimensions(n, &m) && same_quantity(&n->quantity, &m.quantity, any_centre)) return TAMIS_OK;
+    }
+    tmi_measurement *place = &s->measurements[s->measurement_count++];
+    *place = m;
+    if (any_centre) {
+        place->movable = 1;
+        for (size_t i = 0; i < m.by_count; i++) place->movable *= i == m.stratum_at ? 1 : m.by[i]->value_count;
+        place->quantity.centre_x = choose_centre(place);
+    }
+    return tmi_measurement_prepare(place, &s->sampling, &s->plan->privacy, err);
+}
+
+typedef struct need {
+    tmi_role role;
+    const tmi_plan_column *x, *y, *present;
+    bool any_centre;
+} need;
+
+/* The sums that a statistic is made of; their number. */
+static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_statistic *t)
+{
+    bool known = denominator_is_known(s, t);
+    switch (t->kind) {
+    case TMI_TOTAL:
+        needs[0] = (need){.role = TMI_A, .x = t->column};
+        return 1;
+    case TMI_MEAN:
+    case TMI_SHARE:
+        needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
+        needs[1] = (need){.role = TMI_B, .present = t->column};
+        return known ? 1 : 2;
+    case TMI_RATIO:
+        needs[0] = (need){.role = TMI_A, .x = t->column, .present = t->second};
+        needs[1] = (need){.role = TMI_B, .x = t->second, .present = t->column};
+        return 2;
+    case TMI_VARIANCE:
+        needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
+        needs[1] = (need){.role = TMI_B, .present = t->column};
+        needs[2] = (need){.role = TMI_Q, .x = t->column, .y = t->column};
+        return 3;
+    default:
+        needs[0] = (need){.role = TMI_A};
+        return 1;
+    }
+}
+
+static const tmi_plan_column *square(const tmi_plan_column *x)
+{
+    return x && x->conditions ? NULL : x; /* 0 and 1 are their own squares */
+}
+
+/* The sums of squares that a statistic's sampling error needs beside them; their number. In unweighed tables of a mean
+ * all but the squares are there already; a variance takes a bound. */
+static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_statistic *t, bool weighed)
+{
+    size_t count = 0;
+    const tmi_plan_column *x = t->column, *y = t->second;
+    if (s->sampling.clustered || t->kind == TMI_VARIANCE) return 0;
+    if (t->kind == TMI_RATIO) {
+        if (square(x) || weighed) needs[count++] = (need){.role = TMI_AA, .x = x, .y = square(x), .present = y};
+        needs[count++] = (need){.role = TMI_AB, .x = x, .y = y};
+        if (square(y) || weighed) needs[count++] = (need){.role = TMI_BB, .x = y, .y = square(y), .present = x};
+        return count;
+    }
+    if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_AA, .x = x, .y = x ? square(x) : NULL};
+    if (!weighed || is_count(t) || t->kind == TMI_TOTAL) return count;
+    if (square(x)) needs[count++] = (need){.role = TMI_AB, .x = x};
+    needs[count++] = (need){.role = TMI_BB, .present = x};
+    return count;
+}
+
+static bool varies(const tmi_schedule *s)
+{
+    return s->plan->design.kind != TMI_DESIGN_CENSUS;
+}
+
+static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squares, tamis_error *err)
+{
+    const tmi_plan_statistic *statistic = &s->plan->statistics[i];
+    tmi_use *use = &s->uses[i];
+    tmi_measurement m = {0};
+    set_dimensions(&m, s, statistic);
+    if (squares && m.quantity.weighing == TMI_WEIGHED) m.quantity.weighing = TMI_SPREAD;
+    m.quantity.x = n->x;
+    m.quantity.y = n->y;
+    m.quantity.present = n->present;
+    const tmi_measurement *a = n->role == TMI_A ? NULL : tmi_table_of(s, i, TMI_A);
+    bool follows = n->x && n->x == statistic->column && statistic->kind != TMI_RATIO && a; /* its centre is that of the sums */
+    if (follows) m.quantity.centre_x = a->quantity.centre_x;
+    if (follows && n->y) m.quantity.centre_y = a->quantity.centre_x;
+    return take_table(&use->table[n->role], s, m, n->any_centre, err);
+}
+
+/* Sums that take only one table first, those that take any centre after them: these then find what is there; and then what
+ * follows from their centres. */
 static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (int flexible = 0; flexible <= 1; flexible++) {
+    need needs[3];
+    for (int round = 0; round < 3; round++) {
         for (size_t i = 0; i < s->plan->statistic_count; i++) {
-            const tmi_plan_statistic *statistic = &s->plan->statistics[i];
-            tmi_need needs[TMI_MAX_NEEDS];
+            const tmi_plan_statistic *t = &s->plan->statistics[i];
             tmi_use *use = &s->uses[i];
-            use->count = tmi_statistic_of(statistic)->needs(needs, statistic);
-            for (size_t j = 0; j < use->count; j++) {
-                if (needs[j].any_centre != flexible) continue;
-                use->measurement[j] = find_measurement(s, &needs[j], statistic);
-                if (use->measurement[j] == s->measurement_count) TMI_TRY(add_measurement(s, &needs[j], statistic, err));
+            if (use->known) continue;
+            size_t count = main_needs(needs, s, t);
+            for (size_t j = 0; j < count; j++) {
+                int turn = needs[j].role == TMI_Q ? 2 : needs[j].any_centre;
+                if (turn == round) TMI_TRY(take_need(s, i, &needs[j], false, err));
             }
+            if (round < 2 || !varies(s)) continue;
+            const tmi_measurement *a = tmi_table_of(s, i, TMI_A);
+            count = square_needs(needs, s, t, a->quantity.weighing == TMI_WEIGHED);
+            for (size_t j = 0; j < count; j++) TMI_TRY(take_need(s, i, &needs[j], true, err));
         }
     }
 
@@ -106,118 +268,23 @@ done:
     return status;
 }
 
-/* ---- budget ---- */
+/* ---- what is not offered ---- */
 
-/* x += y * p / q */
-static tamis_status add_part(tamis_number **x, const tamis_number *y, int64_t p, int64_t q, tamis_error *err)
+static tamis_status check_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
-    tamis_number *part = NULL, *product = NULL, *sum = NULL;
-    tamis_status status;
-    TMI_TRY(tmi_number_ratio(&part, p, q, err));
-    TMI_TRY(tmi_number_mul(&product, part, y, err));
-    if (*x) TMI_TRY(tmi_number_add(&sum, *x, product, err));
-    else TMI_TRY(tmi_number_copy(&sum, product, err));
-    tamis_number_free(*x);
-    *x = sum;
-
-done:
-    tamis_number_free(part);
-    tamis_number_free(product);
-    return status;
-}
-
-static tamis_status collect_shares(tmi_schedule *s, tamis_number **all, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < s->plan->statistic_count; i++) {
-        const tmi_plan_statistic *statistic = &s->plan->statistics[i];
-        tmi_need needs[TMI_MAX_NEEDS];
-        size_t count = tmi_statistic_of(statistic)->needs(needs, statistic);
-        int64_t parts = 0;
-        for (size_t j = 0; j < count; j++) parts += needs[j].parts;
-        for (size_t j = 0; j < count; j++) {
-            tmi_measurement *m = &s->measurements[s->uses[i].measurement[j]];
-            TMI_TRY(add_part(&m->share, statistic->share, needs[j].parts, parts, err));
-        }
-        if (count > 0) TMI_TRY(add_part(all, statistic->share, 1, 1, err));
-    }
-
-done:
-    return status;
-}
-
-/* Discrete Laplace noise has a range of scales; one number beyond it and the sampler would refuse after the fact. */
-static tamis_status check_scale(const tmi_measurement *m, const tamis_plan *plan, tamis_error *err)
-{
-    tamis_number *least = NULL, *most = NULL;
-    tmi_text name;
-    tamis_status status;
-    tmi_text_init(&name);
-    TMI_TRY(tamis_number_read(&least, TAMIS_SCALE_MIN, err));
-    TMI_TRY(tamis_number_read(&most, TAMIS_LAPLACE_SCALE_MAX, err));
-    bool small = tmi_number_compare(m->scale, least) < 0, large = tmi_number_compare(m->scale, most) > 0;
-    if (small || large) {
-        tmi_measurement_name(&name, m);
-        if (name.failed) {
-            status = tmi_fail_memory(err);
-            goto done;
-        }
-        status = tmi_fail(err, TAMIS_INVALID,
-                          small ? "%s:%d:%d: privacy.epsilon: too large: the noise scale of the %s would be below %s, which "
-                                  "protects nothing"
-                                : "%s:%d:%d: privacy.epsilon: too small: the noise scale of the %s would be above %s steps",
-                          plan->name, plan->privacy.loss.line, plan->privacy.loss.column, name.bytes, small ? TAMIS_SCALE_MIN : TAMIS_LAPLACE_SCALE_MAX);
-    }
-
-done:
-    tmi_text_clear(&name);
-    tamis_number_free(least);
-    tamis_number_free(most);
-    return status;
-}
-
-/* The limit of tmi_add_noise: a cell's true number is at most B = rows * largest contribution in size, all public. With
- * B < 2^61 the limit is more than 2^61 away from 0, where no noise of any use leads. */
-static tamis_status choose_limit(tmi_measurement *m, int64_t rows, tamis_error *err)
-{
-    int64_t largest = 1, bound;
-    if (m->kind == TMI_SUM) {
-        int64_t low = m->column->grid.low - m->centre, high = m->column->grid.high - m->centre;
-        largest = high > -low ? high : -low;
-    }
-    if (__builtin_mul_overflow(rows, largest, &bound) || bound >= TAMIS_NOISE_MAX / 2)
-        return tmi_fail(err, TAMIS_INVALID,
-                        "columns.%s: rows times the largest value is 2^61 steps or more; choose a coarser step",
-                        m->column ? m->column->name : "rows");
-    m->limit = TAMIS_NOISE_MAX - bound;
+    const tamis_plan *plan = s->plan;
+    if (t->kind == TMI_QUANTILE || t->kind == TMI_MEDIAN)
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name, t->line,
+                        t->place);
+    bool by_stratum = find_strata(t->by, t->by_count, &plan->design) < t->by_count;
+    if (plan->privacy.design_protected && plan->design.by && (by_stratum || has_ranges_by_stratum(t)))
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: a statistic by %s tells of strata, which `design_variables: protected` "
+                        "protects; nearest setting that works: {design_variables: public}", plan->name, t->line, t->place,
+                        plan->design.by->name);
+    if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
+                        "`calibrate` to public totals, or ask for a mean", plan->name, t->line, t->place);
     return TAMIS_OK;
-}
-
-/* epsilon_m = epsilon * share_m / sum of shares, scale_m = sensitivity_m / epsilon_m. */
-static tamis_status split_budget(tmi_schedule *s, tamis_error *err)
-{
-    tamis_number *all = NULL, *product = NULL, *sensitivity = NULL;
-    tamis_status status;
-    TMI_TRY(tmi_number_ratio(&s->spent, 0, 1, err));
-    TMI_TRY(collect_shares(s, &all, err));
-    for (size_t i = 0; i < s->measurement_count; i++) {
-        tmi_measurement *m = &s->measurements[i];
-        TMI_TRY(tmi_number_mul(&product, s->plan->privacy.loss.epsilon, m->share, err));
-        TMI_TRY(tmi_number_div(&m->epsilon, product, all, err));
-        TMI_TRY(tmi_number_ratio(&sensitivity, m->sensitivity, 1, err));
-        TMI_TRY(tmi_number_div(&m->scale, sensitivity, m->epsilon, err));
-        TMI_TRY(check_scale(m, s->plan, err));
-        TMI_TRY(add_part(&s->spent, m->epsilon, 1, 1, err));
-        tamis_number_free(product);
-        tamis_number_free(sensitivity);
-        product = sensitivity = NULL;
-    }
-
-done:
-    tamis_number_free(all);
-    tamis_number_free(product);
-    tamis_number_free(sensitivity);
-    return status;
 }
 
 /* A setting that forbids what the plan asks, with the place in the plan. */
@@ -233,21 +300,21 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
 {
     tamis_status status;
-    *s = (tmi_schedule){.plan = tmi_plan_hold(plan), .design = tmi_design_of(&plan->design)};
-    s->measurements = tmi_alloc(TMI_MAX_NEEDS * plan->statistic_count, sizeof *s->measurements);
+    *s = (tmi_schedule){.plan = tmi_plan_hold(plan)};
+    s->measurements = tmi_alloc(TMI_ROLES * plan->statistic_count, sizeof *s->measurements);
     s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
-    if (!s->measurements || !s->uses) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
-    TMI_TRY(tmi_plan_available(plan, err));
+    if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(check_setting(plan, err));
-    TMI_TRY(s->design->weight(&s->weight, &plan->design, err));
+    TMI_TRY(tmi_sampling_make(&s->sampling, plan, err));
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        TMI_TRY(check_statistic(s, t, err));
+        for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
+        s->uses[i].known = t->kind == TMI_COUNT && groups_are_declared(s, t);
+    }
     TMI_TRY(choose_tables(s, err));
-    for (size_t i = 0; i < s->measurement_count; i++)
-        TMI_TRY(choose_limit(&s->measurements[i], s->design->row_count(&plan->design), err));
-    TMI_TRY(split_budget(s, err));
-    TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->design, s->spent, err));
+    TMI_TRY(tmi_budget_split(s, err));
+    TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->epsilon, s->delta, err));
 
 done:
     if (status != TAMIS_OK) tmi_schedule_clear(s);

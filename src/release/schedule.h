@@ -1,72 +1,55 @@
 /* What a plan measures: the list of noisy tables, their budgets, and which statistic is read from which table.
  *
- * Statistics that one table can serve are measured once: a total and a mean of the same column by the same groups share
- * the table of sums. A mean that has no total beside it uses the sums of (value - centre), the centre being the middle
- * of the column's range where that lowers the sensitivity: a record that moves between cells then costs about
- * to - from instead of 2 max(|from|, |to|).
+ * A statistic is made of sums over the rows: A alone (counts, totals), A / B (means, shares, ratios), or Q, A and B (a
+ * variance, Q/B - (A/B)^2). Its sampling error needs sums of squares AA, AB, BB as well, unless the design is clustered, where
+ * all sums are taken by variance units, or the values are 0 and 1, which are their own squares. Statistics that one table
+ * can serve are measured once. A mean that has no total beside it uses sums of (value - centre), the centre being the
+ * middle of the range where that lowers the sensitivity.
  *
- * Budget: each statistic brings its budget_share to the tables it needs (a mean two thirds to its sums and one third to
- * its counts, the best split by groups for a mean a quarter of the range away from the middle); what a table is brought
- * adds up; epsilon is split in proportion. So the epsilons of the tables sum to the plan's epsilon exactly, and by basic
- * composition that is the guarantee. A statistic that is known without looking at the data brings nothing.           */
+ * Budget (budget.c): the tables' parts are chosen from public knowledge so that the expected relative errors that the plan's
+ * shares ask for are least; a fifth of what a statistic brings goes to its squares. The parts are exact and add up to the
+ * plan's epsilon or rho, and by composition that is the guarantee. A statistic that is known without looking at the
+ * data brings nothing.                                                                                              */
 #ifndef TMI_SCHEDULE_H
 #define TMI_SCHEDULE_H
 
-#include "base/text.h"
-#include "engine/engine.h"
-#include "plan/plan.h"
-#include "release/design.h"
+#include "release/measurement.h"
 #include "release/outsider.h"
 
-/* TMI_ROWS counts the rows in which the column is not missing (all rows without a column), TMI_SUM adds its grid points. */
-typedef enum tmi_measure_kind { TMI_ROWS, TMI_SUM } tmi_measure_kind;
+typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_AA, TMI_AB, TMI_BB, TMI_ROLES } tmi_role;
 
-typedef struct tmi_measurement {
-    tmi_measure_kind kind;
-    const tmi_plan_column *column;           /* NULL: all rows */
-    const tmi_plan_column *const *by;
-    size_t by_count, cells;
-    int64_t centre;                          /* TMI_SUM: grid point taken off each value */
-    int64_t sensitivity;                     /* L1, in steps of the grid (in rows for TMI_ROWS) */
-    int64_t limit;                           /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
-    tamis_number *share, *epsilon, *scale;   /* scale = sensitivity / epsilon */
-} tmi_measurement;
-
-#define TMI_MAX_NEEDS 2
-
-/* One table that a statistic needs. */
-typedef struct tmi_need {
-    tmi_measure_kind kind;
-    const tmi_plan_column *column;
-    bool any_centre;
-    int64_t parts; /* of the statistic's share, relative to its other needs */
-} tmi_need;
+#define TMI_NO_TABLE SIZE_MAX
 
 typedef struct tmi_use {
-    size_t count;
-    size_t measurement[TMI_MAX_NEEDS]; /* in the order of the statistic's needs */
+    bool known;                   /* follows from the design: nothing is measured */
+    size_t table[TMI_ROLES];      /* measurements; TMI_NO_TABLE: not needed, or it follows from others */
 } tmi_use;
 
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
-    const tmi_design *design;
-    tamis_number *weight;
-    tamis_number *spent; /* the sum of the epsilons: the plan's, or 0 if nothing is measured */
-    tmi_outsider outsider;
+    tmi_sampling sampling;
     tmi_measurement *measurements;
     size_t measurement_count;
     tmi_use *uses; /* one a statistic */
+
+    bool gaussian;           /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
+    tamis_number *spent;     /* the sum of the parts; 0 if nothing is measured */
+    tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
+    tmi_outsider outsider;
 } tmi_schedule;
 
-/* Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), SYSTEM; the schedule is then
- *          empty.                                                                                                    */
+/* Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
+ *          is then empty.                                                                                            */
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
-/* "sum of enroll by stype": names a measurement in the outputs, different for each. */
-void tmi_measurement_name(tmi_text *text, const tmi_measurement *measurement);
+/* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
+tamis_status tmi_budget_split(tmi_schedule *schedule, tamis_error *err);
 
-/* The category of cell number `cell` in the i-th `by` column; the last column runs fastest. */
-const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);
+/* The table of a role; NULL if there is none. */
+const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statistic, tmi_role role);
+
+/* A value that is never missing. */
+bool tmi_never_missing(const tmi_plan_column *column);
 
 #endif

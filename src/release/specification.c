@@ -5,8 +5,14 @@
 #include "base/table.h"
 #include "release/promise.h"
 
-/* Pure privacy: one number bounds all sets of outputs. */
-static const char divergence[] = "largest |log(P(S) / Q(S))| over all sets S of outputs";
+/* Pure privacy: one number bounds all sets of outputs. Zero-concentrated privacy: all orders. */
+static const char pure[] = "largest |log(P(S) / Q(S))| over all sets S of outputs";
+static const char concentrated[] = "largest Renyi divergence of order a of P from Q, divided by a, over all a above 1";
+
+static const char *divergence(const tmi_schedule *schedule)
+{
+    return schedule->gaussian ? concentrated : pure;
+}
 
 static void put(tmi_json_out *out, const char *key, const char *text)
 {
@@ -25,12 +31,12 @@ void tmi_put_specification(tmi_json_out *out, const tmi_schedule *schedule)
     put(out, "counts", "steps from one dataset to the other");
     put(out, "step", s->neighbours);
     tmi_json_close(out, '}');
-    put(out, "divergence", divergence);
+    put(out, "divergence", divergence(schedule));
     tmi_json_key(out, "budget");
     tmi_json_open(out, '{');
-    tmi_json_key(out, "epsilon");
+    tmi_json_key(out, schedule->gaussian ? "rho" : "epsilon");
     tmi_put_exact(out, schedule->spent);
-    put(out, "delta", "0");
+    if (!schedule->gaussian) put(out, "delta", "0");
     tmi_json_close(out, '}');
     tmi_json_key(out, "invariants");
     tmi_put_design(out, schedule);
@@ -53,16 +59,16 @@ void tmi_write_specification(tmi_text *text, const tmi_schedule *schedule)
     tmi_text_format(&p, "%s; %s", s->domain, s->universes);
     if (!p.failed) write_part(text, "compared", p.bytes);
     write_part(text, "one step", s->neighbours);
-    write_part(text, "measured by", divergence);
+    write_part(text, "measured by", divergence(schedule));
     bool failed = p.failed;
     tmi_text_clear(&p);
-    tmi_text_put(&p, "epsilon ");
+    tmi_text_put(&p, schedule->gaussian ? "rho " : "epsilon ");
     tmi_text_number(&p, schedule->spent);
-    tmi_text_put(&p, " a step, delta 0");
+    tmi_text_put(&p, schedule->gaussian ? " a step" : " a step, delta 0");
     if (!p.failed) write_part(text, "budget", p.bytes);
     failed = failed || p.failed;
     tmi_text_clear(&p);
-    schedule->design->describe(&p, &schedule->plan->design);
+    tmi_describe_design(&p, &schedule->plan->design);
     tmi_text_put(&p, ": the same in all of them");
     if (!p.failed) write_part(text, "fixed", p.bytes);
     if (failed || p.failed) text->failed = true;

@@ -1,18 +1,21 @@
-/* An engine whose rows are arrays in the test, and which does as it is told: a second, independent way to the integers,
- * and a way to make any step fail. */
+/* An engine whose rows are arrays in the test, and which does as it is told: a second, independent way to the integers, written
+ * from engine.h alone, and a way to make any step fail. */
 #ifndef TESTS_ARRAY_ENGINE_H
 #define TESTS_ARRAY_ENGINE_H
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine.h"
 #include "rng/scripted_bits.h"
 
-/* Columns "x" (a number), "g" and "h" (categories; NULL: missing). */
+/* Columns "x", "y", "w" (numbers), "g", "h", "s" (categories; NULL: missing), "c", "u" (labels). */
 typedef struct array_row {
     double x;
     const char *g, *h;
+    double y, w;
+    const char *s, *c, *u;
 } array_row;
 
 typedef struct array_engine {
@@ -22,7 +25,118 @@ typedef struct array_engine {
     tamis_status describe_status, aggregate_status;
     int describes, aggregates;
     size_t bits_before; /* random bytes taken when the aggregation began */
+    tmi_inventory asked; /* the last one */
 } array_engine;
+
+#define ARRAY_MISSING INT64_MIN
+
+static inline double array_number(const tmi_column *column, const array_row *row)
+{
+    return column->name[0] == 'x' ? row->x : column->name[0] == 'y' ? row->y : row->w;
+}
+
+static inline const char *array_text(const tmi_column *column, const array_row *row)
+{
+    switch (column->name[0]) {
+    case 'g': return row->g;
+    case 'h': return row->h;
+    case 's': return row->s;
+    case 'c': return row->c;
+    default: return row->u;
+    }
+}
+
+static inline int64_t array_value(const array_engine *a, const tmi_column *column, const array_row *row);
+
+static inline int64_t array_grid_point(const array_engine *a, const tmi_column *c, const array_row *row)
+{
+    const tmi_grid *grid = &c->grid;
+    int64_t code = c->by ? array_value(a, c->by, row) : 0;
+    if (code == ARRAY_MISSING) return ARRAY_MISSING;
+    if (c->by) grid = &c->grids[code];
+    double v = array_number(c, row);
+    bool missing = !isfinite(v);
+    for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
+    if (c->reciprocal) missing = missing || v <= 0, v = 1 / v;
+    if (missing) return c->has_instead ? c->instead : ARRAY_MISSING;
+    double k = floor(fmin(fmax(v, grid->from), grid->to) / grid->step + 0.5);
+    return (int64_t)fmin(fmax(k, (double)grid->low), (double)grid->high);
+}
+
+/* Labels of the row's stratum that are smaller, each once. */
+static inline int64_t array_rank(const array_engine *a, const tmi_column *c, const array_row *row, int64_t stratum)
+{
+    const char *own = array_text(c->of, row);
+    int64_t rank = 0;
+    for (size_t i = 0; i < a->row_count; i++) {
+        const char *label = array_text(c->of, &a->rows[i]);
+        if (!label || strcmp(label, own) >= 0 || (c->stratum && array_value(a, c->stratum, &a->rows[i]) != stratum)) continue;
+        bool first = true;
+        for (size_t j = 0; j < i; j++) {
+            const char *earlier = array_text(c->of, &a->rows[j]);
+            first = first && !(earlier && strcmp(earlier, label) == 0 && (!c->stratum || array_value(a, c->stratum, &a->rows[j]) == stratum));
+        }
+        rank += first;
+    }
+    return rank;
+}
+
+/* The point or code of a row; ARRAY_MISSING. */
+static inline int64_t array_value(const array_engine *a, const tmi_column *c, const array_row *row)
+{
+    int64_t of;
+    switch (c->kind) {
+    case TMI_NUMBER: return array_grid_point(a, c, row);
+    case TMI_CATEGORY: {
+        const char *text = array_text(c, row);
+        for (size_t i = 0; text && i < c->value_count; i++)
+            if (strcmp(text, c->values[i]) == 0) return (int64_t)i;
+        return !text && c->has_instead ? c->instead : ARRAY_MISSING;
+    }
+    case TMI_LABEL: return array_text(c, row) ? 0 : ARRAY_MISSING;
+    case TMI_CUTS: {
+        int64_t bin = 0;
+        if ((of = array_value(a, c->of, row)) == ARRAY_MISSING) return ARRAY_MISSING;
+        for (size_t i = 0; i + 1 < c->value_count; i++) bin += c->cuts[i] <= of;
+        return bin;
+    }
+    case TMI_INDICATOR: {
+        bool missing = false;
+        for (size_t i = 0; i < c->condition_count; i++) {
+            const tmi_condition *p = &c->conditions[i];
+            int64_t v = array_value(a, p->column, row);
+            bool yes = tmi_has_points(p->column) && v >= p->least && v <= p->most;
+            for (size_t j = 0; !tmi_has_points(p->column) && j < p->code_count; j++) yes = yes || v == p->codes[j];
+            if (v == ARRAY_MISSING) missing = true;
+            else if (!yes) return 0;
+        }
+        return missing ? ARRAY_MISSING : 1;
+    }
+    case TMI_LOOKUP: return (of = array_value(a, c->of, row)) == ARRAY_MISSING ? ARRAY_MISSING : c->numbers[of];
+    default: {
+        int64_t stratum = c->stratum ? array_value(a, c->stratum, row) : 0;
+        if (stratum == ARRAY_MISSING || !array_text(c->of, row)) return ARRAY_MISSING;
+        int64_t rank = array_rank(a, c, row, stratum);
+        return rank < c->cluster_counts[stratum] ? c->cell_of[stratum][rank] : ARRAY_MISSING;
+    }
+    }
+}
+
+/* Different texts of a label among the rows of a stratum (-1: all). */
+static inline int64_t array_distinct(const array_engine *a, const tmi_column *label, const tmi_column *stratum, int64_t h)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < a->row_count; i++) {
+        const char *text = array_text(label, &a->rows[i]);
+        bool first = text && (h < 0 || array_value(a, stratum, &a->rows[i]) == h);
+        for (size_t j = 0; j < i && first; j++) {
+            const char *earlier = array_text(label, &a->rows[j]);
+            first = !(earlier && strcmp(earlier, text) == 0 && (h < 0 || array_value(a, stratum, &a->rows[j]) == h));
+        }
+        count += first;
+    }
+    return count;
+}
 
 static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress,
                                           void *context, tamis_error *err)
@@ -31,23 +145,49 @@ static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inv
     (void)progress;
     (void)context;
     a->describes++;
+    a->asked = *inventory;
     inventory->rows = (int64_t)a->row_count;
-    const tmi_column *const *columns = inventory->columns;
     for (size_t i = 0; i < inventory->column_count; i++) {
-        if (strlen(columns[i]->name) != 1 || !strchr("xgh", columns[i]->name[0])) {
-            return tmi_fail(err, TAMIS_INVALID, "no column %s", columns[i]->name);
-        }
+        const char *name = inventory->columns[i]->name;
+        if (strlen(name) != 1 || !strchr("xywghscu", name[0])) return tmi_fail(err, TAMIS_INVALID, "no column %s", name);
+    }
+    if (inventory->unit) inventory->units = array_distinct(a, inventory->unit, NULL, -1);
+    size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
+    for (size_t h = 0; h < strata; h++) {
+        const int64_t in = inventory->stratum ? (int64_t)h : -1;
+        if (inventory->units_in) inventory->units_in[h] = array_distinct(a, inventory->unit, inventory->stratum, in);
+        if (inventory->clusters_in) inventory->clusters_in[h] = array_distinct(a, inventory->cluster, inventory->stratum, in);
+        for (size_t i = 0; inventory->rows_in && i < a->row_count; i++)
+            inventory->rows_in[h] += in < 0 || array_value(a, inventory->stratum, &a->rows[i]) == in;
     }
     return a->describe_status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, a->describe_status, "describe");
 }
 
-static inline int array_code(const tmi_column *column, const array_row *row)
+static inline tmi_int128 array_adds(const array_engine *a, const tmi_measure *m, const array_row *row)
 {
-    const char *text = column->name[0] == 'g' ? row->g : row->h;
-    for (size_t i = 0; text && i < column->value_count; i++) {
-        if (strcmp(text, column->values[i]) == 0) return (int)i;
+    double product = 1;
+    for (size_t i = 0; i < m->factor_count; i++) {
+        int64_t v = array_value(a, m->factors[i].column, row);
+        if (v == ARRAY_MISSING) return 0;
+        product *= (double)(v - m->factors[i].minus);
     }
-    return -1;
+    for (size_t i = 0; i < 2; i++)
+        if (m->present[i] && array_value(a, m->present[i], row) == ARRAY_MISSING) return 0;
+    if (m->where && array_value(a, m->where, row) != 1) return 0;
+    double rounded = floor(ldexp(product, -m->shift) + 0.5);
+    return (tmi_int128)fmin(fmax(rounded, (double)m->low), (double)m->high);
+}
+
+/* Rows of a unit that stand before this one; enough for tests whose rows are in the order of their points. */
+static inline int64_t array_earlier(const array_engine *a, const tmi_request *request, size_t r)
+{
+    const char *unit = request->unit ? array_text(request->unit, &a->rows[r]) : NULL;
+    int64_t count = 0;
+    for (size_t i = 0; unit && i < r; i++) {
+        const char *other = array_text(request->unit, &a->rows[i]);
+        count += other && strcmp(other, unit) == 0;
+    }
+    return request->unit && !unit ? INT64_MAX : count;
 }
 
 static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
@@ -61,20 +201,14 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         for (size_t r = 0; r < a->row_count; r++) {
-            int cell = 0;
+            int64_t cell = 0;
             for (size_t i = 0; i < table->by_count && cell >= 0; i++) {
-                int code = array_code(table->by[i], &a->rows[r]);
-                cell = code < 0 ? -1 : cell * (int)table->by[i]->value_count + code;
+                int64_t code = array_value(a, table->by[i], &a->rows[r]);
+                cell = code == ARRAY_MISSING ? -1 : cell * (int64_t)table->by[i]->value_count + code;
             }
-            for (size_t m = 0; m < table->measure_count && cell >= 0; m++) {
-                const tmi_measure *measure = &table->measures[m];
-                double x = a->rows[r].x;
-                const tmi_column *c = measure->factor_count > 0 ? measure->factors[0].column : NULL;
-                if ((c || measure->present[0]) && isnan(x)) continue;
-                double clamped = c ? fmin(fmax(x, c->grid.from), c->grid.to) : 0;
-                tmi_int128 add = c ? (tmi_int128)floor(clamped / c->grid.step + 0.5) : 1;
-                answers[t][(size_t)cell * table->measure_count + m] += add;
-            }
+            if (cell < 0 || (request->unit && array_earlier(a, request, r) >= request->rows_per_unit)) continue;
+            for (size_t m = 0; m < table->measure_count; m++)
+                answers[t][(size_t)cell * table->measure_count + m] += array_adds(a, &table->measures[m], &a->rows[r]);
         }
     }
     return TAMIS_OK;

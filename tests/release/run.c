@@ -14,15 +14,14 @@
 #include "release/array_engine.h"
 #include "release/plans.h"
 #include "release/release.h"
-#include "release/statistic.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
 #define STATISTICS                                                                                                    \
     "  - count: units\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n  - {mean: x}\n"
 
 static const array_row rows[] = {
-    {12.3, "a", "u"}, {500, "a", "v"}, {-3, "b", "u"}, {NAN, "b", "w"},
-    {20.25, "b", "w"}, {29.9, NULL, "w"}, {15, "z", "v"}, {11, "a", NULL},
+    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}, {.x = NAN, .g = "b", .h = "w"},
+    {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"}, {.x = 15, .g = "z", .h = "v"}, {.x = 11, .g = "a", .h = NULL},
 };
 
 /* ---- noise drawn again ---- */
@@ -37,7 +36,8 @@ static int64_t *noise_again(const tmi_schedule *s, size_t measurement)
         free(noise);
         noise = calloc(s->measurements[i].cells, sizeof *noise);
         assert_non_null(noise);
-        assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[i].scale, NULL), TAMIS_OK);
+        assert_int_equal(s->measurements[i].law_count, 1);
+        assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[i].laws[0].scale, NULL), TAMIS_OK);
         assert_int_equal(tamis_noise_draw(noise, s->measurements[i].cells, law, rng, NULL), TAMIS_OK);
         tamis_noise_free(law);
     }
@@ -72,7 +72,7 @@ static tamis_release *run(const tamis_plan *plan, array_engine *engine, const ch
     tamis_release *release;
     tamis_error err = {0};
     bits_from_seed(7);
-    if (tmi_release_with(&release, plan, &engine->engine, folder, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_release_with(&release, plan, &engine->engine, &(tmi_run){.folder = folder}, &err) != TAMIS_OK) fail_msg("%s", err.message);
     return release;
 }
 
@@ -89,17 +89,19 @@ static void integers_plus_noise(void **state)
     assert_truth(r, "rows with x", (int64_t[]){7}, 1);
     assert_truth(r, "rows with x by g", (int64_t[]){3, 2}, 2);
     assert_truth(r, "sum of x by g", (int64_t[]){25 + 60 + 22 - 3 * 40, 20 + 41 - 2 * 40}, 2); /* around 40 */
-    assert_int_equal(r->schedule.measurement_count, 5);
+    assert_truth(r, "sum of x^2", (int64_t[]){25 * 25 + 60 * 60 + 20 * 20 + 41 * 41 + 60 * 60 + 30 * 30 + 22 * 22}, 1);
+    assert_truth(r, "sum of x^2 by g", (int64_t[]){15 * 15 + 20 * 20 + 18 * 18, 20 * 20 + 1}, 2);
+    assert_int_equal(r->schedule.measurement_count, 7);
 
     /* estimates are linear in them: weight 10, step 1/2 */
     const tmi_result *known = &r->results.list[0], *cell = &r->results.list[1], *total = &r->results.list[7],
                      *mean = &r->results.list[8];
     assert_true(known->known && known->estimate == 80 && known->lower == 80 && known->noise_sd == 0);
     assert_true(cell->estimate == 10 * (double)r->noisy[0][0]);
-    assert_true(isnan(cell->se) && isnan(cell->sampling_se) && cell->noise_sd > 0);
-    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].measurement[0]][0]);
+    assert_true(cell->noise_sd > 0 && fabs(cell->se - hypot(cell->sampling_se, cell->noise_sd)) < 1e-9);
+    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].table[TMI_A]][0]);
     const tmi_use *use = &r->schedule.uses[3];
-    double sum = (double)r->noisy[use->measurement[0]][0], number = (double)r->noisy[use->measurement[1]][0];
+    double sum = (double)r->noisy[use->table[TMI_A]][0], number = (double)r->noisy[use->table[TMI_B]][0];
     assert_true(fabs(mean->estimate - (20 + 0.5 * sum / number)) < 1e-12);
     tamis_release_free(r);
 }
@@ -114,7 +116,7 @@ static void noise_is_drawn_before_the_data_are_read(void **state)
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)((word = word * 1664525 + 1013904223) >> 24);
     tamis_release *r;
     bits_from_bytes(bytes, sizeof bytes);
-    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, NULL, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){.folder = NULL}, NULL), TAMIS_OK);
     assert_true(engine.bits_before > 0);
     assert_int_equal(engine.bits_before, bits_taken());
     tamis_release_free(r);
@@ -122,7 +124,7 @@ static void noise_is_drawn_before_the_data_are_read(void **state)
     /* no bits, no release: and no row was read */
     bits_from_bytes(bytes, 3);
     engine.aggregates = 0;
-    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, NULL, NULL, NULL, NULL), TAMIS_SYSTEM);
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){.folder = NULL}, NULL), TAMIS_SYSTEM);
     assert_null(r);
     assert_int_equal(engine.aggregates, 0);
     bits_from_seed(7);
@@ -179,7 +181,7 @@ static void assert_refused(const tamis_plan *plan, array_engine *engine, tamis_s
     tamis_release *release;
     tamis_error err = {0};
     snprintf(folder, sizeof folder, "%s/out", place);
-    assert_int_equal(tmi_release_with(&release, plan, &engine->engine, folder, NULL, NULL, &err), expected);
+    assert_int_equal(tmi_release_with(&release, plan, &engine->engine, &(tmi_run){.folder = folder}, &err), expected);
     assert_null(release);
     assert_string_equal(err.message, message);
     assert_int_equal(entries(place), 0); /* nothing is left behind */
@@ -257,7 +259,8 @@ static void a_cancelled_run_leaves_nothing(void **state)
         array_engine engine = array_engine_of(rows, 8);
         patience p = {.engine = &engine, .stop_at = stop_at};
         tamis_error err = {0};
-        tamis_status status = tmi_release_with(&release, plan, &engine.engine, folder, lose_patience, &p, &err);
+        tamis_status status = tmi_release_with(&release, plan, &engine.engine,
+                                               &(tmi_run){.folder = folder, .progress = lose_patience, .context = &p}, &err);
         if (p.calls < stop_at) { /* it got through */
             assert_int_equal(status, TAMIS_OK);
             assert_true(p.before_the_data && p.after_the_data && p.with_the_files);
@@ -280,10 +283,10 @@ static void an_existing_folder_is_refused_first(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release;
     tamis_error err = {0};
-    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, place, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = place}, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "exists already"));
-    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, "/no/such/place/out", NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, "", NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = "/no/such/place/out"}, &err), TAMIS_INVALID);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = ""}, &err), TAMIS_INVALID);
     assert_int_equal(engine.describes + engine.aggregates, 0);
     tamis_plan_free(plan);
 }
@@ -335,7 +338,7 @@ static void the_folder_holds_what_the_texts_say(void **state)
     char *text;
     assert_int_equal(tamis_release_text(&text, r, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "Nothing keeps count"));
-    assert_non_null(strstr(text, "intervals hold with at least the stated confidence, those of means with more"));
+    assert_non_null(strstr(text, "standard errors and intervals hold both the sampling and the noise"));
     assert_non_null(strstr(text, "/out:\n  release.json"));
     tamis_free(text);
     tamis_release_free(r);
@@ -371,7 +374,7 @@ static void every_allocation_may_fail(void **state)
     tamis_error err = {0};
     char folder[100];
     snprintf(folder, sizeof folder, "%s/out", place);
-    EVERY_ALLOCATION_FAILS(tmi_release_with(&release, plan, &engine.engine, folder, NULL, NULL, &err), {
+    EVERY_ALLOCATION_FAILS(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = folder}, &err), {
         assert_null(release);
         assert_int_equal(entries(place), 0);
     });
@@ -401,7 +404,7 @@ static void what_is_too_large_is_null_with_a_reason(void **state)
     (void)state;
     tamis_plan *plan = odd_plan("  x: {from: 0, to: 1.7e308, step: 1e300}\n", "  - {total: x}\n");
     array_row large[8];
-    for (size_t i = 0; i < 8; i++) large[i] = (array_row){1e308, NULL, NULL};
+    for (size_t i = 0; i < 8; i++) large[i] = (array_row){.x = 1e308};
     array_engine engine = array_engine_of(large, 8);
     tamis_release *r = run(plan, &engine, NULL);
     const tmi_result *total = &r->results.list[0];
@@ -425,7 +428,7 @@ static void csv_for_spreadsheets(void **state)
     tamis_release r = {0};
     char *text;
     assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL), TAMIS_OK);
-    assert_int_equal(tmi_results_make(&r.results, &r.schedule, true, NULL), TAMIS_OK);
+    assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
     assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers,"
                               "reason\n"

@@ -9,7 +9,7 @@
 /* The table of one result that was made by hand. */
 static void assert_line(const tmi_schedule *s, tmi_result result, const char *line)
 {
-    tmi_results results = {.schedule = s, .is_protected = true, .list = &result, .count = 1};
+    tmi_results results = {.plan = s->plan, .schedule = s, .list = &result, .count = 1};
     tmi_text text;
     tmi_text_init(&text);
     result.cell = 1; /* no title above it */
@@ -21,22 +21,22 @@ static void assert_line(const tmi_schedule *s, tmi_result result, const char *li
 static void numbers_are_rounded_to_what_they_tell(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_of("srs: {population: 25000, sample: 100}", "20", "  - {count: units, by: g}\n  - {total: x}\n");
+    tamis_plan *plan = plan_of("srs: {population: 25000, sample: 100}", "20", "  - {count: units, by: g}\n  - {total: x}");
     tmi_schedule s;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
     tmi_result r = TMI_NO_RESULT;
-    r.estimate = 12345, r.noise_sd = 1e-200, r.lower = r.upper = 12345, r.least = 0, r.most = 25000;
-    assert_line(&s, r, "12,345   < 0.01  12,345 to 12,345\n"); /* not 201 decimals */
-    r.noise_sd = 0.4, r.lower = 12095, r.upper = 12595;
-    assert_line(&s, r, "12,345     0.40  12,095 to 12,595\n");
-    r.noise_sd = 140000, r.lower = 0; /* rounded outwards, but not to 30,000 of 25,000 */
-    assert_line(&s, r, "10,000  140,000  0 to 20,000\n");
+    r.estimate = 12345, r.se = 1e-200, r.lower = r.upper = 12345, r.least = 0, r.most = 25000;
+    assert_line(&s, r, "12,345      < 0.01  12,345 to 12,345"); /* not 201 decimals */
+    r.se = 0.4, r.lower = 12095, r.upper = 12595;
+    assert_line(&s, r, "12,345        0.40  12,095 to 12,595");
+    r.se = 140000, r.lower = 0; /* rounded outwards, but not to 30,000 of 25,000 */
+    assert_line(&s, r, "10,000     140,000  0 to 20,000");
     r.upper = 24000;
-    assert_line(&s, r, "10,000  140,000  0 to 25,000\n");
-    r.noise_sd = 1400, r.lower = 681.34, r.upper = 20001;
-    assert_line(&s, r, "12,300    1,400  600 to 20,100\n");
-    r.statistic = 1, r.noise_sd = 0.001, r.estimate = 1.5, r.lower = 1.25, r.upper = 1.5, r.most = 750000;
-    assert_line(&s, r, "1.5   < 0.01  1.2 to 1.5\n");
+    assert_line(&s, r, "10,000     140,000  0 to 25,000");
+    r.se = 1400, r.lower = 681.34, r.upper = 20001;
+    assert_line(&s, r, "12,300       1,400  600 to 20,100");
+    r.statistic = 1, r.se = 0.001, r.estimate = 1.5, r.lower = 1.25, r.upper = 1.5, r.most = 750000;
+    assert_line(&s, r, "1.5      < 0.01  1.2 to 1.5");
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
 }

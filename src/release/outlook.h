@@ -1,0 +1,24 @@
+/* What can be expected of a statistic before any row is read: from the design, the ranges and the plan's typical values
+ * alone. It shapes the split of the budget and the preview; no promise hangs on it.                                  */
+#ifndef TMI_OUTLOOK_H
+#define TMI_OUTLOOK_H
+
+#include "release/schedule.h"
+
+typedef struct tmi_outlook {
+    double factor[TMI_ROLES]; /* how much an error of each sum changes the statistic */
+    double size;              /* what a relative error is relative to; above 0 */
+    double expected;          /* a public guess of its size; NaN if there is none */
+    double range;             /* width of the interval in which the statistic certainly lies */
+    double sampling_sd;       /* NaN where nothing is known */
+    double noise_sd;          /* in the statistic's own unit; NaN before the budget is split */
+} tmi_outlook;
+
+/* For one of its groups, as if they were of equal size and nothing missing. */
+void tmi_outlook_make(tmi_outlook *outlook, const tmi_schedule *schedule, size_t statistic);
+
+/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. */
+double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m,
+                          double (*of)(const tmi_law *law, bool gaussian));
+
+#endif

@@ -1,0 +1,345 @@
+#include "release/reading.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "num/exact.h"
+#include "release/interval_count.h"
+#include "release/group_sums.h"
+
+static const char from_range[] = "the variance from the noisy numbers was not positive: the largest that the range allows is used";
+static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
+static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
+
+/* ---- ranges ---- */
+
+typedef struct ends {
+    double low, high;
+} ends;
+
+static ends ends_of(const tmi_plan_column *column)
+{
+    if (column->conditions) return (ends){0, 1};
+    return (ends){column->grid.step * (double)column->grid.low, column->grid.step * (double)column->grid.high};
+}
+
+static ends with_zero(ends e)
+{
+    return (ends){fmin(e.low, 0), fmax(e.high, 0)};
+}
+
+/* Units of a group at most: of the stratum, of the population; infinite where nobody knows. */
+static double units_at_most(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
+    size_t h = tmi_group_stratum(s, result->statistic, result->cell);
+    int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
+    if (clusters) N = d->kind == TMI_DESIGN_CLUSTER ? N * d->largest : 0;
+    return N > 0 ? (double)N : INFINITY;
+}
+
+static ends times(ends e, double n)
+{
+    return (ends){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0};
+}
+
+/* Where the statistic certainly lies. */
+static ends limits_of(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    double N = units_at_most(s, result);
+    switch (t->kind) {
+    case TMI_TOTAL: return times(with_zero(ends_of(t->column)), N);
+    case TMI_MEAN:
+    case TMI_SHARE: return ends_of(t->column);
+    case TMI_RATIO: {
+        ends x = ends_of(t->column), y = ends_of(t->second);
+        return (ends){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
+    }
+    case TMI_VARIANCE: {
+        ends x = ends_of(t->column);
+        double n = N > 1 && isfinite(N) ? N / (N - 1) : 1;
+        return (ends){0, n * (x.high - x.low) * (x.high - x.low) / 4};
+    }
+    default: return (ends){0, N};
+    }
+}
+
+/* ---- the interval ---- */
+
+static void note(tmi_result *result, const char *words)
+{
+    if (result->note_count < TMI_NOTES) result->notes[result->note_count++] = words;
+}
+
+/* The error of the statistic as a sum: noises with their factors in it, and the sampling error. */
+typedef struct error {
+    double factor[TMI_MAIN_ROLES];
+    double sampling;   /* variance */
+    double noise;      /* variance */
+    bool with_noise;   /* sampling holds the noise too */
+} error;
+
+static tamis_status set_interval(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, const error *e, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
+    double all = e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise;
+    double sampling = e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling;
+    result->noise_sd = sqrt(e->noise);
+    result->sampling_se = sqrt(sampling);
+    result->se = sqrt(all);
+    result->df = z->df >= 0 && e->sampling > 0 ? z->df : -1;
+    result->outside_range = result->estimate < result->least || result->estimate > result->most;
+    if (!isfinite(result->estimate)) return TAMIS_OK;
+    if (isnan(e->sampling) || !isfinite(e->sampling) || (z->df == 0 && e->sampling > 0)) {
+        result->reason = one_unit;
+        result->sampling_se = result->se = TMI_NULL;
+        return TAMIS_OK;
+    }
+    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
+        for (size_t i = z->first[role]; i < z->first[role + 1]; i++) z->parts[i].factor *= e->factor[role];
+    }
+    tmi_error_law law = {.se = sqrt(e->with_noise ? all : sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = z->parts,
+                         .count = e->with_noise ? 0 : z->first[TMI_MAIN_ROLES]};
+    tmi_interval interval;
+    tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
+                                                 result->least, result->most, err);
+    if (status != TAMIS_OK) return status;
+    result->lower = interval.lower;
+    result->upper = interval.upper;
+    return TAMIS_OK;
+}
+
+/* The variance, or what the range of z allows where it is not positive. */
+static double variance_within(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double variance, ends range)
+{
+    double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
+    double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
+    double bound = z->with_noise ? INFINITY : z->spread * most * most;
+    if (isnan(variance)) return variance;
+    tmi_variance v = tmi_variance_or_bound(variance, bound);
+    if (v.from_range && bound > 0) note(result, from_range);
+    return v.value;
+}
+
+/* ---- totals and counts ---- */
+
+static bool is_census(const tmi_schedule *s)
+{
+    return s->plan->design.kind == TMI_DESIGN_CENSUS;
+}
+
+/* A count from one noisy integer whose law given the number in the population is known: the test is inverted exactly. */
+static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi_count_law *law)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    const tmi_design_kind kind = s->plan->design.kind;
+    bool one = a && a->by_count == t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
+               s->plan->design.population > 0 && !s->plan->design.nonresponse;
+    bool count = t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM ||
+                 ((t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions &&
+                  (t->kind == TMI_TOTAL || !tmi_table_of(s, result->statistic, TMI_B)));
+    bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
+    *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
+    return one && count && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC;
+}
+
+static int64_t whole(tmi_int128 x)
+{
+    return x > INT64_MAX ? INT64_MAX : x < -INT64_MAX ? -INT64_MAX : (int64_t)x;
+}
+
+static tamis_status exact_count(tmi_result *result, const tmi_reading *r, tmi_count_law law, double over, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    size_t h = tmi_group_stratum(s, result->statistic, result->cell), table = s->uses[result->statistic].table[TMI_A];
+    const tmi_plan_stratum *stratum = &d->strata[h == SIZE_MAX ? 0 : h];
+    const tamis_number *scale = tmi_cell_law(&s->measurements[table], result->cell)->scale;
+    tamis_number *square = NULL;
+    tamis_status status = TAMIS_OK;
+    int64_t lower, upper;
+    if (s->gaussian) TMI_TRY(tmi_number_mul(&square, scale, scale, err));
+    tmi_count_case c = {.law = law, .population = stratum->population, .sample = stratum->sample, .rate = stratum->rate,
+                        .scale = s->gaussian ? NULL : scale, .variance = square, .confidence = t->confidence};
+    TMI_TRY(tmi_interval_count(&lower, &upper, &c, whole(r->noisy[table][result->cell]), err));
+    result->lower = (double)lower / over;
+    result->upper = (double)upper / over;
+
+done:
+    tamis_number_free(square);
+    return status;
+}
+
+/* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
+static tamis_status round_once(tmi_result *result, const tmi_reading *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    const tmi_plan_column *x = a->quantity.x;
+    size_t h = tmi_cell_stratum(a, result->cell);
+    bool one = a->by_count == s->plan->statistics[result->statistic].by_count && a->units == 1 && a->shift == 0 &&
+               a->quantity.weighing == TMI_UNWEIGHED && isfinite(result->estimate);
+    if (!one) return TAMIS_OK;
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *k = NULL, *product = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_number_int128(&k, r->noisy[s->uses[result->statistic].table[TMI_A]][result->cell], err));
+    tmi_term step = !x || x->conditions ? tmi_int(&e, 1) : x->by_stratum ? x->by_stratum[h].step : x->step;
+    TMI_TRY(tmi_exact_copy(&product, &e, tmi_mul(&e, tmi_mul(&e, s->sampling.weight[h], step), k)));
+    result->estimate = tmi_number_nearest(product);
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(k);
+    tamis_number_free(product);
+    return status;
+}
+
+static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    ends range = t->column ? with_zero(ends_of(t->column)) : (ends){0, 1};
+    tamis_status status;
+    tmi_count_law law;
+    result->estimate = z->value[TMI_A];
+    error e = {.factor = {[TMI_A] = 1}, .noise = z->noise_variance[TMI_A], .with_noise = z->with_noise};
+    e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
+    TMI_TRY(round_once(result, r, err));
+    TMI_TRY(set_interval(result, r, z, &e, err));
+    if (has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, 1, err));
+
+done:
+    return status;
+}
+
+/* ---- means, shares, ratios ---- */
+
+/* What the denominator is where it was not measured: the size of the group. */
+static double denominator(const tmi_reading *r, const tmi_result *result, const tmi_group_sums *z)
+{
+    return tmi_table_of(r->schedule, result->statistic, TMI_B) ? z->value[TMI_B] : units_at_most(r->schedule, result);
+}
+
+/* One row's worth: a denominator below it is none. */
+static double smallest_denominator(const tmi_reading *r, const tmi_result *result)
+{
+    const tmi_schedule *s = r->schedule;
+    if (s->plan->statistics[result->statistic].kind == TMI_RATIO) return 0;
+    return s->sampling.weights == TMI_ROWS ? 1 : tmi_number_nearest(s->sampling.weight[0]);
+}
+
+static double centre_of(const tmi_reading *r, const tmi_result *result)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
+    const tmi_measurement *a = tmi_table_of(r->schedule, result->statistic, TMI_A);
+    return t->column->conditions ? 0 : t->column->grid.step * (double)a->quantity.centre_x;
+}
+
+static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    double B = denominator(r, result, z), ratio = z->value[TMI_A] / B, centre = t->second ? 0 : centre_of(r, result);
+    bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
+    tamis_status status;
+    tmi_count_law law;
+    if (!(B > smallest_denominator(r, result)) && measured) {
+        result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
+        return TAMIS_OK;
+    }
+    result->estimate = centre + ratio;
+    error e = {.factor = {[TMI_A] = 1 / B, [TMI_B] = measured ? -ratio / B : 0}, .with_noise = z->with_noise};
+    e.noise = z->noise_variance[TMI_A] / (B * B) + (measured ? ratio * ratio * z->noise_variance[TMI_B] / (B * B) : 0);
+    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1};
+    double about = centre + ratio; /* z = x - r y */
+    ends range = with_zero((ends){x.low - fmax(about * y.low, about * y.high), x.high - fmin(about * y.low, about * y.high)});
+    if (s->sampling.clustered && !is_census(s)) {
+        const double factors[] = {1 / B, measured ? -ratio / B : 0, 0};
+        TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
+    } else {
+        double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx;
+        e.sampling = is_census(s) ? 0 : variance_within(result, r, z, variance, range) / (B * B);
+    }
+    TMI_TRY(set_interval(result, r, z, &e, err));
+    if (!measured && has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, B, err));
+
+done:
+    return status;
+}
+
+/* ---- variances ---- */
+
+/* n/(n-1), n the rows of the group, as svyvar has it. */
+static double one_more(const tmi_schedule *s, double B)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    double n = d->population > 0 && d->sample > 0 && s->sampling.weights != TMI_ROWS ? (double)d->sample * B / (double)d->population : 0;
+    return n > 1 ? n / (n - 1) : 1;
+}
+
+static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    double B = z->value[TMI_B], centre = centre_of(r, result);
+    if (!(B > smallest_denominator(r, result))) {
+        result->reason = "no rows left after the noise";
+        return TAMIS_OK;
+    }
+    double m = z->value[TMI_A] / B, more = one_more(s, B);
+    double square = tmi_unbiased_square(z->value[TMI_A], z->noise_variance[TMI_A]) / (B * B);
+    result->estimate = more * (z->value[TMI_Q] / B - square);
+    const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_Q] / B) / B, 1 / B};
+    error e = {.factor = {more * factors[TMI_A], more * factors[TMI_B], more * factors[TMI_Q]}, .with_noise = z->with_noise};
+    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) e.noise += e.factor[role] * e.factor[role] * z->noise_variance[role];
+    tamis_status status;
+    if (s->sampling.clustered && !is_census(s)) {
+        TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
+    } else if (!is_census(s)) { /* (x - mean)^2 lies in [0, R^2] with mean S^2: its variance is at most S^2 (R^2 - S^2) */
+        ends x = ends_of(s->plan->statistics[result->statistic].column);
+        double R = fmax(x.high - centre - m, centre + m - x.low), S = fmin(fmax(result->estimate, 0), R * R);
+        double units = s->plan->design.population > 0 ? (double)s->plan->design.population : B;
+        double largest = S > 0 ? S * (R * R - S) : R * R * R * R / 4;
+        e.sampling = z->spread * (B / units) * largest / (B * B);
+        note(result, bounded);
+    }
+    TMI_TRY(set_interval(result, r, z, &e, err));
+
+done:
+    return status;
+}
+
+/* ---- together ---- */
+
+static void read_known(tmi_result *result, const tmi_schedule *s)
+{
+    result->estimate = result->lower = result->upper = units_at_most(s, result);
+    result->se = result->sampling_se = result->noise_sd = 0;
+    result->known = true;
+}
+
+tamis_status tmi_read_result(tmi_result *result, const tmi_reading *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    tmi_group_sums z;
+    if (s->uses[result->statistic].known) {
+        read_known(result, s);
+        return TAMIS_OK;
+    }
+    ends limits = limits_of(s, result);
+    result->least = limits.low;
+    result->most = limits.high;
+    tamis_status status = tmi_group_sums_make(&z, r, result->statistic, result->cell, err);
+    if (status != TAMIS_OK) return status;
+    bool ratio = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_RATIO;
+    if (ratio) status = read_ratio(result, r, &z, err);
+    else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, &z, err);
+    else status = read_total(result, r, &z, err);
+    tmi_group_sums_clear(&z);
+    return status;
+}
