@@ -74,7 +74,7 @@ static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tamis
     const tamis_number *unused;
     tamis_amplified found = {0};
     tamis_status status;
-    TMI_TRY(tamis_plan_sampling(&design, &facts, &unused, plan, err));
+    TMI_TRY(tamis_plan_sampling(&design, &facts, &unused, &unused, plan, err));
     TMI_TRY(tamis_sampling_facts_check(&facts, design, err));
     bool alone = plan->design.kind == TMI_DESIGN_POISSON;
     tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE,
