@@ -145,8 +145,8 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
 /* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and tells the result. Takes --engine
- * from the call if the command has it. */
-int cli_release(const cli_call *call, const char *path, const char *folder);
+ * and --again from the call if the command has them. `ledger`: NULL: the plan's. */
+int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger);
 
 /* ---- help, manual, completion ---- */
 

@@ -36,17 +36,18 @@ static bool find_plan(char path[PATH_MAX])
 
 static int run(const cli_call *call)
 {
-    char plan[PATH_MAX], fresh[PATH_MAX], folder[PATH_MAX + 16];
+    char plan[PATH_MAX], fresh[PATH_MAX], folder[PATH_MAX + 16], ledger[PATH_MAX + 16];
     if (!find_plan(plan)) return failed("the bundled survey is missing: %s", TAMIS_DATA_FOLDER "/" PLAN);
-    const char *out = cli_value(call, "out");
-    if (!out) {
-        const char *temporary = getenv("TMPDIR");
-        snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-        if (!mkdtemp(fresh)) return failed("cannot make a temporary folder: %s", strerror(errno));
-        snprintf(folder, sizeof folder, "%s/release", fresh);
+    const char *out = cli_value(call, "out"), *temporary = getenv("TMPDIR");
+    snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(fresh)) return failed("cannot make a temporary folder: %s", strerror(errno));
+    snprintf(folder, sizeof folder, "%s/release", fresh);
+    snprintf(ledger, sizeof ledger, "%s/tamis.ledger", fresh); /* the plan's own place may be read-only */
+    int code = cli_release(call, plan, out ? out : folder, ledger);
+    if (out || code != TAMIS_OK) {
+        unlink(ledger);
+        rmdir(fresh);
     }
-    int code = cli_release(call, plan, out ? out : folder);
-    if (!out && code != TAMIS_OK) rmdir(fresh);
     if (code == TAMIS_OK && !call->json) {
         printf("Plan in %s\n", plan);
         if (!out) printf("%s is yours to keep or to delete\n", fresh);

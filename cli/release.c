@@ -17,14 +17,15 @@ static int tell_result(const cli_call *call, const tamis_release *release, const
     return code;
 }
 
-int cli_release(const cli_call *call, const char *path, const char *folder)
+int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger)
 {
     tamis_error err = {0};
     tamis_plan *plan = NULL;
     tamis_release *release = NULL;
     char *usual_folder = NULL;
     cli_progress progress;
-    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress};
+    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress,
+                                 .ledger = ledger, .again = cli_value(call, "again") != NULL};
 
     int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
     if (code != TAMIS_OK) return code;
@@ -51,14 +52,17 @@ int cli_release(const cli_call *call, const char *path, const char *folder)
 
 static int run(const cli_call *call)
 {
-    return cli_release(call, call->operands[0], cli_value(call, "out"));
+    return cli_release(call, call->operands[0], cli_value(call, "out"), NULL);
 }
 
 const cli_command cli_command_release = {
     .name = "release",
     .purpose = "publish the statistics of a plan, protected",
-    .about = "Draws the noise, adds up the rows to exact integers, adds the two, and writes the output folder: all of it, "
+    .about = "Charges the account of the survey in the plan's ledger, draws the noise, adds up the rows to exact integers, adds the two, and writes the output folder: all of it, "
              "or nothing at all. Prints the results with their intervals and the guarantee in plain words.\n\n"
+             "A release that was made before, the same statistics with the same budget, is returned as it was and costs nothing; "
+             "--again pays for fresh noise. A release beyond the budget of the account is refused with exit code 4, and "
+             "nothing is read.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
              "published then.\n\n"
              CLI_ABOUT_PLANS,
@@ -68,6 +72,7 @@ const cli_command cli_command_release = {
     .options = (const cli_argument[]){
         {.name = "out", .value = "DIR", .files = CLI_FOLDERS,
          .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
+        {.name = "again", .help = "pay for fresh noise although the same release was made before"},
         {.name = "engine", .value = "NAME", .choices = "duckdb",
          .help = "what reads the rows: duckdb; default: what fits the source"},
         {0}},

@@ -7,8 +7,8 @@
  * Each gives an object from which texts are made: JSON for programs, CSV for spreadsheets, a table for people. The
  * library writes nothing but the output folder of a release.
  *
- * Nothing keeps count yet: each release of the same sample spends its epsilon again, and the sums are the caller's to
- * keep. Every text says so.                                                                                          */
+ * A release is charged to the account of its survey in the plan's ledger, durably, before a value is read; the same
+ * release again returns the numbers that were kept and spends nothing.                                              */
 #ifndef TAMIS_RELEASE_H
 #define TAMIS_RELEASE_H
 
@@ -40,6 +40,8 @@ typedef struct tamis_run_options {
     unsigned threads;         /* of the engine; 0: as many as the machine has */
     tamis_progress *progress; /* may be NULL */
     void *context;            /* handed to progress */
+    const char *ledger;       /* NULL: the plan's */
+    int again;                /* pay for fresh noise although the same release was made before */
 } tamis_run_options;
 
 typedef struct tamis_release tamis_release;
@@ -50,7 +52,8 @@ typedef struct tamis_release tamis_release;
  * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv and
  *          measurements.json, complete or not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
- *          before any value is read), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
+ *          before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
+ *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
  *          value has been read no message depends on a value.                                                         */
 TAMIS_API tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, const char *folder,
                                          const tamis_run_options *options, tamis_error *err);

@@ -129,6 +129,9 @@ static void weighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size
     const tmi_schedule *s = r->schedule;
     block aa = block_of(r, i, TMI_AA, group), ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group);
     z->form = (tmi_quadratic){sum_of(r, &aa), ab.m ? sum_of(r, &ab) : sum_of(r, &aa), sum_of(r, &bb)};
+    for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) {
+        if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum tells nothing */
+    }
     z->df = s->sampling.df;
     double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step);
     z->spread = largest * (double)(s->plan->design.population > 0 ? s->plan->design.population : s->sampling.rows);

@@ -14,6 +14,7 @@
 
 struct tamis_preview {
     tmi_schedule schedule;
+    tmi_account account;
     tmi_outlook *outlooks; /* one a statistic */
 };
 
@@ -23,6 +24,7 @@ struct tamis_preview {
 void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;
+    tmi_account_clear(&preview->account);
     tmi_schedule_clear(&preview->schedule);
     tmi_free(preview->outlooks);
     tmi_free(preview);
@@ -39,6 +41,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     tamis_status status;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
+    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, plan->ledger, false, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
     if (!p->outlooks) {
         status = tmi_fail_memory(err);
@@ -123,6 +126,12 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_put_guarantee(&out, s);
     tmi_json_key(&out, "would_spend");
     tmi_put_spent(&out, s);
+    tmi_json_key(&out, "spent");
+    tmi_put_spending(&out, &preview->account, &preview->account.spent);
+    tmi_json_key(&out, "left");
+    tmi_put_spending(&out, &preview->account, &preview->account.left);
+    tmi_json_key(&out, "ledger");
+    tmi_put_entry(&out, &preview->account);
     tmi_json_key(&out, "warnings");
     tmi_put_warnings(&out, s);
     tmi_json_key(&out, "not_covered");
@@ -270,5 +279,6 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
         tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, false);
+    tmi_write_account(&t, s, &preview->account);
     return tmi_text_take(text, &t, err);
 }

@@ -255,9 +255,8 @@ static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
 
 /* ---- what is not covered ---- */
 
-static const char nothing_counts[] =
-    "Nothing keeps count: each further release of this sample adds its epsilon to this one, and tamis does not add them "
-    "up in this version. Keep the sum yourself.";
+static const char one_ledger[] =
+    "One ledger keeps count of this sample. Releases of the same people from another ledger are not seen by tamis.";
 static const char clamped[] =
     "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
     "that reported.";
@@ -281,7 +280,7 @@ static bool has_numbers(const tmi_schedule *schedule)
 static size_t sentences(const char *list[6], const tmi_schedule *schedule)
 {
     size_t count = 0;
-    list[count++] = nothing_counts;
+    list[count++] = one_ledger;
     if (schedule->plan->design.weights_final) list[count++] = final_weights;
     if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
     if (has_numbers(schedule)) list[count++] = clamped;
@@ -346,8 +345,8 @@ static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
     tamis_decimal_up(epsilon, outsider->epsilon.upper, 4); /* for people; the JSON has 17 digits */
     tamis_decimal_up(delta, outsider->delta.upper, 4);
     tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
-                    "is the number of this release alone: with others of this sample, the epsilons of sampled units are added "
-                    "up first and amplified once.", epsilon, delta, schedule->plan->privacy.unit,
+                    "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
+                    "first and amplified once.", epsilon, delta, schedule->plan->privacy.unit,
                     tamis_level_name(schedule->plan->privacy.setting->protect));
 }
 

@@ -3,7 +3,7 @@
 #define TMI_PROMISE_H
 
 #include "base/json.h"
-#include "release/schedule.h"
+#include "release/account.h"
 
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
@@ -24,8 +24,20 @@ void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
 /* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
 
+/* The account for people: what was spent, what is left, which entry of the ledger. */
+void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_account *account);
+
+/* {"epsilon": ..., "delta": ...} or {"rho": ...}; null if the account does not exist. */
+void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis_spending *spending);
+
+/* Value of the key "ledger": {"entry", "hash", "time", "repeated"}; null if there is none. */
+void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
+
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
+
+/* What the first release fixes for the account, as a JSON object. */
+tamis_status tmi_frozen_text(char **text, const tmi_schedule *schedule, tamis_error *err);
 
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);

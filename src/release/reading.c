@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "num/exact.h"
 #include "release/interval_count.h"
+#include "release/interval_ratio.h"
+#include "release/interval_strata.h"
 #include "release/group_sums.h"
 
 static const char from_range[] = "the variance from the noisy numbers was not positive: the largest that the range allows is used";
@@ -130,6 +132,14 @@ static bool is_census(const tmi_schedule *s)
     return s->plan->design.kind == TMI_DESIGN_CENSUS;
 }
 
+static bool counts_ones(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    bool ones = (t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions;
+    bool known = !tmi_table_of(s, result->statistic, TMI_B);
+    return (ones && known) || t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM;
+}
+
 /* A count from one noisy integer whose law given the number in the population is known: the test is inverted exactly. */
 static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi_count_law *law)
 {
@@ -138,12 +148,9 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
     const tmi_design_kind kind = s->plan->design.kind;
     bool one = a && a->by_count == t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
                s->plan->design.population > 0 && !s->plan->design.nonresponse;
-    bool count = t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM ||
-                 ((t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions &&
-                  (t->kind == TMI_TOTAL || !tmi_table_of(s, result->statistic, TMI_B)));
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
-    return one && count && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC;
+    return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC;
 }
 
 static int64_t whole(tmi_int128 x)
@@ -172,6 +179,38 @@ static tamis_status exact_count(tmi_result *result, const tmi_reading *r, tmi_co
 done:
     tamis_number_free(square);
     return status;
+}
+
+/* A count over strata, each of them measured: the test of the total is inverted. */
+static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
+           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && counts_ones(s, result);
+}
+
+static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_design *d = &s->plan->design;
+    size_t table = s->uses[result->statistic].table[TMI_A];
+    const tmi_measurement *a = &s->measurements[table];
+    tmi_interval interval;
+    tmi_stratum_count *strata = tmi_alloc(d->stratum_count, sizeof *strata);
+    if (!strata) return tmi_fail_memory(err);
+    for (size_t h = 0; h < d->stratum_count; h++) {
+        size_t cell = result->cell * d->stratum_count + h;
+        strata[h] = (tmi_stratum_count){(double)d->strata[h].population, (double)d->strata[h].sample, (double)r->noisy[table][cell],
+                                        tmi_number_nearest(tmi_cell_law(a, cell)->scale), s->gaussian};
+    }
+    tamis_status status = tmi_interval_strata(&interval, strata, d->stratum_count,
+                                              tmi_number_nearest(s->plan->statistics[result->statistic].confidence), err);
+    tmi_free(strata);
+    if (status != TAMIS_OK) return status;
+    result->lower = interval.lower / over;
+    result->upper = interval.upper / over;
+    return TAMIS_OK;
 }
 
 /* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
@@ -212,6 +251,7 @@ static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_gro
     TMI_TRY(round_once(result, r, err));
     TMI_TRY(set_interval(result, r, z, &e, err));
     if (has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, 1, err));
+    else if (has_strata_count(s, result)) TMI_TRY(strata_count(result, r, 1, err));
 
 done:
     return status;
@@ -240,6 +280,50 @@ static double centre_of(const tmi_reading *r, const tmi_result *result)
     return t->column->conditions ? 0 : t->column->grid.step * (double)a->quantity.centre_x;
 }
 
+/* Where A/B about the centre lies; infinite if a denominator may be 0. */
+static ends ratio_range(const tmi_plan_statistic *t, double centre)
+{
+    ends x = ends_of(t->column);
+    if (!t->second) return (ends){x.low - centre, x.high - centre};
+    ends y = ends_of(t->second);
+    if (y.low <= 0) return (ends){-INFINITY, INFINITY};
+    return (ends){fmin(x.low / y.low, x.low / y.high), fmax(x.high / y.low, x.high / y.high)};
+}
+
+/* The largest sampling variance of A - r B for any r of the range. */
+static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, const tmi_plan_statistic *t, ends range)
+{
+    if (is_census(r->schedule)) return 0;
+    if (z->with_noise) return fmax(tmi_quadratic_at(z->form, range.low), tmi_quadratic_at(z->form, range.high));
+    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1};
+    double width = x.high - x.low;
+    if (t->second) width = fmax(fabs(x.low), fabs(x.high)) + fmax(fabs(range.low), fabs(range.high)) * fmax(fabs(y.low), fabs(y.high));
+    double far = r->schedule->sampling.subtracts && !t->second ? width / 2 : width;
+    return z->spread * far * far;
+}
+
+static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
+    size_t count = z->with_noise ? 0 : z->first[TMI_Q];
+    tmi_ratio_part *parts = tmi_alloc(count, sizeof *parts);
+    if (!parts) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        tmi_noise_part part = z->parts[i];
+        bool above = i < z->first[TMI_B];
+        parts[i] = (tmi_ratio_part){above ? part.factor : 0, above ? 0 : part.factor, part.scale, part.gaussian};
+    }
+    tmi_ratio ratio = {z->value[TMI_A], z->value[TMI_B], z->form, largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL,
+                       parts, count};
+    tmi_ratio_result found;
+    tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
+    tmi_free(parts);
+    if (status != TAMIS_OK) return status;
+    result->lower = centre + found.interval.lower;
+    result->upper = centre + found.interval.upper;
+    return TAMIS_OK;
+}
+
 static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -255,18 +339,23 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     result->estimate = centre + ratio;
     error e = {.factor = {[TMI_A] = 1 / B, [TMI_B] = measured ? -ratio / B : 0}, .with_noise = z->with_noise};
     e.noise = z->noise_variance[TMI_A] / (B * B) + (measured ? ratio * ratio * z->noise_variance[TMI_B] / (B * B) : 0);
-    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1};
-    double about = centre + ratio; /* z = x - r y */
-    ends range = with_zero((ends){x.low - fmax(about * y.low, about * y.high), x.high - fmin(about * y.low, about * y.high)});
-    if (s->sampling.clustered && !is_census(s)) {
-        const double factors[] = {1 / B, measured ? -ratio / B : 0, 0};
-        TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
-    } else {
-        double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx;
-        e.sampling = is_census(s) ? 0 : variance_within(result, r, z, variance, range) / (B * B);
-    }
-    TMI_TRY(set_interval(result, r, z, &e, err));
-    if (!measured && has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, B, err));
+    ends range = ratio_range(t, centre);
+    double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
+    tmi_variance v = {variance, false};
+    if (!z->with_noise && !isnan(variance) && isfinite(largest)) v = tmi_variance_or_bound(variance, largest);
+    if (v.from_range && largest > 0) note(result, from_range);
+    e.sampling = is_census(s) ? 0 : fmax(v.value, 0) / (B * B);
+    tmi_group_sums copy = *z; /* set_interval scales the parts */
+    copy.parts = tmi_alloc(z->first[TMI_MAIN_ROLES], sizeof *copy.parts);
+    if (!copy.parts) return tmi_fail_memory(err);
+    for (size_t i = 0; i < z->first[TMI_MAIN_ROLES]; i++) copy.parts[i] = z->parts[i];
+    status = set_interval(result, r, &copy, &e, err);
+    tmi_free(copy.parts);
+    if (status != TAMIS_OK) return status;
+    bool fits = measured && !isnan(result->lower) && isfinite(range.low) && isfinite(range.high);
+    if (fits) TMI_TRY(fieller(result, r, z, centre, range, err));
+    else if (!measured && has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, B, err));
+    else if (!measured && has_strata_count(s, result)) TMI_TRY(strata_count(result, r, B, err));
 
 done:
     return status;

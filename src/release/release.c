@@ -100,6 +100,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_results_table(&t, &release->results);
     tmi_text_put(&t, "standard errors and intervals hold both the sampling and the noise\n\n");
     tmi_write_promise(&t, s, true);
+    tmi_write_account(&t, s, &release->account);
     if (release->folder) {
         tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json\n", release->folder);
     }

@@ -11,12 +11,15 @@ struct tamis_release {
     tmi_schedule schedule;
     tmi_int128 **noisy; /* for each measurement one integer a cell: truth + noise */
     tmi_results results;
+    tmi_account account;
     char *folder; /* where the files are; NULL: nowhere */
 };
 
 /* How a run is made. */
 typedef struct tmi_run {
     const char *folder;       /* NULL: nothing is written */
+    const char *ledger;       /* NULL: nobody keeps count; for tests alone */
+    bool again;               /* pay for fresh noise although the same was released before */
     tamis_progress *progress; /* may be NULL */
     void *context;
 } tmi_run;

@@ -213,9 +213,12 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_key(out, "guarantee");
         tmi_put_guarantee(out, r->schedule);
         tmi_json_key(out, "spent");
-        tmi_put_spent(out, r->schedule);
-        tmi_json_key(out, "left"); /* nothing keeps count, so nobody knows */
-        tmi_json_put_null(out);
+        if (r->account->has_spending) tmi_put_spending(out, r->account, &r->account->spent);
+        else tmi_put_spent(out, r->schedule);
+        tmi_json_key(out, "left");
+        tmi_put_spending(out, r->account, &r->account->left);
+        tmi_json_key(out, "ledger");
+        tmi_put_entry(out, r->account);
         tmi_json_key(out, "warnings");
         tmi_put_warnings(out, r->schedule);
         tmi_json_key(out, "not_covered");

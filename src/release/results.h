@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "release/result.h"
-#include "release/schedule.h"
+#include "release/account.h"
 
 /* Rows in which a column is not what the plan says; told inside the agency only. */
 typedef struct tmi_column_facts {
@@ -16,6 +16,7 @@ typedef struct tmi_column_facts {
 typedef struct tmi_results {
     const tamis_plan *plan;
     const tmi_schedule *schedule; /* NULL: not protected */
+    const tmi_account *account;   /* of a release */
     tmi_result *list; /* statistic by statistic, cell by cell */
     size_t count;
     tmi_column_facts *facts; /* estimate only: one a column of the plan */

@@ -18,6 +18,7 @@ void tamis_release_free(tamis_release *release)
     for (size_t i = 0; release->noisy && i < release->schedule.measurement_count; i++) tmi_free(release->noisy[i]);
     tmi_free(release->noisy);
     tmi_results_clear(&release->results);
+    tmi_account_clear(&release->account);
     tmi_schedule_clear(&release->schedule);
     tmi_free(release->folder);
     tmi_free(release);
@@ -132,6 +133,7 @@ static tamis_status read_results(tamis_release *r, const tmi_variance_groups *gr
 {
     const tmi_reading reading = {&r->schedule, groups, r->noisy};
     tamis_status status = tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err);
+    r->results.account = &r->account;
     for (size_t i = 0; i < r->results.count; i++) {
         TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
         tmi_result_bound(&r->results.list[i]);
@@ -165,6 +167,33 @@ done:
     return status;
 }
 
+/* A refusal reads nothing, and neither does a release that is returned as it was; else the inventory comes before the charge,
+ * so that a contradiction costs nothing. */
+static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
+{
+    const bool charged = run->ledger && r->schedule.measurement_count > 0;
+    tamis_status status = TAMIS_OK;
+    if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, run->ledger, run->again, err));
+    bool repeated = r->account.charged.measurements != NULL;
+    tmi_account_clear(&r->account);
+    if (!repeated) TMI_TRY(tmi_check_inventory(engine, &r->schedule, asking, run->progress, run->context, err));
+    TMI_TRY(go_on(run, -1, 0, err));
+    if (charged) TMI_TRY(tmi_account_charge(&r->account, &r->schedule, run->ledger, run->again, err));
+
+done:
+    return status;
+}
+
+/* The noisy numbers, so that the same release costs nothing again. */
+static tamis_status keep(tamis_release *r, tamis_error *err)
+{
+    char *text;
+    tamis_status status = tamis_release_measurements(&text, r, err);
+    if (status == TAMIS_OK) status = tamis_ledger_released(r->account.ledger, r->account.charged.entry, text, err);
+    tmi_free(text);
+    return status;
+}
+
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
 {
@@ -178,12 +207,15 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
-    TMI_TRY(tmi_check_inventory(engine, &r->schedule, &asking, run->progress, run->context, err));
-    TMI_TRY(measure(r, &asking, engine, run, err));
+    TMI_TRY(charge(r, &asking, engine, run, err));
+    bool repeated = r->account.charged.measurements != NULL;
+    if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
+    else TMI_TRY(measure(r, &asking, engine, run, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
     TMI_TRY(read_results(r, &asking.groups, err));
     if (run->folder) TMI_TRY(write_files(r, &folder, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
+    if (r->account.ledger && !repeated) TMI_TRY(keep(r, err));
     if (run->folder) TMI_TRY(tmi_folder_end(&folder, err));
     *release = r;
     r = NULL;
@@ -223,7 +255,7 @@ tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, 
     tmi_engine *engine;
     tamis_status status = tmi_engine_for(&engine, plan, options, err);
     if (status != TAMIS_OK) return status;
-    const tmi_run run = {.folder = folder, .progress = options ? options->progress : NULL,
+    const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger, .again = options && options->again, .progress = options ? options->progress : NULL,
                          .context = options ? options->context : NULL};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);

@@ -20,7 +20,7 @@ def prints_a_preview_that_fits_the_terminal():
     done = check(PLAN)
     assert done.returncode == OK and done.stderr == "", done
     assert "california-schools-2000" in done.stdout and "epsilon" in done.stdout
-    assert "Nothing keeps count" in done.stdout
+    assert "One ledger keeps count" in done.stdout and "The account" in done.stdout
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
 
 

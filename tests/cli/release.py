@@ -15,9 +15,9 @@ def a_release_writes_its_folder_and_prints_the_table():
         before = set(os.listdir(folder))
         done = tamis("release", "plan.yaml", cwd=folder)
         assert done.returncode == OK and done.stderr == "", done.stderr
-        assert set(os.listdir(folder)) - before == {"plan-release"}
+        assert set(os.listdir(folder)) - before == {"plan-release", "tamis.ledger"}
         assert FILES <= set(os.listdir(folder / "plan-release"))
-        assert "plan-release" in done.stdout and "epsilon" in done.stdout and "Nothing keeps count" in done.stdout
+        assert "plan-release" in done.stdout and "epsilon" in done.stdout and "entry 2 of the" in done.stdout
         assert all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
         results = json.loads((folder / "plan-release" / "release.json").read_text())["results"]
         with open(folder / "plan-release" / "release.csv", newline="") as file:
@@ -35,6 +35,45 @@ def json_on_stdout_is_release_json():
         assert done.stderr == "tamis: the release is in here\n"
         quiet = tamis("release", "plan.yaml", "--json", "--quiet", "--out", "there", cwd=folder)
         assert quiet.returncode == OK and quiet.stderr == ""
+
+
+def numbers(folder):
+    return json.loads((folder / "measurements.json").read_text())["measurements"]
+
+
+@case
+def the_same_again_costs_nothing_and_fresh_noise_does():
+    with folder_with_plan() as folder:
+        plan = folder / "plan.yaml"
+        plan.write_text(plan.read_text() + "budget: {epsilon: 12}\n")
+        told = [json.loads(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "a", cwd=folder).stdout)]
+        text = plan.read_text()
+        plan.write_text("# another order\n" + re.sub(r"(statistics:\n)(  - count: units\n)(.*)(budget:)", r"\1\3\2\4", text, flags=re.S))
+        told.append(json.loads(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "b", cwd=folder).stdout))
+        assert [t["ledger"]["repeated"] for t in told] == [False, True] and told[0]["ledger"]["entry"] == told[1]["ledger"]["entry"]
+        assert {m["name"]: m["values"] for m in numbers(folder / "a")} == {m["name"]: m["values"] for m in numbers(folder / "b")}
+        assert [t["spent"]["epsilon"]["upper"] for t in told] == [6, 6] and told[1]["left"]["epsilon"]["lower"] == 6
+        before = tamis("check", "plan.yaml", "--json", cwd=folder)
+        assert json.loads(before.stdout)["left"]["epsilon"]["lower"] == 6
+        fresh = json.loads(tamis("release", "plan.yaml", "--again", "--json", "--quiet", "--out", "c", cwd=folder).stdout)
+        assert fresh["spent"]["epsilon"]["upper"] == 12 and not fresh["ledger"]["repeated"]
+        assert numbers(folder / "a") != numbers(folder / "c")
+        (folder / "apisrs.csv").unlink()  # a refusal reads nothing
+        refused = tamis("release", "plan.yaml", "--again", "--out", "d", cwd=folder)
+        assert refused.returncode == REFUSED and not (folder / "d").exists(), refused
+
+
+@case
+def a_budget_that_is_spent_is_exit_4_and_a_frozen_field_too():
+    with folder_with_plan() as folder:
+        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        done = tamis("release", "plan.yaml", "--again", "--out", "b", cwd=folder)
+        assert done.returncode == REFUSED and "nothing was spent" in done.stderr and not (folder / "b").exists(), done
+        plan = folder / "plan.yaml"
+        plan.write_text(plan.read_text().replace("unit: school", "unit: pupil"))
+        done = tamis("release", "plan.yaml", "--out", "c", cwd=folder)
+        assert done.returncode == REFUSED and "unit" in done.stderr, done
+        assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
 
 
 @case
@@ -238,7 +277,7 @@ def ctrl_c_is_obeyed_by_short_work_too():
                 said = process.communicate(timeout=60)
                 left = set(os.listdir(folder)) - before
                 if process.returncode == OK:
-                    assert left == {"plan-release"} and FILES == set(os.listdir(folder / "plan-release")), left
+                    assert left == {"plan-release", "tamis.ledger"} and FILES == set(os.listdir(folder / "plan-release")), left
                     continue
                 assert process.returncode == SYSTEM and left == set() and said == ("", "tamis: cancelled\n"), \
                     (number, process.returncode, left, said)

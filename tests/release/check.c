@@ -203,7 +203,7 @@ static void texts_are_complete(void **state)
     char *text;
     assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_OK);
     assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
-    static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "Nothing keeps count",
+    static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "One ledger keeps count",
                                         "drowned in noise", "rows by g",
                                         "as if groups were of", "sum of x minus 20, steps of 1/2  "};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

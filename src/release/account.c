@@ -1,0 +1,195 @@
+#include "release/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "release/promise.h"
+
+void tmi_account_clear(tmi_account *a)
+{
+    tamis_charged_clear(&a->charged);
+    tamis_ledger_free(a->ledger);
+    *a = (tmi_account){0};
+}
+
+/* ---- texts ---- */
+
+static tamis_status measurement_text(char **text, const tmi_schedule *s, const tmi_measurement *m, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_put_measurement(&out, s, m);
+    tmi_json_close(&out, '}');
+    return tmi_text_take(text, &json, err);
+}
+
+static int compare_texts(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+/* The measurements in an order of their own: that of the statistics in the plan does not matter. */
+static tamis_status measures_text(char **text, const tmi_schedule *s, tamis_error *err)
+{
+    char **list = tmi_alloc(s->measurement_count, sizeof *list);
+    tamis_status status = TAMIS_OK;
+    tmi_text all;
+    tmi_text_init(&all);
+    *text = NULL;
+    if (!list) return tmi_fail_memory(err);
+    for (size_t i = 0; i < s->measurement_count; i++) TMI_TRY(measurement_text(&list[i], s, &s->measurements[i], err));
+    qsort(list, s->measurement_count, sizeof *list, compare_texts);
+    for (size_t i = 0; i < s->measurement_count; i++) tmi_text_format(&all, "%s%s", i ? "," : "[", list[i]);
+    tmi_text_put(&all, "]");
+    status = tmi_text_take(text, &all, err);
+
+done:
+    for (size_t i = 0; i < s->measurement_count; i++) tmi_free(list[i]);
+    tmi_free(list);
+    tmi_text_clear(&all);
+    return status;
+}
+
+static tamis_coin coin_of(const tmi_plan_loss *loss)
+{
+    return (tamis_coin){loss->epsilon, loss->delta, loss->rho};
+}
+
+/* ---- charging ---- */
+
+typedef struct bill {
+    char *measures, *frozen;
+    tamis_charge charge;
+} bill;
+
+static void bill_clear(bill *b)
+{
+    tmi_free(b->measures);
+    tmi_free(b->frozen);
+}
+
+static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    const char *slash = strrchr(plan->name, '/');
+    tamis_status status;
+    *b = (bill){0};
+    TMI_TRY(measures_text(&b->measures, s, err));
+    TMI_TRY(tmi_frozen_text(&b->frozen, s, err));
+    b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
+                               .frozen = b->frozen, .measures = b->measures, .again = again};
+    if (s->gaussian) b->charge.amount.rho = s->spent;
+    else b->charge.amount.epsilon = s->spent;
+
+done:
+    if (status != TAMIS_OK) bill_clear(b);
+    return status;
+}
+
+static tamis_status look_at_spending(tmi_account *a, const tmi_schedule *s, tamis_error *err)
+{
+    int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
+    if (number < 0) return TAMIS_OK;
+    a->has_spending = true;
+    return tamis_ledger_spending(NULL, &a->spent, &a->left, a->ledger, (size_t)number, err);
+}
+
+/* Everything that the account has released is amplified once. */
+static tamis_status amplify_account(const tmi_account *a, tmi_schedule *s, tamis_error *err)
+{
+    int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
+    tamis_number *eps = NULL, *delta = NULL;
+    tmi_outsider outsider;
+    tamis_status status = TAMIS_OK;
+    if (number < 0 || !s->outsider.proved) return TAMIS_OK;
+    TMI_TRY(tamis_ledger_sample(&eps, &delta, a->ledger, (size_t)number, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_outsider_make(&outsider, s->plan, eps, delta, err));
+    tmi_outsider_clear(&s->outsider);
+    s->outsider = outsider;
+
+done:
+    tamis_number_free(eps);
+    tamis_number_free(delta);
+    return status;
+}
+
+tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const char *path, bool again, tamis_error *err)
+{
+    bill b = {0};
+    tamis_status status;
+    *a = (tmi_account){.kept = true};
+    TMI_TRY(bill_make(&b, s, again, err));
+    TMI_TRY(tamis_ledger_open(&a->ledger, path, err));
+    TMI_TRY(tamis_ledger_charge(&a->charged, a->ledger, &b.charge, err));
+    TMI_TRY(look_at_spending(a, s, err));
+    TMI_TRY(amplify_account(a, s, err));
+
+done:
+    bill_clear(&b);
+    if (status != TAMIS_OK) tmi_account_clear(a);
+    return status;
+}
+
+tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const char *path, bool again, tamis_error *err)
+{
+    bill b = {0};
+    tamis_status status = TAMIS_OK;
+    *a = (tmi_account){0};
+    if (s->measurement_count == 0 || access(path, F_OK) != 0) return TAMIS_OK;
+    a->kept = true;
+    TMI_TRY(bill_make(&b, s, again, err));
+    TMI_TRY(tamis_ledger_look(&a->ledger, path, err));
+    TMI_TRY(look_at_spending(a, s, err));
+    if (a->has_spending) TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
+
+done:
+    bill_clear(&b);
+    if (status != TAMIS_OK) tmi_account_clear(a);
+    return status;
+}
+
+/* ---- what was kept ---- */
+
+static const tmi_json *find_kept(const tmi_json *list, const tmi_measurement *m, tamis_error *err, tamis_status *status)
+{
+    const tmi_json *found = NULL;
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_measurement_name(&name, m);
+    if (name.failed) *status = tmi_fail_memory(err);
+    for (size_t i = 0; list && !name.failed && !found && i < tmi_json_size(list); i++) {
+        const tmi_json *kept = tmi_json_get(tmi_json_at(list, i), "name");
+        if (kept && strcmp(tmi_json_string(kept), name.bytes) == 0) found = tmi_json_get(tmi_json_at(list, i), "values");
+    }
+    tmi_text_clear(&name);
+    return found;
+}
+
+tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)
+{
+    static const char damaged[] = "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
+    tmi_json *json = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_json_read(&json, a->charged.measurements, strlen(a->charged.measurements), err));
+    const tmi_json *list = tmi_json_get(json, "measurements");
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        const tmi_json *values = find_kept(list, m, err, &status);
+        TMI_TRY(status);
+        if (!values || tmi_json_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+        for (size_t cell = 0; cell < m->cells; cell++) {
+            const tmi_json *value = tmi_json_get(tmi_json_at(values, cell), "value");
+            if (!value || tmi_json_kind_of(value) != TMI_JSON_INTEGER) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+            noisy[i][cell] = tmi_json_integer(value);
+        }
+    }
+
+done:
+    tmi_json_free(json);
+    return status;
+}

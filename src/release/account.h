@@ -1,0 +1,36 @@
+/* A release and the account of its sample: what is charged, what was released before, what that makes of the promise.
+ *
+ * The charge is durable before the data are read. A release that was made before, the same tables with the same noise laws
+ * from the same account, is returned as it was kept and spends nothing.                                             */
+#ifndef TMI_RELEASE_ACCOUNT_H
+#define TMI_RELEASE_ACCOUNT_H
+
+#include <tamis/ledger.h>
+
+#include "release/schedule.h"
+
+typedef struct tmi_account {
+    bool kept;             /* there is a ledger; all else is empty if not */
+    tamis_ledger *ledger;
+    tamis_charged charged; /* the entry, or the one of the same release before */
+    bool has_spending;     /* the account exists */
+    tamis_spending spent, left; /* of the account, with this charge */
+} tmi_account;
+
+/* Opens the ledger and charges what the schedule spends; the schedule's outsider becomes that of the whole account.
+ *
+ * Needs    a path; a schedule that measures something.
+ * Errors   REFUSED (the budget, or a frozen field), INVALID, UNABLE, SYSTEM; cleared then.                             */
+tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, const char *path, bool again, tamis_error *err);
+
+/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, others as
+ * above. */
+tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const char *path, bool again, tamis_error *err);
+
+void tmi_account_clear(tmi_account *account);
+
+/* The numbers that were kept of the same release, into the schedule's order; INVALID if they are not its. */
+tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *account, const tmi_schedule *schedule,
+                                tamis_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* The account of a sample, for people and programs. */
+#include "base/table.h"
+#include "num/bound.h"
+#include "release/promise.h"
+
+void tmi_put_spending(tmi_json_out *out, const tmi_account *a, const tamis_spending *s)
+{
+    if (!a->has_spending) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    if (s->in_rho) {
+        tmi_json_key(out, "rho");
+        tmi_json_put_bound(out, s->rho);
+    } else {
+        tmi_json_key(out, "epsilon");
+        tmi_json_put_bound(out, s->epsilon);
+        tmi_json_key(out, "delta");
+        tmi_json_put_bound(out, s->delta);
+    }
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
+{
+    if (!a->kept || a->charged.entry == 0) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "entry");
+    tmi_json_put_integer(out, a->charged.entry);
+    tmi_json_key(out, "hash");
+    tmi_json_put_string(out, a->charged.hash);
+    tmi_json_key(out, "time");
+    tmi_json_put_string(out, a->charged.time);
+    tmi_json_key(out, "repeated");
+    tmi_json_put_boolean(out, a->charged.measurements != NULL);
+    tmi_json_close(out, '}');
+}
+
+/* "epsilon 2, delta 0" or "rho 1/2", rounded to the safe side. */
+static void put_amount(tmi_text *text, const tamis_spending *s, bool up)
+{
+    void (*const decimal)(char *, double, int) = up ? tamis_decimal_up : tamis_decimal_down;
+    char number[TAMIS_DECIMAL];
+    decimal(number, s->in_rho ? (up ? s->rho.upper : s->rho.lower) : (up ? s->epsilon.upper : s->epsilon.lower), 6);
+    tmi_text_format(text, "%s %s", s->in_rho ? "rho" : "epsilon", number);
+    if (s->in_rho || s->delta.upper == 0) return;
+    decimal(number, up ? s->delta.upper : s->delta.lower, 6);
+    tmi_text_format(text, ", delta %s", number);
+}
+
+void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
+{
+    tmi_text p;
+    if (s->measurement_count == 0) return;
+    tmi_text_init(&p);
+    tmi_text_put(text, "\nThe account\n");
+    if (!a->has_spending) {
+        tmi_text_put(&p, "Nothing was released from this sample yet; the first release opens its account in the ledger.");
+    } else {
+        tmi_text_put(&p, "Spent so far: ");
+        put_amount(&p, &a->spent, true);
+        tmi_text_put(&p, "; left: ");
+        put_amount(&p, &a->left, false);
+        tmi_text_put(&p, ".");
+    }
+    if (a->charged.measurements)
+        tmi_text_format(&p, " The same was released on %s: these are the numbers of then, and nothing is spent. Fresh noise is paid "
+                        "for with --again.", a->charged.time);
+    else if (a->charged.entry > 0)
+        tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
+    if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+}

@@ -1,0 +1,197 @@
+/* The sensitivity of every measurement against its definition: all pairs of neighbours of a tiny survey, through an engine.
+ *
+ * A record of the survey is replaced by another one that the design could have drawn instead: any answers, any weight that the
+ * plan allows, the same stratum, the same cluster. The distance of the two tables, each cell in units of its own law's
+ * sensitivity, is never above 1, and for some pair it is 1. */
+#include "test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/number.h"
+#include "release/array_engine.h"
+#include "release/request.h"
+
+static const double xs[] = {-100, 10, 19.75, 30, 1e9, NAN};
+static const double ys[] = {-5, 0, 3, NAN};
+static const char *const gs[] = {"a", "b", NULL}, *const hs[] = {"u", "w", "other"};
+
+#define MOST_RECORDS 4096
+
+/* Every record that could stand in the place of `row`. */
+static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
+        for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
+            for (size_t g = 0; g < 3; g++)
+                for (size_t h = 0; h < 3; h++)
+                    for (size_t w = 0; w < weight_count; w++) {
+                        array_row r = *row;
+                        r.x = xs[i], r.y = ys[j], r.g = gs[g], r.h = hs[h], r.w = weights[w];
+                        assert_true(count < MOST_RECORDS);
+                        list[count++] = r;
+                    }
+    return count;
+}
+
+static tamis_plan *plan_with(const char *design, const char *privacy, const char *x, const char *statistics)
+{
+    char text[4096];
+    tamis_plan *plan;
+    tamis_error err = {0};
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+             "columns:\n  x: %s\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n"
+             "statistics:\n%s", design, privacy, x, statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
+    return plan;
+}
+
+typedef struct tables {
+    tmi_asking *asking;
+} tables;
+
+/* What one row adds to all tables, the others being as they are: the tables of a survey in which it stands alone would lose
+ * the ranks of clusters, so the whole survey is counted. */
+static void count(tables *t, const array_row *rows, size_t row_count)
+{
+    array_engine engine = array_engine_of(rows, row_count);
+    for (size_t i = 0; i < t->asking->table_count; i++)
+        memset(t->asking->answers[i], 0, tmi_table_cells(&t->asking->tables[i]) * t->asking->tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL, NULL), TAMIS_OK);
+}
+
+typedef struct worst {
+    double l1, l2;
+} worst;
+
+/* Each distance is a sum over cells of convex functions of two records' own contributions, so that it is enough to look at
+ * all records' contributions once and at all pairs of those. */
+static void compare(worst *worst, double *const *adds, size_t records, const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        for (size_t p = 0; p < records; p++)
+            for (size_t q = 0; q < p; q++) {
+                double l1 = 0, l2 = 0;
+                for (size_t cell = 0; cell < m->cells; cell++) {
+                    const tmi_law *law = tmi_cell_law(m, cell);
+                    double change = fabs(adds[i][p * m->cells + cell] - adds[i][q * m->cells + cell]);
+                    l1 += change / (double)law->l1;
+                    l2 += change * change / tmi_number_nearest(law->l2_squared);
+                }
+                worst[i].l1 = fmax(worst[i].l1, l1);
+                worst[i].l2 = fmax(worst[i].l2, l2);
+            }
+    }
+}
+
+static void check(const char *design, const char *privacy, const char *x, const char *statistics, const array_row *rows, size_t n,
+                  const double *weights, size_t weight_count)
+{
+    tamis_plan *plan = plan_with(design, privacy, x, statistics);
+    tmi_schedule s;
+    tmi_asking asking;
+    tamis_error err = {0};
+    tamis_rng *rng;
+    if (tmi_schedule_make(&s, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_asking_make(&asking, &s, &err), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, &err), TAMIS_OK);
+    bits_from_seed(11);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_variance_groups_draw(&asking.groups, rng, NULL), TAMIS_OK);
+    tamis_rng_free(rng);
+
+    array_row *list = calloc(MOST_RECORDS, sizeof *list), *survey = calloc(n, sizeof *survey);
+    worst *found = calloc(s.measurement_count, sizeof *found);
+    double **adds = calloc(s.measurement_count, sizeof *adds);
+    tables t = {&asking};
+    for (size_t row = 0; row < n; row++) {
+        memcpy(survey, rows, n * sizeof *survey);
+        size_t records = alternatives(list, &rows[row], weights, weight_count);
+        for (size_t i = 0; i < s.measurement_count; i++) adds[i] = calloc(records * s.measurements[i].cells, sizeof **adds);
+        for (size_t r = 0; r < records; r++) {
+            survey[row] = list[r];
+            count(&t, survey, n);
+            for (size_t i = 0; i < s.measurement_count; i++)
+                for (size_t cell = 0; cell < s.measurements[i].cells; cell++)
+                    adds[i][r * s.measurements[i].cells + cell] = (double)tmi_asking_truth(&asking, i, cell);
+        }
+        compare(found, adds, records, &s);
+        for (size_t i = 0; i < s.measurement_count; i++) free(adds[i]);
+    }
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        tmi_text name;
+        tmi_text_init(&name);
+        tmi_measurement_name(&name, &s.measurements[i]);
+        if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < 1 - 1e-9 || found[i].l2 < 1 - 1e-9)
+            fail_msg("%s: %s: L1 %.15g, L2 squared %.15g of the sensitivity", design, name.bytes, found[i].l1, found[i].l2);
+        tmi_text_clear(&name);
+    }
+    free(list), free(survey), free(found), free(adds);
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+#define ALL                                                                                                           \
+    "  - {count: units, by: g}\n  - total: x\n  - {total: y, by: g}\n  - {mean: x, by: g}\n  - {mean: y}\n"        \
+    "  - {ratio: {of: x, to: y}}\n  - {variance: y}\n  - {share: {g: a}}\n  - {total: y, where: {h: [u, w]}}\n"     \
+    "  - {table: [g, h]}\n  - {histogram: x, cuts: [20]}\n"
+#define X "{from: 10, to: 30, step: 0.5}"
+
+static const double ones[] = {1};
+static const array_row four[] = {{.x = 10, .g = "a", .h = "u", .s = "p"}, {.x = 12, .g = "b", .s = "p"},
+                                 {.x = 20, .g = "b", .h = "w", .s = "q"}, {.x = 25, .g = "a", .h = "u", .s = "q"}};
+static const array_row two[] = {{.x = 10, .g = "a", .h = "u", .s = "p", .c = "1"}, {.x = 20, .g = "b", .h = "w", .s = "q", .c = "2"}};
+
+static void simple_random_samples(void **state)
+{
+    (void)state;
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+    check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+}
+
+/* Within its stratum a record costs what its own stratum's range and weight make of it. */
+static void strata(void **state)
+{
+    (void)state;
+    static const char far[] = "stratified: {by: s, within: srs, strata: {p: {population: 900, sample: 2}, q: {population: 6, sample: 2}}}";
+    static const char near[] = "stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}";
+    static const char ranges[] = "{from: 10, to: {p: 30, q: 14}, step: 0.5}";
+    check(far, "epsilon: 1", X, ALL, four, 4, ones, 1);
+    check(near, "epsilon: 1", X, ALL, four, 4, ones, 1);
+    check(near, "epsilon: 1", X, "  - {total: x, by: s}\n  - {count: units, by: [s, g]}\n", four, 4, ones, 1);
+    check(near, "epsilon: 1", ranges, "  - {total: x}\n  - {mean: x, by: g}\n", four, 4, ones, 1);
+}
+
+static void weights_of_rows(void **state)
+{
+    (void)state;
+    static const double weights[] = {-1, 0.001, 1, 7.3, 50, 1e6, NAN};
+    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2,
+          weights, 7);
+    static const double probabilities[] = {0, 1e-9, 0.02, 0.3, 1, NAN};
+    check("poisson: {probability: w}, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {share: {g: a}}\n", two, 2, probabilities, 6);
+}
+
+/* A record stays in its cluster, and so in one variance unit. */
+static void clusters(void **state)
+{
+    (void)state;
+    check("cluster: {by: c, population: 9, sample: 2, smallest: 1, largest: 4}", "epsilon: 1", X,
+          "  - {total: x}\n  - {mean: y, by: g}\n  - {variance: y}\n", two, 2, ones, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(strata),
+        cmocka_unit_test(weights_of_rows),
+        cmocka_unit_test(clusters),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
