@@ -57,6 +57,28 @@ done:
     return status;
 }
 
+/* Noise falls with the budget (epsilon, the root of rho) and with the sample: what would bring it down to a third. */
+static double times_too_large(const tmi_outlook *o)
+{
+    return o->noise_sd / (DROWNED * (isnan(o->expected) ? o->range : o->expected));
+}
+
+static void put_advice(tmi_text *text, const tamis_preview *p, size_t i)
+{
+    const tmi_schedule *s = &p->schedule;
+    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    double times = times_too_large(&p->outlooks[i]), n = (double)s->plan->design.sample, N = (double)s->plan->design.population;
+    double budget = tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon);
+    tmi_text_put(text, "the noise will drown the ");
+    tmi_statistic_title(text, &s->plan->statistics[i]);
+    tmi_text_format(text, "; %s ", loss->rho ? "a rho of" : "an epsilon of");
+    tmi_text_format(text, "%.2g", budget * (loss->rho ? times * times : times) * 1.005);
+    bool larger = n > 0 && n * times <= N;
+    if (larger) tmi_text_put(text, ", or a sample of ");
+    if (larger) tmi_text_rounded(text, ceil(n * times), 0);
+    tmi_text_put(text, " would not");
+}
+
 /* Noise against the expected size if the plan gives one, against the range otherwise. */
 static bool is_drowned(const tmi_outlook *o)
 {
@@ -90,7 +112,12 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     tmi_json_key(out, "share_of_expected");
     tmi_json_put_real(out, o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
     tmi_json_key(out, "warning");
-    tmi_json_put_string(out, is_drowned(o) ? "the noise will drown this number" : NULL);
+    tmi_text advice;
+    tmi_text_init(&advice);
+    if (is_drowned(o)) put_advice(&advice, p, i);
+    if (advice.failed) out->text->failed = true;
+    tmi_json_put_string(out, advice.bytes);
+    tmi_text_clear(&advice);
     tmi_json_close(out, '}');
 }
 
@@ -192,6 +219,15 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
                   "`typical`, where the plan gives it, as if groups were of equal size and nothing missing: in a group half as "
                   "large the noise of a mean is twice as large. Drowned in noise: the noise is above a third of the expected "
                   "size, or of the range where none is expected.");
+    for (size_t i = 0; i < p->schedule.plan->statistic_count; i++) {
+        if (p->schedule.uses[i].known || !is_drowned(&p->outlooks[i])) continue;
+        tmi_text advice;
+        tmi_text_init(&advice);
+        put_advice(&advice, p, i);
+        if (advice.failed) text->failed = true;
+        else tmi_text_wrap(text, "  WARNING: ", "    ", advice.bytes);
+        tmi_text_clear(&advice);
+    }
 }
 
 /* Around which value, and on which grid if its step is not 1: the integers of the table count steps. */

@@ -9,6 +9,7 @@
 #include "release/folder.h"
 #include "release/inventory.h"
 #include "release/noise_law.h"
+#include "release/postprocess.h"
 #include "release/reading.h"
 #include "release/release.h"
 
@@ -138,6 +139,7 @@ static tamis_status read_results(tamis_release *r, const tmi_variance_groups *gr
         TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
         tmi_result_bound(&r->results.list[i]);
     }
+    TMI_TRY(tmi_postprocess(&r->results, err));
 
 done:
     return status;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "release/postprocess.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
@@ -312,6 +313,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_er
         for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
         s->uses[i].known = t->kind == TMI_COUNT && groups_are_declared(s, t);
     }
+    TMI_TRY(tmi_postprocess_check(plan, err));
     TMI_TRY(choose_tables(s, err));
     TMI_TRY(tmi_budget_split(s, err));
     TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->epsilon, s->delta, err));

@@ -1,0 +1,286 @@
+#include "release/postprocess.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "release/adjust.h"
+
+static const char not_met[] = "the public totals or margins could not be met, and the number is as it was measured";
+
+static bool is_sum(const tmi_plan_statistic *s)
+{
+    return s->kind == TMI_COUNT || s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM || s->kind == TMI_TOTAL;
+}
+
+/* Where column c stands among `by`; count if it does not. */
+static size_t place_of(const tmi_plan_column *c, const tmi_plan_column *const *by, size_t count)
+{
+    size_t i = 0;
+    while (i < count && by[i] != c) i++;
+    return i;
+}
+
+static bool within(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine, size_t fine_count)
+{
+    for (size_t i = 0; i < coarse_count; i++)
+        if (place_of(coarse[i], fine, fine_count) == fine_count) return false;
+    return true;
+}
+
+static size_t cells_of(const tmi_plan_column *const *by, size_t count)
+{
+    size_t cells = 1;
+    for (size_t i = 0; i < count; i++) cells *= by[i]->value_count;
+    return cells;
+}
+
+/* The coarse cell that a fine cell is part of. */
+static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine, size_t fine_count,
+                          size_t cell)
+{
+    size_t codes[TMI_MAX_BY], found = 0;
+    for (size_t i = fine_count; i-- > 0; cell /= fine[i]->value_count) codes[i] = cell % fine[i]->value_count;
+    for (size_t i = 0; i < coarse_count; i++) found = found * coarse[i]->value_count + codes[place_of(coarse[i], fine, fine_count)];
+    return found;
+}
+
+static bool serves(const tmi_plan_control *c, const tmi_plan_statistic *s)
+{
+    return is_sum(s) && !s->where && s->column == c->column && within(c->by, c->by_count, s->by, s->by_count);
+}
+
+tamis_status tmi_postprocess_check(const tamis_plan *plan, tamis_error *err)
+{
+    for (size_t i = 0; i < plan->control_count; i++) {
+        const tmi_plan_control *c = &plan->controls[i];
+        bool found = false;
+        for (size_t j = 0; j < plan->statistic_count; j++) found = found || serves(c, &plan->statistics[j]);
+        if (!found)
+            return tmi_fail(err, TAMIS_INVALID, "%s: calibrate: no statistic has these cells; ask for the %s%s by the same columns, which "
+                            "is then measured and charged like any table", plan->name, c->column ? "total of " : "count",
+                            c->column ? c->column->name : "");
+    }
+    return TAMIS_OK;
+}
+
+/* ---- a family ---- */
+
+typedef struct family {
+    tmi_results *results;
+    size_t *first; /* of each statistic: its cells among the numbers; SIZE_MAX: not of the family */
+    size_t count, rows;
+    double *t, *covariance, *constraints, *totals;
+} family;
+
+static void family_clear(family *f)
+{
+    tmi_free(f->first);
+    tmi_free(f->t);
+    tmi_free(f->covariance);
+    tmi_free(f->constraints);
+    tmi_free(f->totals);
+}
+
+static bool is_related(const tmi_plan_statistic *s, const tmi_plan_statistic *t)
+{
+    return is_sum(s) && is_sum(t) && s->column == t->column && s->where == t->where;
+}
+
+static double *row_of(family *f, size_t row)
+{
+    return f->constraints + row * f->count;
+}
+
+/* Rows that a pair of statistics needs: a margin is the sum of its parts. */
+static size_t margin_rows(const tamis_plan *plan, size_t i, size_t j)
+{
+    const tmi_plan_statistic *s = &plan->statistics[i], *t = &plan->statistics[j];
+    bool margin = plan->postprocess.consistent && i != j && s->by_count <= t->by_count && within(s->by, s->by_count, t->by, t->by_count) &&
+                  (s->by_count < t->by_count || i < j);
+    return margin ? (size_t)tmi_statistic_cells(s) : 0;
+}
+
+static void add_margins(family *f, size_t i, size_t j)
+{
+    const tmi_plan_statistic *s = &f->results->plan->statistics[i], *t = &f->results->plan->statistics[j];
+    size_t margins = margin_rows(f->results->plan, i, j);
+    for (size_t cell = 0; cell < margins; cell++) row_of(f, f->rows + cell)[f->first[i] + cell] = 1;
+    for (size_t cell = 0; margins > 0 && cell < (size_t)tmi_statistic_cells(t); cell++)
+        row_of(f, f->rows + coarse_cell(s->by, s->by_count, t->by, t->by_count, cell))[f->first[j] + cell] = -1;
+    f->rows += margins;
+}
+
+static void add_control(family *f, const tmi_plan_control *c, size_t j)
+{
+    const tmi_plan_statistic *t = &f->results->plan->statistics[j];
+    for (size_t cell = 0; cell < (size_t)tmi_statistic_cells(t); cell++)
+        row_of(f, f->rows + coarse_cell(c->by, c->by_count, t->by, t->by_count, cell))[f->first[j] + cell] = 1;
+    for (size_t i = 0; i < c->total_count; i++) f->totals[f->rows + i] = tmi_number_nearest(c->totals[i]);
+    f->rows += c->total_count;
+}
+
+/* Members, sizes; false if nothing is to be done with the statistics related to `leader`, or an earlier one leads. */
+static bool family_find(family *f, size_t leader, size_t *rows)
+{
+    const tamis_plan *plan = f->results->plan;
+    *rows = f->count = 0;
+    for (size_t j = 0; j < plan->statistic_count; j++) {
+        f->first[j] = SIZE_MAX;
+        if (!is_related(&plan->statistics[leader], &plan->statistics[j])) continue;
+        if (j < leader) return false;
+        f->first[j] = f->count;
+        f->count += (size_t)tmi_statistic_cells(&plan->statistics[j]);
+    }
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        for (size_t j = 0; f->first[i] != SIZE_MAX && j < plan->statistic_count; j++)
+            if (f->first[j] != SIZE_MAX) *rows += margin_rows(plan, i, j);
+        for (size_t c = 0; f->first[i] != SIZE_MAX && c < plan->control_count; c++)
+            if (serves(&plan->controls[c], &plan->statistics[i])) *rows += plan->controls[c].total_count;
+    }
+    return *rows > 0;
+}
+
+static tamis_status family_fill(family *f, size_t rows, tamis_error *err)
+{
+    const tamis_plan *plan = f->results->plan;
+    f->t = tmi_alloc(f->count, sizeof *f->t);
+    f->covariance = tmi_alloc(f->count * f->count, sizeof *f->covariance);
+    f->constraints = tmi_alloc(rows * f->count, sizeof *f->constraints);
+    f->totals = tmi_alloc(rows, sizeof *f->totals);
+    if (!f->t || !f->covariance || !f->constraints || !f->totals) return tmi_fail_memory(err);
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        for (size_t j = 0; f->first[i] != SIZE_MAX && j < plan->statistic_count; j++)
+            if (f->first[j] != SIZE_MAX) add_margins(f, i, j);
+        for (size_t c = 0; f->first[i] != SIZE_MAX && c < plan->control_count; c++)
+            if (serves(&plan->controls[c], &plan->statistics[i])) add_control(f, &plan->controls[c], i);
+    }
+    return TAMIS_OK;
+}
+
+static void note(tmi_result *result, const char *words)
+{
+    if (result->note_count < TMI_NOTES) result->notes[result->note_count++] = words;
+}
+
+/* The adjusted numbers: an interval keeps its shape and shrinks with the standard error. */
+static void family_give(const family *f, tmi_result *list, bool met, const char *words)
+{
+    for (size_t i = 0, k = 0; i < f->results->count; i++) {
+        tmi_result *result = &list[i];
+        if (f->first[result->statistic] == SIZE_MAX) continue;
+        k = f->first[result->statistic] + result->cell;
+        if (result->known) continue;
+        note(result, met ? words : not_met);
+        if (!met) continue;
+        double se = sqrt(fmax(f->covariance[k * f->count + k], 0)), share = result->se > 0 ? se / result->se : 0;
+        double below = result->estimate - result->lower, above = result->upper - result->estimate;
+        result->estimate = f->t[k];
+        result->lower = fmin(fmax(f->t[k] - share * below, result->least), result->most);
+        result->upper = fmax(fmin(f->t[k] + share * above, result->most), result->least);
+        result->sampling_se *= share;
+        result->noise_sd *= share;
+        result->se = se;
+        result->outside_range = result->estimate < result->least || result->estimate > result->most;
+    }
+}
+
+static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
+{
+    const tamis_plan *plan = f->results->plan;
+    tmi_result *list = f->results->list;
+    size_t rows, cut;
+    bool finite = true;
+    if (!family_find(f, leader, &rows)) return TAMIS_OK;
+    tamis_status status = f->count <= TMI_MAX_ADJUSTED && rows <= f->count ? family_fill(f, rows, err) : TAMIS_OK;
+    if (status != TAMIS_OK) return status;
+    bool small = f->t != NULL;
+    for (size_t i = 0; small && i < f->results->count; i++) {
+        if (f->first[list[i].statistic] == SIZE_MAX) continue;
+        size_t k = f->first[list[i].statistic] + list[i].cell;
+        f->t[k] = list[i].estimate;
+        f->covariance[k * f->count + k] = list[i].se * list[i].se;
+        finite = finite && isfinite(list[i].estimate) && isfinite(list[i].se);
+    }
+    tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
+    tamis_error ignored;
+    if (!small || !finite) status = TAMIS_INVALID;
+    else if (plan->raking && !plan->postprocess.consistent) status = tmi_adjust_rake(f->t, f->covariance, &cut, &controls, &ignored);
+    else status = tmi_adjust_totals(f->t, f->covariance, &controls, &ignored);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    bool controlled = plan->control_count > 0;
+    family_give(f, list, status == TAMIS_OK, tmi_adjustment_text(!controlled ? TMI_CONSISTENT : plan->raking ? TMI_RAKED : TMI_CALIBRATED));
+    return TAMIS_OK;
+}
+
+/* ---- cells ---- */
+
+/* The cells of one statistic, with the sum that they have. */
+static tamis_status cut_negative(tmi_result *list, size_t cells, tamis_error *err)
+{
+    double *t = tmi_alloc(cells, sizeof *t), *variances = tmi_alloc(cells, sizeof *variances), total = 0;
+    bool fine = t && variances, negative = false;
+    size_t cut;
+    for (size_t i = 0; fine && i < cells; i++) {
+        t[i] = list[i].estimate;
+        variances[i] = list[i].se * list[i].se;
+        total += t[i];
+        negative = negative || t[i] < 0;
+    }
+    tamis_status status = fine ? TAMIS_OK : tmi_fail_memory(err);
+    tamis_error ignored;
+    if (fine && negative && tmi_adjust_non_negative(t, &cut, variances, cells, fmax(total, 0), &ignored) == TAMIS_OK) {
+        for (size_t i = 0; i < cells; i++) {
+            list[i].estimate = t[i];
+            list[i].outside_range = t[i] < list[i].least || t[i] > list[i].most;
+            note(&list[i], tmi_adjustment_text(TMI_NON_NEGATIVE));
+        }
+    }
+    tmi_free(t);
+    tmi_free(variances);
+    return status;
+}
+
+static bool is_not_negative(const tmi_plan_statistic *s)
+{
+    return is_sum(s) && (!s->column || s->column->conditions || s->column->grid.low >= 0);
+}
+
+static void suppress(tmi_result *result, const tmi_results *r)
+{
+    const tmi_plan_postprocess *p = &r->plan->postprocess;
+    const tmi_plan_design *d = &r->plan->design;
+    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
+    bool counts = is_sum(s) && !s->column && d->population > 0 && d->sample > 0;
+    double units = counts ? result->estimate * (double)d->sample / (double)d->population : TMI_NULL;
+    tmi_suppression rules = {p->cv_above ? tmi_number_nearest(p->cv_above) : TMI_NULL,
+                             p->units_below > 0 && counts ? (double)p->units_below : TMI_NULL};
+    tmi_adjustment rule;
+    if (result->known || isnan(result->estimate) || !tmi_suppress(&rule, rules, result->estimate, result->se, units)) return;
+    result->estimate = result->se = result->sampling_se = result->noise_sd = result->lower = result->upper = TMI_NULL;
+    result->reason = tmi_adjustment_text(rule);
+    result->outside_range = false;
+}
+
+tamis_status tmi_postprocess(tmi_results *r, tamis_error *err)
+{
+    const tamis_plan *plan = r->plan;
+    tamis_status status = TAMIS_OK;
+    if (plan->control_count > 0 || plan->postprocess.consistent) {
+        for (size_t leader = 0; leader < plan->statistic_count && status == TAMIS_OK; leader++) {
+            family f = {.results = r, .first = tmi_alloc(plan->statistic_count, sizeof *f.first)};
+            status = f.first ? adjust_family(&f, leader, err) : tmi_fail_memory(err);
+            family_clear(&f);
+        }
+    }
+    tmi_result *list = r->list;
+    for (size_t i = 0; plan->postprocess.nonnegative && i < plan->statistic_count && status == TAMIS_OK; i++) {
+        size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
+        if (is_not_negative(&plan->statistics[i]) && !list->known) status = cut_negative(list, cells, err);
+        list += cells;
+    }
+    bool rules = plan->postprocess.cv_above || plan->postprocess.units_below > 0;
+    for (size_t i = 0; rules && status == TAMIS_OK && i < r->count; i++) suppress(&r->list[i], r);
+    return status;
+}
