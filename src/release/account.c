@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "plan/json.h"
 #include "release/promise.h"
 
 void tmi_account_clear(tmi_account *a)
@@ -80,7 +81,7 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_
     tamis_status status;
     *b = (bill){0};
     TMI_TRY(measures_text(&b->measures, s, err));
-    TMI_TRY(tmi_frozen_text(&b->frozen, s, err));
+    TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, err));
     b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
                                .frozen = b->frozen, .measures = b->measures, .again = again};
     if (s->gaussian) b->charge.amount.rho = s->spent;

@@ -29,13 +29,6 @@ static bool within(const tmi_plan_column *const *coarse, size_t coarse_count, co
     return true;
 }
 
-static size_t cells_of(const tmi_plan_column *const *by, size_t count)
-{
-    size_t cells = 1;
-    for (size_t i = 0; i < count; i++) cells *= by[i]->value_count;
-    return cells;
-}
-
 /* The coarse cell that a fine cell is part of. */
 static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine, size_t fine_count,
                           size_t cell)

@@ -36,9 +36,6 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
 
-/* What the first release fixes for the account, as a JSON object. */
-tamis_status tmi_frozen_text(char **text, const tmi_schedule *schedule, tamis_error *err);
-
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);
 
