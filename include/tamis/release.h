@@ -13,6 +13,7 @@
 #define TAMIS_RELEASE_H
 
 #include <tamis/base.h>
+#include <tamis/engine.h>
 #include <tamis/plan.h>
 
 TAMIS_BEGIN
@@ -36,12 +37,13 @@ TAMIS_API tamis_status tamis_preview_text(char **text, const tamis_preview *prev
 
 /* How a run is made; all zero is the usual way. */
 typedef struct tamis_run_options {
-    const char *engine;       /* "duckdb", or NULL: the one that fits the source */
+    const char *engine;       /* "duckdb" or "memory", for files; NULL: the one that fits the source */
     unsigned threads;         /* of the engine; 0: as many as the machine has */
     tamis_progress *progress; /* may be NULL */
     void *context;            /* handed to progress */
     const char *ledger;       /* NULL: the plan's */
     int again;                /* pay for fresh noise although the same release was made before */
+    const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then not looked at */
 } tamis_run_options;
 
 typedef struct tamis_release tamis_release;

@@ -5,6 +5,7 @@
 #include <tamis/amplify.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
+#include <tamis/engine.h>
 #include <tamis/estimate.h>
 #include <tamis/explain.h>
 #include <tamis/frame.h>

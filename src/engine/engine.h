@@ -220,6 +220,10 @@ struct tmi_engine {
     void (*free)(tmi_engine *engine);
 };
 
+/* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that name. */
+tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
+                             tamis_error *err);
+
 /* DuckDB inside this process; the library is loaded here, not before. SYSTEM with what to do if it is not there.
  * threads 0: as many as the machine has. The source is copied. */
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);

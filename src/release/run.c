@@ -6,6 +6,7 @@
 #include <tamis/rng.h>
 
 #include "base/memory.h"
+#include "engine/source.h"
 #include "release/folder.h"
 #include "release/inventory.h"
 #include "release/noise_law.h"
@@ -232,20 +233,15 @@ done:
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,
                             tamis_error *err)
 {
-    *engine = NULL;
-    const char *name = options && options->engine ? options->engine : "duckdb";
-    if (strcmp(name, "duckdb") != 0) {
-        bool later = strcmp(name, "memory") == 0 || strcmp(name, "postgres") == 0;
-        return tmi_fail(err, TAMIS_INVALID, later ? "engine: %s is not available in this version; use duckdb"
-                                                  : "engine: %s is unknown; use duckdb", name);
-    }
-    tmi_source source = {.files = (const char *const *)plan->source.files,
-                         .file_count = plan->source.file_count,
-                         .table = plan->source.table,
-                         .connections = (const char *const *)plan->source.connections,
-                         .connection_count = plan->source.connection_count,
-                         .sharded_by_unit = plan->source.sharded_by_unit};
-    return tmi_engine_duckdb(engine, &source, options ? options->threads : 0, err);
+    const unsigned threads = options ? options->threads : 0;
+    if (options && options->rows) return tmi_engine_of_source(engine, options->rows, threads, err);
+    const tmi_source source = {.files = (const char *const *)plan->source.files,
+                               .file_count = plan->source.file_count,
+                               .table = plan->source.table,
+                               .connections = (const char *const *)plan->source.connections,
+                               .connection_count = plan->source.connection_count,
+                               .sharded_by_unit = plan->source.sharded_by_unit};
+    return tmi_engine_open(engine, options ? options->engine : NULL, &source, threads, err);
 }
 
 tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, const char *folder,

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/memory_that_fails.h"
+#include "engine/arrow_rows.h"
 #include "engine/folder.h"
-#include "engine/reference.h"
 
 /* ---- the rows ---- */
 
@@ -280,12 +280,31 @@ static tmi_engine *parts_by_memory(const row *list, size_t n, unsigned threads)
     return open_files(tmi_engine_memory, files, 3, threads);
 }
 
+static tmi_engine *open_source(const tamis_source *source, unsigned threads)
+{
+    tamis_error err = {0};
+    tmi_engine *engine;
+    if (tmi_engine_of_source(&engine, source, threads, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return engine;
+}
+
+static tmi_engine *arrays_by_memory(const row *list, size_t n, unsigned threads)
+{
+    return open_source(rows_as_arrays(list, n), threads);
+}
+
+static tmi_engine *arrow_by_memory(const row *list, size_t n, unsigned threads)
+{
+    return open_source(rows_as_arrow(list, n), threads);
+}
+
 static const struct {
     const char *name;
     open_road *open;
 } roads[] = {
     {"duckdb: csv", csv_by_duckdb},       {"duckdb: parquet", parquet_by_duckdb}, {"duckdb: duckdb", duckdb_by_duckdb},
     {"duckdb: parts", parts_by_duckdb},   {"memory: csv", csv_by_memory},         {"memory: parts", parts_by_memory},
+    {"memory: arrays", arrays_by_memory}, {"memory: arrow", arrow_by_memory},
 };
 
 /* ---- all roads ---- */
@@ -370,6 +389,7 @@ static void all_roads(size_t n)
             engine->free(engine);
             shuffle(list, n);
         }
+    forget_rows_in_memory();
     free(list);
 }
 

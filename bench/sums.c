@@ -1,0 +1,184 @@
+/* Sums on large data.
+ *
+ *     bench-sums FOLDER [ROWS]     the folder keeps a Parquet file (1.7 GB for 10^8 rows) for the next run
+ *
+ * First 20 grouped weighted totals: sum of weight * value by a group of 20, both clamped. tamis' exact integers beside
+ * DuckDB's own sum of doubles, on one thread and on two, in turns, the best of some rounds by the wall clock; peak memory
+ * of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them.                     */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/duckdb_api.h"
+#include "engine/engine.h"
+#include "engine/source.h"
+
+#define GROUPS 20
+#define ROUNDS 3
+
+static const char make[] =
+    "COPY (SELECT 'group ' || lpad((hash(i) %% 20)::VARCHAR, 2, '0') AS g, 1 + hash(i + 1)::DOUBLE / 4e17 AS w, "
+    "hash(i + 2)::DOUBLE / 1e17 AS v FROM range(%lld) t(i)) TO '%s' (FORMAT parquet)";
+static const char plain[] =
+    "SELECT g, sum(least(greatest(w, 1e0), 4e1) * least(greatest(v, 0e0), 1.5e2)) FROM '%s' GROUP BY g";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(1);
+}
+
+static void run_sql(const char *sql, unsigned threads)
+{
+    const tmi_duckdb_api *api = tmi_duckdb_load(NULL);
+    duckdb_database database;
+    duckdb_connection connection;
+    duckdb_result result;
+    char set[64];
+    snprintf(set, sizeof set, "SET threads=%u; SET preserve_insertion_order=false", threads);
+    if (api->open_ext(NULL, &database, NULL, NULL) == DuckDBError || api->connect(database, &connection) == DuckDBError ||
+        api->query(connection, set, NULL) == DuckDBError || api->query(connection, sql, &result) == DuckDBError)
+        stop("DuckDB failed");
+    api->destroy_result(&result);
+    api->disconnect(&connection);
+    api->close(&database);
+}
+
+static void ask_tamis(const char *file, unsigned threads)
+{
+    static char names[GROUPS][16];
+    static const char *values[GROUPS];
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(names[i], sizeof names[i], "group %02d", i);
+        values[i] = names[i];
+    }
+    const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = values, .value_count = GROUPS};
+    const tmi_column w = {.name = "w", .grid = {1, 40, 0x1p-20, 1 << 20, 40 << 20}};
+    const tmi_column v = {.name = "v", .grid = {0, 150, 0x1p-10, 0, 150 << 10}};
+    const tmi_column *const by[] = {&g};
+    const tmi_measure total = {.factors = {{&w, 0}, {&v, 0}}, .factor_count = 2, .shift = 10, .low = 0, .high = INT64_C(1) << 40};
+    const tmi_table table = {by, 1, &total, 1};
+    const tmi_request request = {.tables = &table, .table_count = 1};
+    const tmi_source source = {.files = &file, .file_count = 1};
+    tmi_int128 answers[GROUPS], *const places[] = {answers};
+    tmi_engine *engine;
+    tamis_error err = {0};
+    if (tmi_engine_duckdb(&engine, &source, threads, &err) != TAMIS_OK ||
+        engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK)
+        stop(err.message);
+    engine->free(engine);
+}
+
+/* Each in a process of its own, so that its memory is its own. */
+static double apart(int which, const char *file, unsigned threads, long *peak)
+{
+    int pipes[2];
+    double took;
+    struct rusage usage;
+    if (pipe(pipes) != 0) stop("no pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        char sql[5000];
+        snprintf(sql, sizeof sql, plain, file);
+        const double start = now();
+        if (which == 0) ask_tamis(file, threads); else run_sql(sql, threads);
+        took = now() - start;
+        _exit(write(pipes[1], &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
+    }
+    int status;
+    if (wait4(child, &status, 0, &usage) != child || status != 0 || read(pipes[0], &took, sizeof took) != (ssize_t)sizeof took)
+        stop("a process failed");
+    close(pipes[0]);
+    close(pipes[1]);
+    if (usage.ru_maxrss > *peak) *peak = usage.ru_maxrss;
+    return took;
+}
+
+static void grouped(const char *folder, long long rows)
+{
+    char file[4096], part[4200], sql[9000];
+    snprintf(file, sizeof file, "%s/weighted-%lld.parquet", folder, rows);
+    snprintf(part, sizeof part, "%s.part", file);
+    if (access(file, R_OK) != 0) {
+        snprintf(sql, sizeof sql, make, rows, part);
+        run_sql(sql, 2);
+        if (rename(part, file) != 0) stop("the file could not be written");
+    }
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        double best[2] = {1e9, 1e9};
+        long peak[2] = {0, 0};
+        for (int round = 0; round < ROUNDS; round++)
+            for (int which = 0; which < 2; which++) best[which] = fmin(best[which], apart(which, file, threads, &peak[which]));
+        for (int which = 0; which < 2; which++)
+            printf("{\"what\": \"weighted totals %s, %u threads\", \"n\": %lld, \"seconds\": %.4f, \"megabytes\": %ld}\n",
+                   which == 0 ? "tamis" : "duckdb", threads, rows, best[which], peak[which] / 1024);
+        fflush(stdout);
+    }
+}
+
+/* ---- in memory ---- */
+
+static void in_memory(int64_t n)
+{
+    double *values = malloc((size_t)n * sizeof *values), best[2] = {1e9, 1e9};
+    if (!values) stop("no memory");
+    uint64_t seed = 1;
+    for (int64_t i = 0; i < n; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        values[i] = (double)(seed >> 11) * 0x1p-53 * 120 - 10;
+    }
+    const tmi_column x = {.name = "x", .grid = {0, 100, 0x1p-20, 0, INT64_C(100) << 20}};
+    const tmi_measure measures[] = {tmi_sum_of(&x), tmi_rows_with(&x)};
+    const tmi_table table = {NULL, 0, measures, 2};
+    const tmi_request request = {.tables = &table, .table_count = 1};
+    for (int round = 0; round < 5; round++) {
+        double start = now();
+        tamis_source *source;
+        tmi_engine *engine;
+        tmi_int128 answers[2], *const places[] = {answers};
+        if (tamis_source_new(&source, n, NULL) != TAMIS_OK || tamis_source_numbers(source, "x", values, NULL) != TAMIS_OK ||
+            tmi_engine_of_source(&engine, source, 1, NULL) != TAMIS_OK ||
+            engine->aggregate(engine, places, &request, NULL, NULL, NULL) != TAMIS_OK)
+            stop("the memory engine failed");
+        engine->free(engine);
+        tamis_source_free(source);
+        best[0] = fmin(best[0], now() - start);
+        start = now();
+        double sums[8] = {0};
+        for (int64_t i = 0; i + 8 <= n; i += 8)
+            for (int j = 0; j < 8; j++) sums[j] += values[i + j];
+        volatile double sink = sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+        (void)sink;
+        best[1] = fmin(best[1], now() - start);
+    }
+    printf("{\"what\": \"clamped mean tamis %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, best[0]);
+    printf("{\"what\": \"clamped mean reading %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, best[1]);
+    fflush(stdout);
+    free(values);
+}
+
+int main(int argc, char **argv)
+{
+    tamis_error err = {0};
+    const long long rows = argc > 2 ? atoll(argv[2]) : 100000000;
+    if (argc < 2 || strchr(argv[1], '\'') || rows < 1) {
+        fprintf(stderr, "usage: bench-sums FOLDER [ROWS]\n");
+        return 2;
+    }
+    if (!tmi_duckdb_load(&err)) stop(err.message);
+    for (int64_t n = 1000000; n <= 100000000 && n <= rows; n *= 10) in_memory(n);
+    grouped(argv[1], rows);
+    return 0;
+}

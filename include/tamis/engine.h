@@ -1,0 +1,89 @@
+/* Rows that are not in a file or a database: arrays in the caller's memory, or Arrow data.
+ *
+ *     tamis_source_new, tamis_source_numbers, ...   columns of the caller, one after the other
+ *     tamis_source_arrow                            record batches of the Arrow C data interface
+ *
+ * A source is named in tamis_run_options and then stands for the source of the plan. What it refers to must stay as it is
+ * until tamis_source_free.                                                                                           */
+#ifndef TAMIS_ENGINE_H
+#define TAMIS_ENGINE_H
+
+#include <stdint.h>
+#include <tamis/base.h>
+
+TAMIS_BEGIN
+
+typedef struct tamis_source tamis_source;
+
+/* A source without columns.
+ *
+ * Needs    0 <= rows <= 2^40.
+ * Gives    a source that the caller frees with tamis_source_free; NULL on failure.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *err);
+TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
+
+/* One more column: `rows` values that the caller keeps.
+ *
+ * Numbers     NaN and infinities are missing. They are no categories: how a number is written is not theirs to say.
+ * Integers    may also be categories and labels: 12 is the text "12".
+ * Texts       UTF-8; NULL and blank ones are missing. A text may be a number, as in a CSV file.
+ *
+ * Needs    a source of tamis_source_new, a name that it does not have yet, values (NULL only without rows).
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_source_numbers(tamis_source *source, const char *name, const double *values,
+                                            tamis_error *err);
+TAMIS_API tamis_status tamis_source_integers(tamis_source *source, const char *name, const int64_t *values,
+                                             tamis_error *err);
+TAMIS_API tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts,
+                                          tamis_error *err);
+
+/* ---- Arrow ---- */
+
+/* The Arrow C data interface, as its specification prints it. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif
+
+/* Record batches that together are one table. Columns of booleans, integers, floats, UTF-8 texts (also large ones, and
+ * dictionaries of texts) and nulls can be used; others may be there.
+ *
+ * Needs    a schema and arrays of structs (format "+s") that fit it; they are read and not released.
+ * Gives    a source as tamis_source_new.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
+                                          const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err);
+
+TAMIS_END
+
+#endif

@@ -1,0 +1,12 @@
+/* The engine of a source in the caller's memory. */
+#ifndef TMI_ENGINE_SOURCE_H
+#define TMI_ENGINE_SOURCE_H
+
+#include <tamis/engine.h>
+
+#include "engine/engine.h"
+
+/* The source outlives the engine. */
+tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* Sources in the caller's memory: every kind of column, and calls that break their contract. */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory_that_fails.h"
+#include "engine/request.h"
+#include "engine/source.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const double codes[] = {99.9, 98};
+static const char *const values[] = {"1", "-7", "true", "x", "250"};
+static const tmi_column number = {.name = "c", .grid = {-1000, 1000, 1, -1000, 1000}, .missing_codes = codes, .missing_code_count = 2};
+static const tmi_column category = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = 5};
+static const tmi_column label = {.name = "c", .kind = TMI_LABEL};
+static const tmi_measure sum_of_c[] = {SUM_OF(&number), ROWS_WITH(&number)}, rows[] = {ROWS_WITH(NULL)};
+static const tmi_column *const by_c[] = {&category};
+static const tmi_table as_number = {NULL, 0, sum_of_c, 2}, as_category = {by_c, 1, rows, 1};
+static const tmi_request ask_number = {.tables = &as_number, .table_count = 1}, ask_category = {.tables = &as_category, .table_count = 1};
+
+/* One column of `n` elements, seen through Arrow. */
+static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const char *format, const void *data, const char *bytes,
+                        const uint8_t *valid, int64_t n, tamis_error *err)
+{
+    struct ArrowSchema field = {.format = format, .name = "c"}, *fields[] = {&field};
+    const struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = fields};
+    const void *buffers[] = {valid, data, bytes};
+    struct ArrowArray array = {.length = n, .null_count = valid ? -1 : 0, .n_buffers = bytes ? 3 : format[0] == 'n' ? 0 : 2,
+                               .buffers = buffers},
+                      *arrays[] = {&array};
+    const struct ArrowArray batch = {.length = n, .n_children = 1, .children = arrays};
+    const struct ArrowArray *const batches[] = {&batch};
+    tmi_int128 *const places[] = {answers};
+    tamis_source *source;
+    tmi_engine *engine;
+    assert_int_equal(tamis_source_arrow(&source, &schema, batches, 1, NULL), TAMIS_OK);
+    assert_int_equal(tmi_engine_of_source(&engine, source, 2, NULL), TAMIS_OK);
+    tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number} : by_c, .column_count = 1};
+    tamis_status status = engine->describe(engine, &inventory, NULL, NULL, err);
+    assert_int_equal(inventory.rows, status == TAMIS_OK ? n : 0);
+    if (status == TAMIS_OK) status = engine->aggregate(engine, places, request, NULL, NULL, err);
+    engine->free(engine);
+    tamis_source_free(source);
+    return status;
+}
+
+static void kinds(void **state)
+{
+    (void)state;
+    static const int8_t i8[] = {1, -7, 98, 1};
+    static const uint8_t u8[] = {1, 250, 98, 1}, bits[] = {1 | 4}, first_three[] = {7};
+    static const int16_t i16[] = {1, -7, 98, 1};
+    static const uint16_t u16[] = {1, 250, 98, 1};
+    static const int32_t i32[] = {1, -7, 98, 1}, starts[] = {0, 1, 3, 3, 4};
+    static const uint32_t u32[] = {1, 250, 98, 1};
+    static const int64_t i64[] = {1, -7, 98, 1}, large[] = {0, 1, 3, 3, 4};
+    static const uint64_t u64[] = {1, 250, 98, UINT64_MAX};
+    static const float f32[] = {1, 99.9f, 98, -INFINITY};
+    static const double f64[] = {1, 99.9, 98, NAN}, nearly[] = {1, (double)99.9f, 98, 4};
+    static const struct {
+        const char *format;
+        const void *data;
+        const char *bytes;
+        const uint8_t *valid;
+        int sum, with; /* as a number; with < 0: is none */
+        int of[5];     /* as a category; of[0] < 0: is none */
+    } cases[] = {
+        {"c", i8, NULL, NULL, -5, 3, {2, 1}},          {"C", u8, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"s", i16, NULL, NULL, -5, 3, {2, 1}},         {"S", u16, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"i", i32, NULL, NULL, -5, 3, {2, 1}},         {"I", u32, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"l", i64, NULL, NULL, -5, 3, {2, 1}},         {"L", u64, NULL, NULL, 1251, 3, {1, 0, 0, 0, 1}},
+        {"l", i64, NULL, first_three, -6, 2, {1, 1}},  {"b", bits, NULL, NULL, 2, 4, {0, 0, 2}},
+        {"f", f32, NULL, NULL, 1, 1, {-1}},            {"g", f64, NULL, NULL, 1, 1, {-1}},
+        {"g", nearly, NULL, NULL, 105, 3, {-1}},       {"g", nearly, NULL, first_three, 101, 2, {-1}},
+        {"u", starts, "1-7x", NULL, -6, 2, {1, 1, 0, 1}}, {"U", large, "1-7x", first_three, -6, 2, {1, 1}},
+        {"n", NULL, NULL, NULL, 0, 0, {0}},            {"tdD", i32, NULL, NULL, 0, -1, {-1}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tamis_error err = {0};
+        tmi_int128 got[5];
+        tamis_status status = ask(got, &ask_number, cases[i].format, cases[i].data, cases[i].bytes, cases[i].valid, 4, &err);
+        assert_int_equal(status, cases[i].with < 0 ? TAMIS_INVALID : TAMIS_OK);
+        if (status == TAMIS_OK && (got[0] != cases[i].sum || got[1] != cases[i].with))
+            fail_msg("case %zu: %d, %d", i, (int)got[0], (int)got[1]);
+        status = ask(got, &ask_category, cases[i].format, cases[i].data, cases[i].bytes, cases[i].valid, 4, &err);
+        assert_int_equal(status, cases[i].of[0] < 0 ? TAMIS_INVALID : TAMIS_OK);
+        for (size_t v = 0; status == TAMIS_OK && v < 5; v++)
+            if (got[v] != cases[i].of[v]) fail_msg("case %zu, value %zu: %d", i, v, (int)got[v]);
+        if (status != TAMIS_OK) assert_non_null(strstr(err.message, "column c holds no"));
+    }
+}
+
+static void plain_arrays(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2, NAN};
+    static const int64_t k[] = {1, 250, 1};
+    static const char *const t[] = {"x", NULL, " 1 "};
+    const tmi_column other = {.name = "absent", .kind = TMI_LABEL};
+    tamis_source *source = NULL;
+    tamis_error err = {0};
+    EVERY_ALLOCATION_FAILS(tamis_source_new(&source, 3, NULL), assert_null(source));
+    EVERY_ALLOCATION_FAILS(tamis_source_numbers(source, "x", x, NULL), {});
+    EVERY_ALLOCATION_FAILS(tamis_source_integers(source, "c", k, NULL), {});
+    EVERY_ALLOCATION_FAILS(tamis_source_texts(source, "t", t, NULL), {});
+    assert_int_equal(tamis_source_numbers(source, "x", x, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "column x already"));
+    assert_int_equal(tamis_source_numbers(source, "", x, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_source_numbers(source, NULL, x, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_source_texts(source, "u", NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_source_integers(NULL, "u", k, NULL), TAMIS_INVALID);
+    tmi_engine *engine;
+    EVERY_ALLOCATION_FAILS(tmi_engine_of_source(&engine, source, 1, NULL), assert_null(engine));
+    tmi_int128 got[5], *const places[] = {got};
+    static const tmi_int128 zero[5];
+    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &ask_category, NULL, NULL, NULL)),
+                           assert_memory_equal(got, zero, sizeof got));
+    assert_true(got[0] == 2 && got[4] == 1);
+    const tmi_column *const absent[] = {&other, &label};
+    tmi_inventory inventory = {.columns = absent, .column_count = 2};
+    assert_int_equal(engine->describe(engine, &inventory, NULL, NULL, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "there is no column absent");
+    engine->free(engine);
+    tamis_source_free(source);
+    tamis_source_free(NULL);
+
+    assert_int_equal(tamis_source_new(NULL, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_source_new(&source, -1, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "rows"));
+    assert_int_equal(tamis_source_new(&source, TMI_MAX_ROWS + 1, NULL), TAMIS_INVALID);
+    assert_null(source);
+    assert_int_equal(tamis_source_new(&source, 0, NULL), TAMIS_OK);
+    assert_int_equal(tamis_source_texts(source, "nothing", NULL, NULL), TAMIS_OK);
+    tamis_source_free(source);
+}
+
+static void bad_arrow(void **state)
+{
+    (void)state;
+    static const int64_t k[] = {1, 2};
+    struct ArrowSchema field = {.format = "l", .name = "c"}, twin = {.format = "l", .name = "c"}, words = {.format = "u"};
+    struct ArrowSchema *one[] = {&field}, *two[] = {&field, &twin}, *none[] = {NULL};
+    struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = one};
+    const void *buffers[] = {NULL, k}, *empty[] = {NULL, NULL};
+    struct ArrowArray array = {.length = 2, .n_buffers = 2, .buffers = buffers}, *arrays[] = {&array};
+    struct ArrowArray batch = {.length = 2, .n_children = 1, .children = arrays};
+    const struct ArrowArray *const batches[] = {&batch}, *const hole[] = {NULL};
+    tamis_source *source;
+    tamis_error err = {0};
+    EVERY_ALLOCATION_FAILS(tamis_source_arrow(&source, &schema, batches, 1, NULL), assert_null(source));
+    assert_int_equal(tamis_source_numbers(source, "more", (const double[]){1, 2}, NULL), TAMIS_INVALID);
+    tamis_source_free(source);
+#define REFUSED(call)                                                                                                 \
+    do {                                                                                                              \
+        source = (tamis_source *)&array;                                                                              \
+        assert_int_equal(call, TAMIS_INVALID);                                                                        \
+        assert_null(source);                                                                                          \
+        assert_true(err.message[0] != '\0');                                                                          \
+    } while (0)
+    REFUSED(tamis_source_arrow(&source, NULL, batches, 1, &err));
+    REFUSED(tamis_source_arrow(&source, &schema, NULL, 1, &err));
+    REFUSED(tamis_source_arrow(&source, &schema, hole, 1, &err));
+    REFUSED(tamis_source_arrow(&source, &field, batches, 1, &err));
+    schema.children = none;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    schema = (struct ArrowSchema){.format = "+s", .n_children = 2, .children = two};
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    schema = (struct ArrowSchema){.format = "+s", .n_children = 1, .children = one};
+    array.length = 1;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    array.length = 2;
+    array.offset = -1;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    array.offset = 0;
+    array.buffers = empty;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    array.buffers = buffers;
+    field.format = "u"; /* needs a third buffer */
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    field.format = "l";
+    field.dictionary = &words; /* but the array has none */
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    assert_int_equal(tamis_source_arrow(NULL, &schema, batches, 1, NULL), TAMIS_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow)};
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
