@@ -12,7 +12,7 @@
 static char folder[64], path[128]; /* of the ledger at hand */
 
 /* cmocka set-up and tear-down of a test. */
-static int make_folder(void **state)
+static inline int make_folder(void **state)
 {
     (void)state;
     snprintf(folder, sizeof folder, "%s/tamis-ledger-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* memory: no waits */
@@ -21,7 +21,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-static int remove_folder(void **state)
+static inline int remove_folder(void **state)
 {
     char line[128];
     (void)state;
