@@ -15,11 +15,13 @@
  * would be too much work. */
 #define PLACES 4096
 #define FINER 4
-#define LEVELS 4
+#define LEVELS 3
 #define WANTED 2e-4
 #define NEARER 0.5
 
-/* Places that are computed for the single releases, and places of convolutions. */
+/* Places that are computed for the single releases, and places of convolutions. A place of a release that is not discrete
+ * takes longer. */
+#define SLOW 4
 #define MOST_DOTS 1.2e5
 #define MOST_CONVOLVED 1.5e6
 
@@ -182,7 +184,7 @@ static bool is_affordable(const lattice *l, double h, double places)
 {
     double dots = 0, convolutions = 0;
     for (size_t i = 0; i < l->count; i++) {
-        dots += l->reach[i] / h;
+        dots += l->reach[i] / h * (l->steps[i] ? 1 : SLOW);
         convolutions += 1 + log2((double)l->times[i]);
     }
     return dots <= MOST_DOTS && places * convolutions <= MOST_CONVOLVED;
