@@ -60,6 +60,9 @@ int32_t tmi_code_of(const tmi_plan_column *category, const char *text)
     return -1;
 }
 
+/* Values that a mistyped one is compared with: more take too long. */
+#define MOST_COMPARED 1000
+
 static const char *value_at(const void *values, size_t index)
 {
     return ((char *const *)values)[index];
@@ -71,7 +74,8 @@ int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_
     if (category->value_count == 0) return -1; /* complained about already */
     if (!tmi_read_text(reader, value, &text, category->values[0])) return -1;
     int32_t code = tmi_code_of(category, text);
-    int nearest = code >= 0 ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
+    bool few = category->value_count <= MOST_COMPARED && reader->count < TMI_MAX_COMPLAINTS;
+    int nearest = code >= 0 || !few ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
     tmi_free(text);
     if (nearest >= 0) {
         tmi_complain(reader, value, "expected one of the values of %s; did you mean %s?", category->name,

@@ -25,7 +25,7 @@ static bool among(const char *word, const char *const *words)
 }
 
 /* What says where something stands in the file, or how estimates are made. */
-static const char *const left_out[] = {"by", "weight", "max_weight", "weight_step", "weights_are", "nonresponse", "variance", NULL};
+static const char *const left_out[] = {"by", "frame", "weight", "max_weight", "weight_step", "weights_are", "nonresponse", "variance", NULL};
 
 /* A list by itself has no outline: nothing of it is left out. */
 static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_yaml *node, int depth, tamis_error *err)

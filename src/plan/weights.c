@@ -87,10 +87,10 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
     if (design->kind == TMI_DESIGN_WEIGHTS && !design->weight)
         tmi_complain_key(reader, tmi_yaml_get(value, "weights"), "expected the key weight beside it, e.g. {weights: {}, weight: w, "
                          "max_weight: 5000}");
-    const char *column = design->weight ? design->weight : design->probability;
+    const char *column = design->weight ? design->weight : design->probability ? design->probability : design->second_population;
     for (size_t i = 0; i < 2 && !column; i++) {
         const tmi_yaml *key = tmi_yaml_get(value, idle[i]);
-        if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights and no probabilities");
+        if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights, probabilities or sizes");
     }
     if (are && design->weights_final && !design->weight)
         tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
@@ -98,8 +98,9 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
         tmi_complain_key(reader, tmi_yaml_get(value, "weight"), "expected the key max_weight beside it, a public bound of the weights, "
                          "e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)
-        tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights 1/probability, e.g. max_weight: "
-                         "5000, or the design's key frame");
+        tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s",
+                         design->probability ? "1/probability, e.g. max_weight: 5000, or the design's key frame"
+                                             : "that the sizes of clusters imply, e.g. max_weight: 5000");
     if (reader->count > before || !design->max_weight) return;
     if (!step && usual_step(&design->weight_step, design->max_weight) != TAMIS_OK) reader->no_memory = true;
     else if (step) check_grid(reader, step, design);

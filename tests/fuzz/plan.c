@@ -20,11 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     tamis_preview *preview;
     tamis_error err = {0};
     char *text;
+    tamis_design *design;
+    tamis_sampling_facts facts;
+    const tamis_number *eps, *delta;
     tamis_status status = tamis_plan_read_text(&plan, "p.yaml", (const char *)bytes, length, &err);
     if (status != TAMIS_OK) {
         if (plan || err.status != status || !err.message[0]) abort();
         return 0;
     }
+    if (tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err) == TAMIS_OK) tamis_design_free(design);
+    else if (design || !err.message[0]) abort();
     if (tamis_check(&preview, plan, &err) == TAMIS_OK) {
         if (tamis_preview_json(&text, preview, &err) != TAMIS_OK) abort();
         tamis_free(text);

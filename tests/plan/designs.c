@@ -34,7 +34,7 @@ static void each_design_has_its_row(void **state)
         {"{pps: {method: sampford, probability: pi, sample: 50}, max_weight: 20}", TMI_DESIGN_PPS, 0, 50},
         {"{systematic: {population: 10, sample: 3, order: random}}", TMI_DESIGN_SYSTEMATIC, 10, 3},
         {"{cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 4}}", TMI_DESIGN_CLUSTER, 10, 3},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}}", TMI_DESIGN_TWO_STAGE, 10, 3},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", TMI_DESIGN_TWO_STAGE, 10, 3},
         {"{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}", TMI_DESIGN_WEIGHTS, 0, 0},
         {"{weights: {deff: 1.5, population: 99}, weight: w, max_weight: 9}", TMI_DESIGN_WEIGHTS, 99, 0},
     };
@@ -79,7 +79,7 @@ static void what_describes_a_design_is_kept(void **state)
     assert_int_equal(p->design.variance, TMI_VARIANCE_HARTLEY_RAO);
     tamis_plan_free(p);
 
-    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}}");
+    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}");
     assert_string_equal(p->design.cluster, "d");
     assert_string_equal(p->design.second_population, "m");
     assert_string_equal(p->design.second_sample, "k");
@@ -87,7 +87,7 @@ static void what_describes_a_design_is_kept(void **state)
     assert_int_equal(p->design.variance, TMI_VARIANCE_BEST);
     tamis_plan_free(p);
 
-    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}}");
+    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}");
     assert_true(p->design.second_take == 5 && p->design.second_sample == NULL);
     tamis_plan_free(p);
 
@@ -149,7 +149,7 @@ static void every_design_may_stand_within_strata(void **state)
     tamis_plan_free(p);
 
     p = read_design("{stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: "
-                    "{population: 8, sample: 2}}}}");
+                    "{population: 8, sample: 2}}}, max_weight: 9}");
     assert_int_equal(p->design.kind, TMI_DESIGN_TWO_STAGE);
     assert_string_equal(p->design.cluster, "d");
     assert_int_equal(p->design.sample, 2);
@@ -206,7 +206,7 @@ static void every_allocation_may_fail(void **state)
         REST "design: {stratified: {by: g, within: {bernoulli: {rate: 0.1}}, strata: {a: {}, b: {rate: 1/2}}}}\n",
         REST "design: {stratified: {by: r, within: {pps: {method: brewer, probability: pi, frame: f.csv}}, strata: {n: {sample: 2}}}, weight: "
              "w, max_weight: 5}\n",
-        REST "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}}\n",
+        REST "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n",
         "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\nstatistics: [{total: x}]\n"
         "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: 4}}}}\n"
         "columns: {x: {from: 0, to: {large: 1e10, small: 2e6}, step: {small: 1, large: 100}}}\n",

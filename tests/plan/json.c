@@ -42,13 +42,13 @@ static const char *const plans[] = {
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
     HEAD "design: {cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}, weight: w, max_weight: 9, weight_step: 0.5, "
          "weights_are: final, nonresponse: yes}\n" MEAN,
-    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}}\n" MEAN,
-    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {z: {rate: 0.5, population: 8}, a: {}}}}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: {population: "
-         "8, sample: 2}}}}\n" MEAN,
+         "8, sample: 2}}}, max_weight: 9}\n" MEAN,
     "tamis: 1\nsurvey: s\nsource: {file: a.duckdb, table: t}\nprivacy: {rho: 0.5, protect: frame, given: population, secret_sample: yes}\n"
     "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: 4}}}}\n"
     "columns: {x: {from: 0, to: {large: 1e10, small: 2e6}, step: {small: 1, large: 100}}}\nstatistics: [{total: x, by: size}]\n",
@@ -200,7 +200,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
     } cases[] = {
         {"{poisson: {probability: pi}, max_weight: 9}", "design.poisson: the probabilities"},
         {"{pps: {method: brewer, probability: pi, sample: 3}, max_weight: 9}", "design.pps: the probabilities"},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}}", "design.two_stage: the sizes"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", "design.two_stage: the sizes"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };
