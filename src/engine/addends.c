@@ -287,7 +287,9 @@ static void look_at(block *b, const tmi_column *column, size_t n)
         for (size_t i = 0; some && i < n; i++) b->missing[i] = codes[i] == none;
     } else {
         const int64_t *points = b->values;
-        for (size_t i = 0; i < n; i++) some |= points[i] == TMI_NO_POINT;
+        uint64_t any = 0; /* |k| < 2^52: only the smallest integer stays negative */
+        for (size_t i = 0; i < n; i++) any |= (uint64_t)(points[i] + TMI_MAX_GRID);
+        some = any >> 63 != 0;
         b->points = some ? b->filled : points;
         for (size_t i = 0; some && i < n; i++) {
             b->missing[i] = points[i] == TMI_NO_POINT;
