@@ -84,10 +84,13 @@ static part part_in(const tmi_schedule *s, const block *b, size_t statistic, siz
     const tmi_sampling *sampling = &s->sampling;
     const tmi_plan_design *d = &s->plan->design;
     size_t own = b->added ? h : tmi_group_stratum(s, statistic, group);
+    if (d->kind == TMI_DESIGN_BERNOULLI) { /* as many rows as are expected */
+        const tmi_plan_stratum *stratum = &d->strata[own == SIZE_MAX ? 0 : own];
+        return (part){sampling->spread[own == SIZE_MAX ? 0 : own], (double)sampling->rows * tmi_number_nearest(stratum->rate)};
+    }
     if (own != SIZE_MAX) return (part){sampling->spread[own], (double)d->strata[own].sample};
     if (sampling->strata == 1) return (part){sampling->spread[0], (double)d->sample};
     double w = tmi_number_nearest(sampling->weight[0]), n = (double)d->sample; /* equal weights, strata left aside */
-    if (d->kind == TMI_DESIGN_BERNOULLI) return (part){w * (w - 1), n};
     return (part){w * (w - 1) * n / (n - 1), n};
 }
 
@@ -133,8 +136,11 @@ static void weighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size
         if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum tells nothing */
     }
     z->df = s->sampling.df;
-    double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step);
-    z->spread = largest * (double)(s->plan->design.population > 0 ? s->plan->design.population : s->sampling.rows);
+    double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step), units = (double)s->plan->design.population;
+    bool has_units = tmi_table_of(s, i, TMI_B) && s->plan->statistics[i].kind != TMI_RATIO;
+    if (units == 0) units = has_units ? fmax(z->value[TMI_B], 1) : !s->plan->statistics[i].column ? fmax(z->value[TMI_A], 1)
+                                                                                                 : (double)s->sampling.rows;
+    z->spread = largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
 /* ---- variance units ---- */

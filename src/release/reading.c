@@ -38,7 +38,9 @@ static double units_at_most(const tmi_schedule *s, const tmi_result *result)
     size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
     if (clusters) N = d->kind == TMI_DESIGN_CLUSTER ? N * d->largest : 0;
-    return N > 0 ? (double)N : INFINITY;
+    bool several = s->plan->privacy.rows_per_unit > 1 && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT && !s->uses[result->statistic].known;
+    double rows = several ? (double)s->plan->privacy.rows_per_unit : 1; /* of a unit: rows are what is counted */
+    return N > 0 ? rows * (double)N : INFINITY;
 }
 
 static ends times(ends e, double n)

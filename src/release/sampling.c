@@ -157,7 +157,8 @@ static tamis_status set_rows(tmi_sampling *s, tamis_error *err)
     tamis_status status = TAMIS_OK;
     s->weights = TMI_ROWS;
     if (!d->max_weight)
-        return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights, e.g. max_weight: 500");
+        return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights%s, e.g. max_weight: 500",
+                        d->kind == TMI_DESIGN_TWO_STAGE ? ", clusters and units in them together" : "");
     s->stages = d->kind == TMI_DESIGN_TWO_STAGE && !d->weight;
     if (s->stages) TMI_TRY(set_stages(s, err));
     else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
