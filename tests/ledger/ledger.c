@@ -209,6 +209,43 @@ static void the_same_again_costs_nothing(void **state)
     assert_true(verifies(NULL));
 }
 
+/* What sampling adds is said under "outsider": a design, a reason, or nothing. */
+static void the_design_for_an_outsider(void **state)
+{
+    static const struct {
+        const char *frozen, *design, *reason;
+    } cases[] = {
+        {"{\"outsider\": {\"design\": {\"srs\": {\"sample\": 2, \"population\": 9}}}}", "{\"srs\": {\"population\": 9, \"sample\": 2}}", NULL},
+        {"{\"outsider\": \"the sample is not secret\"}", NULL, "the sample is not secret"},
+        {"{}", NULL, "the account names no design for it"},
+        {"{\"outsider\": null}", NULL, "the account names no design for it"},
+    };
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_charge s;
+        tamis_charged charged;
+        char survey[2] = {(char)('a' + i), '\0'};
+        const char *reason = "";
+        sample_charge_make(&s, "1", "4", "[]");
+        s.charge.survey = survey;
+        s.charge.frozen = cases[i].frozen;
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+        const char *design = tamis_ledger_design(&reason, ledger, i);
+        if (cases[i].design) assert_string_equal(design, cases[i].design);
+        else assert_null(design);
+        if (cases[i].reason) assert_string_equal(reason, cases[i].reason);
+        else assert_null(reason);
+        assert_ptr_equal(tamis_ledger_design(NULL, ledger, i), design);
+        sample_charge_clear(&s);
+    }
+    const char *reason = NULL;
+    assert_null(tamis_ledger_design(&reason, ledger, 9));
+    assert_non_null(reason);
+    assert_null(tamis_ledger_design(NULL, NULL, 0));
+    tamis_ledger_free(ledger);
+}
+
 /* ---- time ---- */
 
 static int64_t clock_at;
@@ -253,6 +290,7 @@ int main(void)
         IN_A_FOLDER(a_charge_survives), IN_A_FOLDER(charges_add_up_exactly), IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add), IN_A_FOLDER(rhos_are_converted_at_the_rest),
         IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(the_same_again_costs_nothing),
+        IN_A_FOLDER(the_design_for_an_outsider),
         IN_A_FOLDER(a_clock_that_runs_backwards_is_noticed),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
