@@ -122,6 +122,17 @@ def ht_rows():
                   "the direct way, uncertified, N=4000 n=400 eps=0.01")
 
 
+def interval_rows():
+    """The statistics of a release: thousands of cells in a second or so, a country's tree in one pass."""
+    for what, bar in (("reach of an error: Student's and one noise", 1), ("reach of an error: Student's and 20 noises", None),
+                      ("interval of a ratio", None), ("interval of a count over 3 strata", None),
+                      ("exact interval of a count, N=6194 n=200", 1), ("exact interval of a count, N=6194 n=200, certified", None),
+                      ("exact interval of a count, N=1e9 n=5e8, certified", None)):
+        yield Row("interval", what, what, milliseconds, "ms", bar, False, "the bar" if bar else "no peer", None, bar)
+    tree = "tree of 10^6 leaves made to add up"
+    yield Row("interval", tree, tree, seconds, "s", 1, False, "the bar", None, 1)
+
+
 SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"
 MIDDLE = "hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean"
 LARGE = "hypergeometric tail, N=1e12 n=K=N/2, at the mean"
@@ -163,6 +174,7 @@ ROWS = [
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),
+    *interval_rows(),
     Row("ledger", "ledger: charges, each durable", "ledger charges", a_second, "/s", None, True, "the disk: 4 kB written and waited for",
         "ledger disk", least_ratio=0.8, ratio_bar="0.8 of the disk's own rate"),
     Row("ledger", "ledger: charges in memory", "ledger charges in memory", a_second, "/s", 1000, True, "the bar", None, 1000),

@@ -18,8 +18,8 @@ TAMIS_BEGIN
  * Needs    1 <= sample <= population <= TAMIS_MAX_UNITS; `noisy`, the number of ones in the sample plus discrete Laplace
  *          noise of this scale, between -2^62 and 2^62; scale > 0; 0 < confidence <= 1 - 10^-9.
  * Gives    0 <= lower <= upper <= population. A noisy number that every K makes implausible gives 0 or the population.
- * Cost     O(standard deviation of the sample's number) for each of some dozens of K: well below a millisecond for small
- *          samples, a second for 10^9 units.
+ * Cost     O(standard deviation of the sample's number) for each of some dozens of K: below a millisecond for small
+ *          samples, two seconds for half of 10^9 units.
  * Errors   INVALID, UNABLE (undecided at 16384 bits, or a law too wide), SYSTEM; the ends are then 0 and the population
  *          if that is a possible one, else 0 and 0.                                                                    */
 TAMIS_API tamis_status tamis_interval_count(int64_t *lower, int64_t *upper, int64_t population, int64_t sample,

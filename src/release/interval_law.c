@@ -19,6 +19,7 @@
 
 #define MOST_TERMS ((size_t)1 << 18)
 #define SMALL 1e-11
+#define LARGEST_SCALE 1e100 /* its square is still a double */
 #define FAR 30.0     /* standard deviations beyond which Student's tail is that of the sum */
 #define HEAVY 20      /* with so many degrees of freedom or more nothing is left at 19 standard deviations */
 #define VISIBLE 1e-3 /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
@@ -100,7 +101,8 @@ static double student(const tmi_spectrum *v, double s)
 static double discrete_gaussian(double variance, double t)
 {
     double r = remainder(t, 2 * M_PI), top = 0, bottom = 0;
-    for (int m = -8; m <= 8; m++) {
+    int images = variance >= 4 ? 1 : 8; /* exp(-4 (3 pi)^2 / 2) is nothing */
+    for (int m = -images; m <= images; m++) {
         double far = 2 * M_PI * m;
         if (variance >= 0.5) {
             top += exp(-variance * (r + far) * (r + far) / 2);
@@ -136,8 +138,8 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
     for (size_t i = 0; i < law->count; i++) {
         const tmi_noise_part *part = &law->parts[i];
         if (!isfinite(part->factor)) return tmi_fail(err, TAMIS_INVALID, "parts: the factor of number %zu is not finite", i);
-        if (!(part->scale > 0 && isfinite(part->scale)))
-            return tmi_fail(err, TAMIS_INVALID, "parts: the scale of number %zu is not a positive finite number", i);
+        if (!(part->scale > 0 && part->scale <= LARGEST_SCALE))
+            return tmi_fail(err, TAMIS_INVALID, "parts: the scale of number %zu is not above 0 and at most 1e100", i);
     }
     return TAMIS_OK;
 }

@@ -42,8 +42,8 @@ static tamis_status check(const tmi_stratum_count *strata, size_t count, double 
         if (!(s->sample >= 1 && s->sample <= s->population && s->population < 1e15))
             return tmi_fail(err, TAMIS_INVALID, "strata: sample of number %zu not at least 1 and at most the population", i);
         if (!isfinite(s->noisy)) return tmi_fail(err, TAMIS_INVALID, "strata: count of number %zu not finite", i);
-        if (!(s->scale > 0 && isfinite(s->scale)))
-            return tmi_fail(err, TAMIS_INVALID, "strata: scale of number %zu not positive and finite", i);
+        if (!(s->scale > 0 && s->scale <= 1e100))
+            return tmi_fail(err, TAMIS_INVALID, "strata: scale of number %zu not above 0 and at most 1e100", i);
     }
     return TAMIS_OK;
 }

@@ -112,6 +112,49 @@ static void other_designs_and_gaussian_noise(void **state)
     tamis_number_free(one);
 }
 
+/* How often the interval covers, summed over all outcomes: for every K of a small population, and the table of
+ * docs/intervals.md with the plain interval beside it. */
+static double coverage(double *plain, int N, int n, const char *scale_text, int ones)
+{
+    tamis_number *level = number("0.95"), *scale = number(scale_text);
+    tmi_count_case c = {.law = TMI_COUNT_SRS, .population = N, .sample = n, .scale = scale, .confidence = level};
+    double b = tmi_number_nearest(scale), p = exp(-1 / b), covered = 0, w = (double)N / n;
+    int far = (int)(12 * b) + 3;
+    *plain = 0;
+    for (int noisy = -far; noisy <= n + far; noisy++) {
+        double chance = 0;
+        for (int k = 0; k <= n; k++) chance += count_mass(&c, ones, k) * pow(p, abs(noisy - k)) * (1 - p) / (1 + p);
+        int64_t low, high;
+        assert_int_equal(tmi_interval_count(&low, &high, &c, noisy, NULL), TAMIS_OK);
+        if (low <= ones && ones <= high) covered += chance;
+        double share = fmin(fmax((double)noisy / n, 0), 1), counts = share * (1 - share) * n * n / (n - 1) * (N - n) / (N - 1);
+        if (fabs(w * noisy - ones) <= 1.96 * w * sqrt(counts + 2 * p / ((1 - p) * (1 - p)))) *plain += chance;
+    }
+    tamis_number_free(level);
+    tamis_number_free(scale);
+    return covered;
+}
+
+static void the_stated_coverage_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        const char *scale;
+        double exact[3], plain[3];
+    } table[] = {{50, "5", {0.954, 0.951, 0.954}, {0.943, 0.940, 0.932}},
+                 {50, "1", {0.958, 0.960, 0.964}, {0.946, 0.931, 0.932}},
+                 {100, "2", {0.955, 0.968, 0.957}, {0.949, 0.942, 0.957}}};
+    static const int ones[] = {8, 40, 200};
+    double plain;
+    for (int K = 0; K <= 40; K++) assert_true(coverage(&plain, 40, 12, "2", K) >= 0.95 - 1e-4); /* 1e-4 lies beyond `far` */
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            assert_true(fabs(coverage(&plain, 400, table[i].n, table[i].scale, ones[j]) - table[i].exact[j]) <= 0.00051);
+            assert_true(fabs(plain - table[i].plain[j]) <= 0.00051);
+        }
+}
+
 /* Both ends are where a certified tail of each side crosses, also where nothing can be listed. */
 static void large_populations(void **state)
 {
@@ -174,7 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_populations_against_everything), cmocka_unit_test(other_designs_and_gaussian_noise),
-        cmocka_unit_test(large_populations), cmocka_unit_test(bad_questions_are_refused),
+        cmocka_unit_test(the_stated_coverage_is_kept), cmocka_unit_test(large_populations), cmocka_unit_test(bad_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

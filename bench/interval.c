@@ -1,0 +1,125 @@
+/* How long the statistics of a release take: one JSON object a line, the best of several runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tamis/tamis.h>
+#include <time.h>
+
+#include "release/adjust.h"
+#include "release/interval_count.h"
+#include "release/interval_ratio.h"
+#include "release/interval_strata.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what is measured; each returns whether it worked ---- */
+
+static tamis_number *scale, *level;
+
+static int reach_one(void)
+{
+    double x;
+    tmi_noise_part part = {31, 40, false};
+    return tmi_error_reach(&x, &(tmi_error_law){.se = 900, .df = 197, .parts = &part, .count = 1}, 0.95, NULL) == TAMIS_OK;
+}
+
+static int reach_many(void)
+{
+    double x;
+    tmi_noise_part parts[20];
+    for (int i = 0; i < 20; i++) parts[i] = (tmi_noise_part){10 + i, 7, i % 2};
+    return tmi_error_reach(&x, &(tmi_error_law){.se = 300, .df = 11, .parts = parts, .count = 20}, 0.95, NULL) == TAMIS_OK;
+}
+
+static int ratio(void)
+{
+    tmi_ratio_result found;
+    tmi_ratio_part parts[] = {{20, 0, 80, false}, {0, 20, 4, false}};
+    tmi_ratio r = {.numerator = 21000, .denominator = 800, .sampling = {4e6, 5e4, 9e3}, .largest = 1e9, .df = 99, .parts = parts, .count = 2};
+    return tmi_interval_ratio(&found, &r, 0.95, 0, 100, NULL) == TAMIS_OK;
+}
+
+static int strata(void)
+{
+    tmi_interval found;
+    tmi_stratum_count s[] = {{4421, 100, 23, 2, false}, {1018, 50, 24, 2, false}, {755, 50, 41, 2, false}};
+    return tmi_interval_strata(&found, s, 3, 0.95, NULL) == TAMIS_OK;
+}
+
+static int count_certified(void)
+{
+    int64_t low, high;
+    return tamis_interval_count(&low, &high, 6194, 200, 61, scale, level, NULL) == TAMIS_OK;
+}
+
+static int count_plain(void)
+{
+    int64_t low, high;
+    tmi_count_case c = {.law = TMI_COUNT_SRS, .population = 6194, .sample = 200, .scale = scale, .confidence = level};
+    return tmi_interval_count(&low, &high, &c, 61, NULL) == TAMIS_OK;
+}
+
+static int count_large(void)
+{
+    int64_t low, high;
+    return tamis_interval_count(&low, &high, 1000000000, 500000000, 250000000, scale, level, NULL) == TAMIS_OK;
+}
+
+#define LEAVES 1000000
+#define NODES (1 + 100 + 10000 + LEAVES)
+
+static size_t parent[NODES];
+static double values[NODES], variances[NODES];
+
+/* A country of 100 regions, 10000 districts and a million places. */
+static int tree(void)
+{
+    return tmi_adjust_tree(values, variances, &(tmi_tree){NODES, parent}, NULL) == TAMIS_OK;
+}
+
+static void plant(void)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        size_t before = i > 10100 ? 101 : i > 100 ? 1 : 0, level_size = i > 10100 ? 10000 : 100;
+        parent[i] = i == 0 ? TMI_NO_PARENT : i <= 100 ? 0 : before + (i - before - level_size) % level_size;
+        values[i] = (double)(i * 7919 % 1000);
+        variances[i] = 2;
+    }
+}
+
+int main(void)
+{
+    static const struct { const char *what; int (*run)(void); } rows[] = {
+        {"reach of an error: Student's and one noise", reach_one},
+        {"reach of an error: Student's and 20 noises", reach_many},
+        {"interval of a ratio", ratio},
+        {"interval of a count over 3 strata", strata},
+        {"exact interval of a count, N=6194 n=200", count_plain},
+        {"exact interval of a count, N=6194 n=200, certified", count_certified},
+        {"exact interval of a count, N=1e9 n=5e8, certified", count_large},
+        {"tree of 10^6 leaves made to add up", tree},
+    };
+    if (tamis_number_read(&scale, "2", NULL) || tamis_number_read(&level, "0.95", NULL)) return 1;
+    plant();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double best = 1e9, start = now();
+        for (int runs = 0; runs < 3 || (now() - start < 0.3 && runs < 1000); runs++) {
+            double before = now();
+            if (!rows[i].run()) {
+                fprintf(stderr, "%s: failed\n", rows[i].what);
+                return 1;
+            }
+            double taken = now() - before;
+            if (taken < best) best = taken;
+        }
+        printf("{\"what\": \"%s\", \"n\": 1, \"seconds\": %.9f}\n", rows[i].what, best);
+    }
+    tamis_number_free(scale);
+    tamis_number_free(level);
+    tamis_thread_done();
+    return 0;
+}
