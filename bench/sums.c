@@ -85,7 +85,7 @@ static void ask_tamis(const char *file, unsigned threads)
 static double apart(int which, const char *file, unsigned threads, long *peak)
 {
     int pipes[2];
-    double took;
+    double took = 0;
     struct rusage usage;
     if (pipe(pipes) != 0) stop("no pipe");
     const pid_t child = fork();

@@ -1,7 +1,8 @@
-/* Rows that are not in a file or a database: arrays in the caller's memory, or Arrow data.
+/* Rows that are not in a file or a database: arrays in the caller's memory, Arrow data, or an engine of the caller's own.
  *
  *     tamis_source_new, tamis_source_numbers, ...   columns of the caller, one after the other
  *     tamis_source_arrow                            record batches of the Arrow C data interface
+ *     tamis_source_asking                           questions as JSON, answers as JSON: for clusters and other databases
  *
  * A source is named in tamis_run_options and then stands for the source of the plan. What it refers to must stay as it is
  * until tamis_source_free.                                                                                           */
@@ -83,6 +84,26 @@ struct ArrowArray {
  * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_API tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
                                           const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err);
+
+/* ---- an engine of the caller's own ---- */
+
+typedef struct tamis_reply tamis_reply;
+
+/* Answers a question. Both are JSON objects; docs/engines.md says what stands in them. The guarantee of a release rests on the
+ * answer being what was asked for.
+ *
+ * Gives    TAMIS_OK after tamis_reply_say; another status if there is no answer. Its message is not passed on: it might
+ *          hold data.                                                                                                */
+typedef tamis_status tamis_answer(void *context, tamis_reply *reply, const char *question, tamis_error *err);
+
+/* Says the answer, which is copied. Said again, the last one counts. */
+TAMIS_API void tamis_reply_say(tamis_reply *reply, const char *text);
+
+/* A source that asks `answer`, which gets `context`. It serves releases; estimates need rows.
+ *
+ * Gives    a source as tamis_source_new.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_API tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err);
 
 TAMIS_END
 

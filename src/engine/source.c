@@ -15,6 +15,8 @@ struct tamis_source {
     size_t batch_count;
     int64_t *starts; /* of each batch the number of its first row, and the number of rows at the end */
     bool is_arrow;
+    tamis_answer *answer; /* NULL: the arrays hold the rows */
+    void *context;
 };
 
 /* ---- making ---- */
@@ -68,7 +70,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
 static tamis_status add_array(tamis_source *source, const char *name, tmi_array_kind kind, const void *values,
                               tamis_error *err)
 {
-    if (!source || source->is_arrow)
+    if (!source || source->is_arrow || source->answer)
         return tmi_fail(err, TAMIS_INVALID, "source: expected one that tamis_source_new made");
     if (!values && source->starts[1] > 0) return tmi_fail(err, TAMIS_INVALID, "values: expected an array, got NULL");
     tmi_array *arrays = tmi_realloc(source->arrays, source->column_count + 1, sizeof *arrays);
@@ -93,6 +95,18 @@ tamis_status tamis_source_integers(tamis_source *source, const char *name, const
 tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts, tamis_error *err)
 {
     return add_array(source, name, TMI_ARRAY_POINTERS, texts, err);
+}
+
+tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err)
+{
+    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: expected a place for the result, got NULL");
+    *source = NULL;
+    if (!answer) return tmi_fail(err, TAMIS_INVALID, "answer: expected a function, got NULL");
+    *source = new_source(0);
+    if (!*source) return tmi_fail_memory(err);
+    (*source)->answer = answer;
+    (*source)->context = context;
+    return TAMIS_OK;
 }
 
 /* ---- Arrow ---- */
@@ -264,6 +278,7 @@ static void free_scanner(tmi_scanner *scanner)
 
 tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err)
 {
+    if (source->answer) return tmi_engine_asking(engine, source->answer, source->context, err);
     tmi_scanner *scanner = tmi_alloc(1, sizeof *scanner);
     *engine = NULL;
     if (!scanner) return tmi_fail_memory(err);

@@ -9,4 +9,7 @@
 /* The source outlives the engine. */
 tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err);
 
+/* An engine that asks the caller. */
+tamis_status tmi_engine_asking(tmi_engine **engine, tamis_answer *answer, void *context, tamis_error *err);
+
 #endif
