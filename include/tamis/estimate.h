@@ -57,10 +57,11 @@ TAMIS_API tamis_status tamis_variance_yates_grundy(double *variance, const doubl
 /* ---- variances without joint inclusion probabilities ----
  *
  * For one design of unequal probabilities (in strata: the sum of the variances of the strata). They need the sampled
- * units only. Units of probability 1 do not vary and do not count.
+ * units only. Units of probability 1 do not vary: they do not count in Poisson's, Hajek's and Deville's formula, and in the other
+ * three they count in n and in means of u / pi, as in R's survey.
  *
- * Needs    finite linear values, inclusion probabilities in (0, 1]; but for Poisson sampling, at least two units of
- *          probability below 1, or none.
+ * Needs    finite linear values, inclusion probabilities in (0, 1]; but for Poisson sampling, at least two units (for Hajek's
+ *          and Deville's formula: of probability below 1), or none below 1.
  * Cost     O(count), no memory.                                                                                      */
 
 /* Poisson and Bernoulli sampling: unbiased, sum of (1 - pi) (u / pi)^2. */
@@ -88,7 +89,7 @@ TAMIS_API tamis_status tamis_variance_overton(double *variance, const double *li
 /* Hartley and Rao (1962), for systematic sampling in random order: Horvitz-Thompson with 1 - pi_k pi_l / pi_kl =
  * -(1 - pi_k - pi_l + frame_squares / n) / (n - 1) for two units. May be negative.
  *
- * Needs    and frame_squares, the sum of pi^2 over all units of the frame with pi < 1, at most n; 0: estimated by the
+ * Needs    and frame_squares, the sum of pi^2 over all units of the frame, at most n; 0: estimated by the
  *          sum of the sampled units' pi.                                                                             */
 TAMIS_API tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, const double *probabilities,
                                                   double frame_squares, size_t count, tamis_error *err);

@@ -1,27 +1,21 @@
-/* The ordinary design-based estimates, unprotected: the only file of this room that sees rows.
+/* The ordinary design-based estimates, unprotected: what R's package survey computes from the same file.
  *
- * One pass keeps, for each statistic and group, the number of rows with a value, their sum, and the sum of squares about
- * their mean (Welford's recurrence, which does not cancel). The estimators of each statistic do the rest.            */
+ * The rows are read once, as they stand. A statistic gives its estimate and a linear value for each row; the design turns
+ * linear values into a variance (estimate_variance.h).                                                               */
 #include <math.h>
 #include <tamis/release.h>
 
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/student.h"
-#include "release/columns.h"
+#include "release/estimate_variance.h"
 #include "release/promise.h"
 #include "release/release.h"
-
-/* Rows of one cell: how many have a value, their sum, their mean, and the sum of squares about it. */
-typedef struct tmi_moments {
-    int64_t rows;
-    long double sum;
-    double mean, squares;
-} tmi_moments;
 
 struct tamis_estimate {
     const tamis_plan *plan; /* held */
     tmi_results results;
+    const char *note; /* how variances were approximated; NULL: they were not */
 };
 
 void tamis_estimate_free(tamis_estimate *estimate)
@@ -32,137 +26,140 @@ void tamis_estimate_free(tamis_estimate *estimate)
     tmi_free(estimate);
 }
 
-/* ---- one pass ---- */
+/* ---- one statistic ---- */
 
-typedef struct pass {
-    const tamis_plan *plan;
-    tmi_columns *columns;
-    tmi_moments *moments;    /* as the results: statistic by statistic, cell by cell */
-    tmi_column_facts *facts; /* one a column of the plan */
-    tamis_progress *progress;
-    void *context;
-    int64_t rows, expected;
-} pass;
+/* Lists of one entry a row. */
+typedef struct work {
+    const tmi_sample *sample;
+    tmi_variance *variance;
+    double *values, *bases, *linear; /* bases: of ratios */
+    size_t *cells; /* of the statistic at hand; NO_CELL: in none */
+    uint8_t *missing, *domain;
+    size_t rows, values_there; /* of the cell at hand: all of them, and those with a value, which are the domain */
+} work;
 
-static const void *values_of(const pass *p, const tmi_piece *piece, const tmi_plan_column *column)
+#define NO_CELL SIZE_MAX
+
+/* The rows that a statistic is about, and their cells: a row that `where` leaves out is in none. */
+static void find_cells(work *w, const tmi_plan_statistic *s)
 {
-    for (size_t i = 0; column && i < p->columns->count; i++) {
-        if (p->columns->origin[i] == column) return piece->columns[i];
-    }
-    return NULL;
-}
-
-static void add_value(tmi_moments *m, double x)
-{
-    double change = x - m->mean;
-    m->rows++;
-    m->sum += x;
-    m->mean += change / (double)m->rows;
-    m->squares += change * (x - m->mean);
-}
-
-static void take_statistic(const pass *p, const tmi_piece *piece, const tmi_plan_statistic *s, tmi_moments *moments)
-{
-    const double *numbers = values_of(p, piece, s->column);
+    const tmi_sample *sample = w->sample;
+    const double *x = tmi_sample_numbers(sample, s->column), *y = tmi_sample_numbers(sample, s->second);
+    const double *where = tmi_sample_numbers(sample, s->where);
     const int32_t *codes[TMI_MAX_BY];
-    for (size_t j = 0; j < s->by_count; j++) codes[j] = values_of(p, piece, s->by[j]);
-    for (size_t row = 0; row < piece->rows; row++) {
+    for (size_t j = 0; j < s->by_count; j++) codes[j] = tmi_sample_codes(sample, s->by[j]);
+    for (size_t row = 0; row < sample->count; row++) {
+        bool inside = !where || where[row] == 1;
         size_t cell = 0;
-        bool in_a_cell = true;
-        for (size_t j = 0; j < s->by_count; j++) {
-            in_a_cell = in_a_cell && codes[j][row] >= 0;
-            cell = cell * s->by[j]->value_count + (in_a_cell ? (size_t)codes[j][row] : 0);
+        for (size_t j = 0; inside && j < s->by_count; j++) {
+            inside = codes[j][row] >= 0;
+            cell = cell * s->by[j]->value_count + (inside ? (size_t)codes[j][row] : 0);
         }
-        if (!in_a_cell || (numbers && isnan(numbers[row]))) continue;
-        add_value(&moments[cell], numbers ? numbers[row] : 0);
+        w->missing[row] = (x && isnan(x[row])) || (y && isnan(y[row]));
+        w->cells[row] = inside ? cell : NO_CELL;
+        w->values[row] = !x ? 1 : w->missing[row] ? 0 : x[row];
+        w->bases[row] = y && !w->missing[row] ? y[row] : 0;
     }
 }
 
-static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, const void *values, size_t rows)
+static void find_domain(work *w, size_t cell)
 {
-    if (!values) return;
-    const double *numbers = values;
-    const int32_t *codes = values;
-    facts->used = true;
-    for (size_t row = 0; row < rows; row++) {
-        facts->missing += column->is_number ? isnan(numbers[row]) : codes[row] < 0;
-        facts->outside_bounds += column->is_number && (numbers[row] < column->grid.from || numbers[row] > column->grid.to);
+    w->rows = w->values_there = 0;
+    for (size_t row = 0; row < w->sample->count; row++) {
+        const bool here = w->cells[row] == cell;
+        w->rows += here;
+        w->values_there += w->domain[row] = here && !w->missing[row];
     }
 }
 
-static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
+/* n/(n-1) times the mean of (x - mean)^2, whose mean is taken as given; n counts the rows without a value too: as svyvar
+ * does. */
+static tamis_status estimate_variance(double *estimate, work *w, tamis_error *err)
 {
-    pass *p = context;
-    const tamis_plan *plan = p->plan;
-    tmi_moments *moments = p->moments;
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        take_statistic(p, piece, &plan->statistics[i], moments);
-        moments += tmi_statistic_cells(&plan->statistics[i]);
+    const double *weights = tmi_variance_weights(w->variance), n = (double)w->rows;
+    double mean;
+    tamis_status status = tamis_mean(&mean, NULL, w->values, weights, w->domain, w->sample->count, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t row = 0; row < w->sample->count; row++)
+        w->linear[row] = w->domain[row] ? (w->values[row] - mean) * (w->values[row] - mean) * n / (n - 1) : 0;
+    return tamis_mean(estimate, w->linear, w->linear, weights, w->domain, w->sample->count, err);
+}
+
+static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const double *weights = tmi_variance_weights(w->variance);
+    const size_t count = w->sample->count;
+    switch (s->kind) {
+    case TMI_MEAN:
+    case TMI_SHARE: return tamis_mean(estimate, w->linear, w->values, weights, w->domain, count, err);
+    case TMI_RATIO: return tamis_ratio(estimate, w->linear, w->values, w->bases, weights, w->domain, count, err);
+    case TMI_VARIANCE: return estimate_variance(estimate, w, err);
+    default: return tamis_total(estimate, w->linear, w->values, weights, w->domain, count, err);
     }
-    for (size_t c = 0; c < plan->column_count; c++) {
-        take_facts(&p->facts[c], &plan->columns[c], values_of(p, piece, &plan->columns[c]), piece->rows);
+}
+
+/* A number that a group without rows has. */
+static bool is_total(tmi_statistic_kind kind)
+{
+    return kind == TMI_COUNT || kind == TMI_TOTAL || kind == TMI_TABLE || kind == TMI_HISTOGRAM;
+}
+
+static void set_interval(tmi_result *result, double t)
+{
+    result->se = result->sampling_se;
+    if (isnan(result->se) || isnan(result->estimate)) return;
+    if (result->df < 1 && result->se > 0) {
+        result->reason = "no degrees of freedom: as many strata as first-stage units";
+        return;
     }
-    p->rows += (int64_t)piece->rows;
-    if (p->progress && p->progress(p->context, (double)p->rows / (double)p->expected, p->rows) != 0) {
-        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    const double reach = result->se > 0 ? t * result->se : 0;
+    result->lower = result->estimate - reach;
+    result->upper = result->estimate + reach;
+}
+
+static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *s, double t, tamis_error *err)
+{
+    double variance;
+    find_domain(w, result->cell);
+    result->df = w->variance->df;
+    result->noise_sd = 0;
+    if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
+    if ((w->values_there == 0 && !is_total(s->kind)) || (w->values_there < 2 && s->kind == TMI_VARIANCE)) {
+        result->reason = w->values_there == 0 ? "no row of this group has a value" : "one row tells no variance";
+        return TAMIS_OK;
     }
+    tamis_status status = estimate_of(&result->estimate, w, s, err);
+    if (status == TAMIS_INVALID) { /* weights or a denominator that sum to 0 */
+        result->estimate = TMI_NULL;
+        result->reason = "the denominator is 0";
+        return TAMIS_OK;
+    }
+    if (status == TAMIS_OK) status = tmi_variance_of(&variance, &result->reason, w->variance, w->linear, err);
+    if (status != TAMIS_OK) return status;
+    result->sampling_se = sqrt(variance);
+    set_interval(result, t);
+    tmi_result_bound(result);
     return TAMIS_OK;
 }
 
-/* ---- estimates ---- */
+/* ---- all of them ---- */
 
-/* estimate +- t se with the degrees of freedom of the whole design, for domains too. */
-static void set_interval(tmi_result *result, double t, int64_t df)
+static tamis_status make_estimates(tamis_estimate *e, work *w, tamis_progress *progress, void *context, tamis_error *err)
 {
-    result->se = result->sampling_se;
-    result->noise_sd = 0;
-    result->df = df;
-    if (isnan(result->se) || isnan(result->estimate)) {
-        if (!result->reason) result->reason = "one sampled unit tells nothing about the error";
-    } else {
-        result->lower = result->estimate - (result->se > 0 ? t * result->se : 0);
-        result->upper = result->estimate + (result->se > 0 ? t * result->se : 0);
-    }
-}
-
-/* N^2 (1 - n/N) s^2 / n with s^2 = squares / (n - 1). A sample of one tells nothing: NaN, unless it is everybody. */
-static double variance_of(const tmi_plan_design *d, double squares)
-{
-    double N = (double)d->population, n = (double)d->sample;
-    if (d->population == d->sample) return 0;
-    return d->sample > 1 ? N * (N - n) / n * (squares / (n - 1)) : __builtin_nan("");
-}
-
-/* With m rows in the group, their mean a and squares q about it: z is the value in the group and 0 elsewhere, and the sum of
- * squares of z about its own mean m a / n is q + m a^2 (1 - m/n); for a mean z = (value - mean) / rows, whose mean is 0. */
-static void estimate_cell(tmi_result *result, const tmi_plan_design *d, tmi_statistic_kind kind, const tmi_moments *cell)
-{
-    double n = (double)d->sample, weight = (double)d->population / n, m = (double)cell->rows;
-    double a = kind == TMI_COUNT ? 1 : cell->mean, q = kind == TMI_COUNT ? 0 : cell->squares;
-    if (kind == TMI_MEAN && cell->rows == 0) {
-        result->reason = "no row of this group has a value";
-    } else if (kind == TMI_MEAN) {
-        result->estimate = (double)(cell->sum / (long double)cell->rows);
-        result->sampling_se = sqrt(variance_of(d, q)) / (weight * m);
-    } else {
-        result->estimate = weight * (kind == TMI_COUNT ? m : (double)cell->sum);
-        result->sampling_se = sqrt(variance_of(d, q + m * a * a * (1 - m / n)));
-    }
-}
-
-static tamis_status make_estimates(tamis_estimate *e, const tmi_moments *moments, tamis_error *err)
-{
-    const tmi_plan_design *d = &e->plan->design;
     tamis_status status = TAMIS_OK;
-    int64_t df = d->sample - 1;
     double t = INFINITY;
     for (size_t i = 0; i < e->results.count; i++) {
         tmi_result *result = &e->results.list[i];
         const tmi_plan_statistic *s = &e->plan->statistics[result->statistic];
-        if (result->cell == 0 && df >= 1) TMI_TRY(tmi_student_quantile(&t, s->confidence, df, err));
-        estimate_cell(result, d, s->kind, &moments[i]);
-        set_interval(result, t, df);
-        tmi_result_bound(result);
+        if (result->cell == 0) {
+            find_cells(w, s);
+            if (w->variance->df >= 1) TMI_TRY(tmi_student_quantile(&t, s->confidence, w->variance->df, err));
+        }
+        TMI_TRY(fill(result, w, s, t, err));
+        if (progress && progress(context, (double)(i + 1) / (double)e->results.count, (int64_t)w->sample->count) != 0) {
+            status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+            goto done;
+        }
     }
 
 done:
@@ -171,60 +168,55 @@ done:
 
 static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
 {
-    const tmi_plan_design *d = &plan->design;
-    bool fine = (d->kind == TMI_DESIGN_SRS || d->kind == TMI_DESIGN_CENSUS) && !d->by && !d->weight && !d->nonresponse &&
-                plan->declared_count == plan->column_count && !plan->privacy.id;
-    for (size_t i = 0; i < plan->statistic_count; i++) fine = fine && plan->statistics[i].kind <= TMI_MEAN && !plan->statistics[i].where;
-    return fine ? TAMIS_OK
-                : tmi_fail(err, TAMIS_REFUSED, "%s: estimates are made for srs and census without indicators in this version", plan->name);
-}
-
-static tamis_status check_rows(tmi_engine *engine, const tamis_plan *plan, const tmi_columns *columns, const pass *p, tamis_error *err)
-{
-    tmi_inventory inventory = {.columns = columns->files, .column_count = columns->file_count};
-    tamis_status status = engine->describe(engine, &inventory, p->progress, p->context, err);
-    if (status != TAMIS_OK || inventory.rows == plan->design.sample || !plan->privacy.setting->size_is_public) return status;
-    return tmi_fail(err, TAMIS_INVALID, "the source has %lld rows, but the design `%s` declares %lld: correct the plan or the source",
-                    (long long)inventory.rows, tmi_design_name(&plan->design), (long long)plan->design.sample);
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_plan_statistic *s = &plan->statistics[i];
+        if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN) continue;
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s: not available in this version", plan->name, s->line, s->place,
+                        tmi_statistic_name(s));
+    }
+    return TAMIS_OK;
 }
 
 static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *plan, tmi_engine *engine,
                                   const tamis_run_options *options, tamis_error *err)
 {
-    tmi_columns columns = {0};
-    pass p = {0};
+    tamis_progress *progress = options ? options->progress : NULL;
+    void *context = options ? options->context : NULL;
+    tmi_sample sample = {0};
+    tmi_variance variance = {0};
+    work w = {.sample = &sample, .variance = &variance};
     tamis_status status;
     tamis_estimate *e = tmi_alloc(1, sizeof *e);
     if (!e) return tmi_fail_memory(err);
     e->plan = tmi_plan_hold(plan);
     TMI_TRY(check_available(plan, err));
-    TMI_TRY(tmi_columns_make(&columns, plan, err));
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        tmi_columns_take(&columns, plan->statistics[i].column);
-        for (size_t j = 0; j < plan->statistics[i].by_count; j++) tmi_columns_take(&columns, plan->statistics[i].by[j]);
-    }
     TMI_TRY(tmi_results_make(&e->results, plan, NULL, err));
-    p = (pass){.plan = plan,
-               .columns = &columns,
-               .moments = tmi_alloc(e->results.count, sizeof *p.moments),
-               .facts = e->results.facts,
-               .progress = options ? options->progress : NULL,
-               .context = options ? options->context : NULL,
-               .expected = plan->design.sample};
-    if (!p.moments) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(check_rows(engine, plan, &columns, &p, err));
-    if (columns.count > 0) {
-        TMI_TRY(engine->rows(engine, columns.files, columns.file_count, take_rows, &p, err));
-    } else {
-        for (size_t i = 0; i < e->results.count; i++) p.moments[i].rows = p.expected; /* only counts of all units */
+    TMI_TRY(tmi_sample_read(&sample, e->results.facts, plan, engine, progress, context, err));
+    TMI_TRY(tmi_variance_make(&variance, &sample, progress, context, err));
+    e->note = variance.note;
+    w.values = tmi_alloc(sample.count, sizeof *w.values);
+    w.bases = tmi_alloc(sample.count, sizeof *w.bases);
+    w.linear = tmi_alloc(sample.count, sizeof *w.linear);
+    w.cells = tmi_alloc(sample.count, sizeof *w.cells);
+    w.missing = tmi_alloc(sample.count, sizeof *w.missing);
+    w.domain = tmi_alloc(sample.count, sizeof *w.domain);
+    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain) {
+        status = tmi_fail_memory(err);
+        goto done;
     }
-    TMI_TRY(make_estimates(e, p.moments, err));
+    TMI_TRY(make_estimates(e, &w, progress, context, err));
     *estimate = e;
     e = NULL;
 
 done:
-    tmi_free(p.moments);
-    tmi_columns_clear(&columns);
+    tmi_free(w.values);
+    tmi_free(w.bases);
+    tmi_free(w.linear);
+    tmi_free(w.cells);
+    tmi_free(w.missing);
+    tmi_free(w.domain);
+    tmi_variance_clear(&variance);
+    tmi_sample_clear(&sample);
     tamis_estimate_free(e);
     return status;
 }
@@ -296,6 +288,7 @@ tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, ta
     tmi_text_put(&t, "\n");
     tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
                   "intervals by Student's t.");
+    if (estimate->note) tmi_text_format(&t, "  Variances: %s.\n", estimate->note);
     write_facts(&t, estimate);
     return tmi_text_take(text, &t, err);
 }

@@ -1,6 +1,7 @@
 /* Variances that need no joint inclusion probabilities: squared distances of z = u / p (or weight * u) from a centre,
  * with weights c = 1 - p. The approximations differ in the centre and in the factor that stands for the degree of
- * freedom that the centre costs. A unit of p = 1 has c = 0 and drops out.                                            */
+ * freedom that the centre costs. A unit of p = 1 has c = 0: it drops out of Hajek's and Deville's, and counts in the
+ * plain mean and in n of the other three, as in R's survey.                                                          */
 #include "survey/estimator.h"
 
 static tamis_status check(double *variance, const double *linear, size_t count, tamis_error *err)
@@ -31,7 +32,7 @@ tamis_status tamis_variance_poisson(double *variance, const double *linear, cons
 }
 
 /* The sum of c (z - centre)^2, the centre being the mean of z with weights c, or the plain one; that of c z (z - centre);
- * and over the units with c > 0 their number n and the sum of a^2, a = c / (sum of c). */
+ * the sum of a^2, a = c / (sum of c); and the number n of units with c > 0, or of all with the plain mean. */
 typedef struct spread {
     double squares, products, concentration;
     size_t n;
@@ -42,9 +43,8 @@ static spread spread_of(const double *linear, const double *p, size_t count, boo
     tmi_sum c = {0}, c2 = {0}, weights = {0}, z = {0}, squares = {0}, products = {0};
     spread s = {0};
     for (size_t i = 0; i < count; i++) {
-        if (p[i] == 1) continue;
         double weight = plain ? 1 : 1 - p[i];
-        s.n++;
+        s.n += weight > 0;
         tmi_sum_add(&c, 1 - p[i]);
         tmi_sum_add(&c2, (1 - p[i]) * (1 - p[i]));
         tmi_sum_add(&weights, weight);
@@ -54,13 +54,12 @@ static spread spread_of(const double *linear, const double *p, size_t count, boo
     double centre = tmi_sum_value(z) / tmi_sum_value(weights);
     for (size_t i = 0; i < count; i++) {
         double apart = linear[i] / p[i] - centre;
-        if (p[i] == 1) continue;
         tmi_sum_add(&squares, (1 - p[i]) * apart * apart);
         tmi_sum_add(&products, (1 - p[i]) * apart * (linear[i] / p[i]));
     }
     s.squares = tmi_sum_value(squares);
     s.products = tmi_sum_value(products);
-    s.concentration = tmi_sum_value(c2) / (tmi_sum_value(c) * tmi_sum_value(c));
+    if (tmi_sum_value(c) > 0) s.concentration = tmi_sum_value(c2) / (tmi_sum_value(c) * tmi_sum_value(c));
     return s;
 }
 
@@ -70,14 +69,15 @@ static tamis_status measure(spread *s, double *variance, const double *linear, c
     tamis_status status = check_pps(variance, linear, p, count, err);
     if (status != TAMIS_OK) return status;
     *s = spread_of(linear, p, count, plain);
-    if (s->n == 1) return tmi_fail(err, TAMIS_INVALID, "probabilities: only one is below 1, which tells no variance");
+    if (s->n == 1 && !(plain && p[0] == 1))
+        return tmi_fail(err, TAMIS_INVALID, "probabilities: only one is below 1, which tells no variance");
     return TAMIS_OK;
 }
 
 /* n / (n - 1) */
 static double lost_degree(const spread *s)
 {
-    return s->n == 0 ? 1 : (double)s->n / ((double)s->n - 1);
+    return s->n < 2 ? 1 : (double)s->n / ((double)s->n - 1);
 }
 
 tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities, size_t count,
@@ -124,11 +124,10 @@ tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, 
     tamis_status status = measure(&s, variance, linear, probabilities, count, true, err);
     if (status != TAMIS_OK) return status;
     if (!(frame_squares >= 0 && (s.n == 0 || frame_squares <= (double)s.n)))
-        return tmi_fail(err, TAMIS_INVALID, "frame_squares: not between 0 and the number of units of probability below 1");
-    if (s.n == 0) return tmi_set_variance(variance, 0, err);
+        return tmi_fail(err, TAMIS_INVALID, "frame_squares: not between 0 and the number of units");
+    if (s.n < 2) return tmi_set_variance(variance, 0, err);
     for (size_t i = 0; i < count; i++) {
         const double p = probabilities[i], x = linear[i] / p;
-        if (p == 1) continue;
         tmi_sum_add(&z, x);
         tmi_sum_add(&z2, x * x);
         tmi_sum_add(&cz, (1 - p) * x);

@@ -1,0 +1,170 @@
+"""tamis estimate against R: the survey and sampling packages' numbers for real surveys, to 1e-9.
+
+tests/data/estimates/cases.json holds, for each R design, the plan that says the same, and for each call of R (`call`, literal)
+its estimates and standard errors; README.md there names the sources of the data.
+"""
+import csv
+import json
+
+import pathlib
+import tempfile
+
+from kit import INVALID, OK, REFUSED, TOP, case, main, tamis
+
+DATA = TOP / "tests" / "data" / "estimates"
+CASES = json.loads((DATA / "cases.json").read_text())
+CLOSE = 1e-9
+COARSER = {"maxentropy": 1e-6,  # R's joint probabilities of this design are right to about 1e-7
+           "dcal_raking": 1e-8}  # R stops raking at 1e-7
+
+
+def columns_of(statistics, plan, rows):
+    """Bounds and values as the file has them: public here."""
+    numbers = {n for s in statistics for n in s["numbers"]}
+    categories = {c for s in statistics for c in s["categories"]}
+    for control in plan.get("calibrate", {}).get("to", []):
+        categories.update({control["by"]} if "by" in control else ())
+        numbers.update({control["total"]} if "total" in control else ())
+    columns = {}
+    for name in numbers:
+        values = [float(r[name]) for r in rows if r[name] != ""]
+        columns[name] = {"from": min(0, int(min(values)) - 1), "to": int(max(values)) + 1, "step": 1}
+    for name in categories - numbers:
+        columns[name] = {"values": sorted({r[name] for r in rows if r[name] != ""})}
+    return columns
+
+
+def write_statistic(s):
+    """The statistics of one call, with the results that belong to them."""
+    where = None
+    if s["where"]:
+        column, relation, value = s["where"]
+        where = {column: value if relation == "==" else [str(i) for i in range(1, int(value) + 1)]}
+    if "share" in s["statistic"]:
+        column = s["statistic"]["share"]
+        written = [{"share": {column: value}} for value in s["groups"]]
+    else:
+        written = [dict(s["statistic"])]
+    if where:
+        written = [dict(w, where=where) for w in written]
+    return written
+
+
+def near(a, b, close):
+    return a == b or abs(a - b) <= close * max(abs(a), abs(b)) + 1e-12
+
+
+def compare(found, statistic, close):
+    """The results of one call, in the plan's order or by their groups."""
+    if statistic["groups"] and isinstance(statistic["groups"][0], dict):
+        by_group = {json.dumps(r["group"], sort_keys=True): r for r in found}
+        found = [by_group[json.dumps(g, sort_keys=True)] for g in statistic["groups"]]
+    faults = []
+    assert len(found) == len(statistic["estimate"]), (statistic["call"], len(found))
+    for r, estimate, se in zip(found, statistic["estimate"], statistic["se"]):
+        if se is None:
+            if r["se"] is not None or not near(r["estimate"], estimate, close):
+                faults.append((statistic["call"], r["estimate"], r["se"], estimate, se))
+        elif r["estimate"] is None or r["se"] is None or not near(r["estimate"], estimate, close) or not near(r["se"], se, close):
+            faults.append((statistic["call"], r["estimate"], r["se"], estimate, se))
+    return faults
+
+
+def check(entry):
+    with open(DATA / entry["file"], newline="") as file:
+        rows = list(csv.DictReader(file))
+    statistics, sizes, seen = [], [], []
+    for s in entry["statistics"]:
+        written = write_statistic(s)
+        if written[0] in statistics:
+            continue
+        statistics += written
+        sizes.append(len(written))
+        seen.append(s)
+    plan = {"tamis": 1, "survey": entry["data"], "source": {"file": str(DATA / entry["file"])},
+            "design": json.loads(json.dumps(entry["plan"]["design"])),
+            "privacy": {"unit": "record", "epsilon": 1, **entry["plan"].get("privacy", {})},
+            "columns": columns_of(entry["statistics"], entry["plan"], rows), "statistics": statistics}
+    text = json.dumps(plan["design"])
+    for frame in ("mu284_frame_A.csv", "mu284_frame_B.csv", "belgium_frame.csv"):
+        text = text.replace(f'"{frame}"', json.dumps(str(DATA / frame)))
+    plan["design"] = json.loads(text)
+    if "calibrate" in entry["plan"]:
+        plan["calibrate"] = entry["plan"]["calibrate"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "plan.yaml"
+        path.write_text(json.dumps(plan))
+        done = tamis("estimate", path, "--json")
+    assert done.returncode == OK, done.stderr
+    close = next((c for word, c in COARSER.items() if word in entry["design"]), CLOSE)
+    results, faults, at = json.loads(done.stdout)["results"], [], 0
+    for s, written in zip(seen, sizes):
+        cells = len(s["estimate"])
+        faults += compare(results[at:at + cells], s, close)
+        at += cells
+    assert at == len(results), (at, len(results))
+    assert not faults, faults[:3]
+
+
+def add(entry):
+    def run():
+        check(entry)
+
+    run.__name__ = f"{entry['data']} {entry['design']}: {len(entry['statistics'])} calls of R"
+    case(run, run.__name__)
+
+
+for entry in CASES:
+    add(entry)
+
+
+def refused(change, *words, code=INVALID):
+    """The stratified schools with one thing changed: nothing on stdout, one message with these words and no value."""
+    plan = {"tamis": 1, "survey": "schools", "source": {"file": str(DATA / "api_apistrat.csv")},
+            "design": {"stratified": {"by": "stype", "within": "srs",
+                                      "strata": {"E": {"population": 4421, "sample": 100}, "M": {"population": 1018, "sample": 50},
+                                                 "H": {"population": 755, "sample": 50}}}},
+            "privacy": {"unit": "school", "epsilon": 1}, "columns": {"enroll": {"from": 0, "to": 4000, "step": 1}},
+            "statistics": [{"total": "enroll"}]}
+    change(plan)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "plan.yaml"
+        path.write_text(json.dumps(plan))
+        done = tamis("estimate", path)
+    assert done.returncode == code and done.stdout == "", (done.returncode, done.stdout, done.stderr)
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+@case
+def a_file_that_contradicts_the_design_is_told():
+    def more(plan):
+        plan["design"]["stratified"]["strata"]["M"]["sample"] = 51
+
+    def weighted(plan):
+        plan["design"].update(weight="nothing", max_weight=10)
+
+    def cuts(plan):
+        plan["statistics"] = [{"quantile": "enroll", "at": [0.5]}]
+
+    refused(more, "50 rows in stratum M", "declares 51")
+    refused(weighted, "nothing")
+    refused(cuts, "quantile", "not available in this version", code=REFUSED)
+
+
+@case
+def a_weight_that_is_missing_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "s.csv"
+        file.write_text("w,x\n2,1\n,5\n")
+
+        def change(plan):
+            plan["source"]["file"] = str(file)
+            plan["design"] = {"weights": {}, "weight": "w", "max_weight": 10}
+            plan["columns"] = {"x": {"from": 0, "to": 10, "step": 1}}
+            plan["statistics"] = [{"total": "x"}]
+
+        refused(change, "a row has no weight")
+
+
+main()
