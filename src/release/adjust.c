@@ -180,6 +180,18 @@ static tamis_status rake_cells(problem *p, const double *t, size_t *cut, double 
     return TAMIS_OK;
 }
 
+/* A cell's error is multiplied by the cell's factor; what then breaks the totals is given back in proportion to the cells. */
+static void multiply_errors(double *covariance, const double *raked, const double *t, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double factor = t[i] > 0 ? raked[i] / t[i] : 0;
+        for (size_t j = 0; j < count; j++) {
+            covariance[i * count + j] *= factor;
+            covariance[j * count + i] *= factor;
+        }
+    }
+}
+
 tamis_status tmi_adjust_rake(double *t, double *covariance, size_t *cut, const tmi_controls *controls, tamis_error *err)
 {
     *cut = 0;
@@ -196,6 +208,7 @@ tamis_status tmi_adjust_rake(double *t, double *covariance, size_t *cut, const t
     TMI_TRY(make(&p, controls, err));
     TMI_TRY(weights && auxiliary ? TAMIS_OK : tmi_fail_memory(err));
     TMI_TRY(rake_cells(&p, t, cut, weights, auxiliary, err));
+    multiply_errors(covariance, p.values, t, controls->count);
     memcpy(t, p.values, controls->count * sizeof *t);
     set_moves(&p, NULL, t);
     project(&p, covariance);

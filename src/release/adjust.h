@@ -45,8 +45,8 @@ typedef struct tmi_controls {
 tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls *controls, tamis_error *err);
 
 /* Raking: each cell is multiplied by a factor for each total that it is part of, until all are met (Newton's method on the
- * same problem as iterative proportional fitting, of which it is the limit). Cells of 0 or less become 0. Covariance: to first
- * order, that of a least squares correction with the cells as variances.
+ * same problem as iterative proportional fitting, of which it is the limit). Cells of 0 or less become 0. The covariance is
+ * right to first order in the errors.
  *
  * Needs    as above; constraints of 0 and 1; rows <= TAMIS_MAX_AUXILIARY.
  * Gives    *cut: how many cells became 0.

@@ -126,6 +126,36 @@ static void raking_is_the_limit_of_proportional_fitting(void **state)
     assert_memory_equal(before, t, sizeof t);
 }
 
+/* The covariance is D S D' with D the derivative of raking, here by differences. */
+static void raked_errors_are_of_first_order(void **state)
+{
+    (void)state;
+    double t[K], start[K], S[K * K], V[K * K], D[K * K], totals[] = {40, 30, 25}, h = 1e-4;
+    static const double A[3 * K] = {1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 0};
+    tmi_controls controls = {K, 3, A, totals};
+    size_t cut;
+    random_covariance(S);
+    for (int i = 0; i < K; i++) t[i] = start[i] = 5 + 10 * random_unit();
+    memcpy(V, S, sizeof S);
+    assert_int_equal(tmi_adjust_rake(t, V, &cut, &controls, NULL), TAMIS_OK);
+    for (int j = 0; j < K; j++)
+        for (int side = -1; side <= 1; side += 2) {
+            double moved[K], scratch[K * K];
+            memcpy(moved, start, sizeof moved);
+            memcpy(scratch, S, sizeof S);
+            moved[j] += side * h;
+            assert_int_equal(tmi_adjust_rake(moved, scratch, &cut, &controls, NULL), TAMIS_OK);
+            for (int i = 0; i < K; i++) D[i * K + j] = (side < 0 ? 0 : D[i * K + j]) + side * moved[i] / (2 * h);
+        }
+    for (int i = 0; i < K; i++)
+        for (int j = 0; j < K; j++) {
+            double sum = 0;
+            for (int l = 0; l < K; l++)
+                for (int m = 0; m < K; m++) sum += D[i * K + l] * S[l * K + m] * D[j * K + m];
+            assert_true(fabs(V[i * K + j] - sum) < 1e-5);
+        }
+}
+
 /* ---- cells ---- */
 
 /* The conditions of Karush, Kuhn and Tucker: one lambda for the positive cells, none smaller for the others. */
@@ -226,7 +256,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_met_by_least_squares), cmocka_unit_test(public_numbers_and_contradictions),
-        cmocka_unit_test(raking_is_the_limit_of_proportional_fitting), cmocka_unit_test(non_negative_cells_are_the_nearest),
+        cmocka_unit_test(raking_is_the_limit_of_proportional_fitting), cmocka_unit_test(raked_errors_are_of_first_order),
+        cmocka_unit_test(non_negative_cells_are_the_nearest),
         cmocka_unit_test(rules_withhold), cmocka_unit_test(regularised_weights_have_the_stated_bias),
         cmocka_unit_test(bad_inputs_are_refused),
     };

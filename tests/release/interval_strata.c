@@ -7,6 +7,7 @@
 #include "release/interval_count.h"
 #include "release/interval_coverage.h"
 #include "release/interval_strata.h"
+#include "release/variance.h"
 
 static void one_stratum_is_near_the_exact_interval(void **state)
 {
@@ -64,6 +65,51 @@ static void several_strata_cover(void **state)
     }
 }
 
+/* Forty strata of which five units each were sampled: the width is that of the true variance, which the squares of noisy
+ * shares of five units would miss by a fifth. */
+static void many_small_strata_have_the_right_width(void **state)
+{
+    (void)state;
+    enum { H = 40, N = 100, n = 5, TIMES = 20 };
+    draws d = draws_begin("1");
+    double width = 0, noise = tmi_noise_part_variance((tmi_noise_part){20, 1, false});
+    size_t units[N];
+    for (int t = 0; t < TIMES; t++) {
+        tmi_stratum_count strata[H];
+        for (int h = 0; h < H; h++) {
+            for (size_t i = 0; i < N; i++) units[i] = i;
+            draw_sample(units, N, n, &d);
+            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), 1, false};
+            for (size_t i = 0; i < n; i++) strata[h].noisy += units[i] < N / 2;
+        }
+        tmi_interval found;
+        assert_int_equal(tmi_interval_strata(&found, strata, H, 0.95, NULL), TAMIS_OK);
+        width += (found.upper - found.lower) / TIMES;
+    }
+    draws_end(d);
+    double variance = H * (400. * n / 4 * (N - n) / (N - 1) + noise), student = 1.975 / 1.96;
+    assert_true(fabs(width / (2 * 1.96 * student * sqrt(variance)) - 1) < 0.03);
+}
+
+/* Three strata of very different shares, of which one is near 0 and one near 1: the interval is not much shorter than the
+ * plain one with the variance at the estimate. */
+static void strata_that_differ_are_not_overconfident(void **state)
+{
+    (void)state;
+    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false}, {500, 30, 3, 0.25, false}, {600, 30, 28, 0.25, false}};
+    tmi_noise_part parts[3];
+    double variance = 0, estimate = 0, reach;
+    for (int h = 0; h < 3; h++) {
+        parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false};
+        variance += tmi_variance_count(strata[h].population, 30, strata[h].noisy, 0).value;
+        estimate += parts[h].factor * strata[h].noisy;
+    }
+    tmi_interval found;
+    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(tmi_interval_strata(&found, strata, 3, 0.95, NULL), TAMIS_OK);
+    assert_true(found.upper - estimate > 0.95 * reach && estimate - found.lower > 0.95 * reach);
+}
+
 static void the_range_holds(void **state)
 {
     (void)state;
@@ -105,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_stratum_is_near_the_exact_interval), cmocka_unit_test(several_strata_cover),
+        cmocka_unit_test(many_small_strata_have_the_right_width), cmocka_unit_test(strata_that_differ_are_not_overconfident),
         cmocka_unit_test(the_range_holds), cmocka_unit_test(bad_strata_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
