@@ -21,6 +21,10 @@ def seconds(row):
     return row["seconds"]
 
 
+def milliseconds_in_all(row):
+    return row["seconds"] / MILLI
+
+
 def a_second(row):
     return row["n"] / row["seconds"]
 
@@ -82,6 +86,23 @@ def engine_rows(kind, title):
     yield Row("engine", title, ours, seconds, "s", None, False, "DuckDB, clamped doubles", f"engine {kind} duckdb clamped",
               least_ratio=1 / 1.2, ratio_bar="at most 1.2 times")
     yield Row("engine", title, ours, seconds, "s", None, False, "DuckDB, plain doubles", f"engine {kind} duckdb plain")
+
+
+def sums_rows():
+    """20 weighted totals by group over 10^8 rows; and the clamped mean of doubles in memory."""
+    for threads in (1, 2):
+        what = f"weighted totals tamis, threads {threads}"
+        title = f"20 weighted totals, 10^8 rows of Parquet, threads: {threads}"
+        yield Row("sums", title, what, seconds, "s", None, False, "DuckDB, clamped doubles",
+                  f"weighted totals duckdb, threads {threads}", least_ratio=1 / 1.05, ratio_bar="at most 1.05 times")
+        yield Row("sums", f"{title}, peak memory", what, megabytes, "MB", 1000, False, "the bar", None, 1000)
+    for n in (10**6, 10**7, 10**8):
+        what, title = f"clamped mean tamis {n}", f"clamped mean of {n} doubles in memory, exact"
+        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "reading them once", f"clamped mean reading {n}")
+        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "numpy, clip and mean", f"numpy: clamped mean {n}")
+        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "diffprivlib", f"diffprivlib: clamped mean {n}",
+                  least_ratio=4)
+        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "opendp", f"opendp: clamped mean {n}", least_ratio=25)
 
 
 def draw_rows(method, size, bar, peer):
@@ -163,6 +184,7 @@ ROWS = [
     *accountant_rows(),
     *engine_rows("coded", "the demo's query, 10^7 rows of Parquet"),
     *engine_rows("distinct", "the same, all values different"),
+    *sums_rows(),
     *(row for method in ("srs", "bernoulli", "poisson", "systematic", "tille", "stratified")
       for row in draw_rows(method, "10000 of 1000000", 1, False)),
     *draw_rows("pivotal", "10000 of 1000000", 1, True),
