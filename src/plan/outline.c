@@ -27,6 +27,16 @@ static bool among(const char *word, const char *const *words)
 /* What says where something stands in the file, or how estimates are made. */
 static const char *const left_out[] = {"by", "frame", "weight", "max_weight", "weight_step", "weights_are", "nonresponse", "variance", NULL};
 
+/* What a release reads from a file and is not read here; NULL: nothing. */
+static const char *not_read(const tmi_yaml *part)
+{
+    if (strcmp(part->key, "probability") == 0) return "the column of a frame is not read here; write probabilities: [1/10, ...]";
+    if (strcmp(part->key, "weights") == 0) return "only weights are known, not how the sample was drawn";
+    if (part->kind != TMI_YAML_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
+    size_t digits = strspn(part->text, "0123456789.eE+/");
+    return part->text[digits] ? "the sizes of a frame's clusters are not read here; write a list, one number a cluster" : NULL;
+}
+
 /* A list by itself has no outline: nothing of it is left out. */
 static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_yaml *node, int depth, tamis_error *err)
 {
@@ -42,9 +52,8 @@ static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_ya
     tmi_json_open(out, list ? '[' : '{');
     for (const tmi_yaml *part = node->first; part; part = part->next) {
         if (o && !list && among(part->key, left_out)) continue;
-        if (o && !list && strcmp(part->key, "probability") == 0)
-            return tmi_fail(err, TAMIS_INVALID, "design.%s: the column of a frame is not read here; write probabilities: [1/10, "
-                            "...]", part->key);
+        const char *reason = o && !list ? not_read(part) : NULL;
+        if (reason) return tmi_fail(err, TAMIS_INVALID, "design.%s: %s", part->key, reason);
         if (!list) tmi_json_key(out, part->key);
         status = write_node(out, o, part, depth + 1, err);
         if (status != TAMIS_OK) return status;

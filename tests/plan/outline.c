@@ -31,6 +31,13 @@ static void designs_are_written_as_the_calculator_reads_them(void **state)
          "{population: 3, sample: 2}\n",
          "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": \"4\", \"sample\": \"1\"}, "
          "{\"population\": \"3\", \"sample\": \"2\"}]}}", "E"},
+        {"design:\n  stratified:\n    by: r\n    within: {cluster: {by: d, smallest: 1, largest: 2}}\n    strata:\n      n: {population: 4, "
+         "sample: 1}\n  frame: f.csv\n",
+         "{\"stratified\": {\"within\": {\"cluster\": {\"smallest\": \"1\", \"largest\": \"2\"}}, \"strata\": [{\"population\": \"4\", "
+         "\"sample\": \"1\"}]}}", "n"},
+        {"two_stage: {first: {population: 2, sample: 1}, second: {population: [3, 4], sample: 2}}",
+         "{\"two_stage\": {\"first\": {\"population\": \"2\", \"sample\": \"1\"}, \"second\": {\"population\": [\"3\", \"4\"], "
+         "\"sample\": \"2\"}}}", NULL},
         {"poisson: {probabilities: [1/2, 0.25]}", "{\"poisson\": {\"probabilities\": [\"1/2\", \"0.25\"]}}", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -101,6 +108,8 @@ static void what_is_no_outline_is_refused(void **state)
     const char *const bad[][2] = {
         {"", "expected a plan or a design"}, {"- 1", "expected a plan or a design"}, {"a: [", path},
         {"design: {poisson: {probability: p}}", "write probabilities"},
+        {"design: {weights: {strata: s}, weight: w}", "only weights are known"},
+        {"design: {two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 2}}}", "write a list"},
         {"a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}", "levels"}};
     tamis_outline *outline = (tamis_outline *)path;
     tamis_number *from, *to;
