@@ -6,16 +6,7 @@
 
 #include "base/memory_that_fails.h"
 #include "release/adjust.h"
-
-static uint64_t seed = 11;
-
-static double random_unit(void) /* splitmix64 */
-{
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
+#include "release/random_unit.h"
 
 enum { NODES = 14 };
 static const size_t parent[NODES] = {TMI_NO_PARENT, 0, 0, 0, 1, 1, 2, 2, 2, 4, 4, 4, TMI_NO_PARENT, 12};
