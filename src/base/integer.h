@@ -40,4 +40,7 @@ static inline bool tmi_mul_int128(tmi_int128 *z, tmi_int128 x, tmi_int128 y)
 #define TMI_INT128_TEXT 41
 void tmi_int128_text(char text[TMI_INT128_TEXT], tmi_int128 x);
 
+/* A whole text of an optional minus and digits; false, and x = 0, if it is something else or does not fit. */
+bool tmi_int128_read(tmi_int128 *x, const char *text);
+
 #endif

@@ -1,0 +1,287 @@
+/* PostgreSQL: the servers add up, by one query a pass, and integers come back. Several connections are parts of one table;
+ * their integers are added here.                                                                                     */
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/postgres_rows.h"
+#include "engine/postgres_session.h"
+
+typedef struct engine_state {
+    tmi_engine engine;
+    tmi_postgres session;
+    bool sharded_by_unit;
+} engine_state;
+
+/* ---- one query for each part ---- */
+
+static void free_queries(char **queries, size_t count)
+{
+    for (size_t p = 0; queries && p < count; p++) tmi_free(queries[p]);
+    tmi_free(queries);
+}
+
+/* Parts may have columns of different types, so that each has a query of its own. */
+typedef struct parts {
+    tmi_sql_source *sources; /* one a part */
+    tmi_sql_type *types;     /* column_count of each part */
+    size_t count;
+} parts;
+
+static void clear_parts(parts *made)
+{
+    tmi_free(made->sources);
+    tmi_free(made->types);
+}
+
+static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_layout *layout, tamis_progress *progress,
+                               void *context, tamis_error *err)
+{
+    tamis_status status;
+    *made = (parts){.count = session->count};
+    TMI_TRY(tmi_postgres_open(session, progress, context, err));
+    made->sources = tmi_alloc(session->count, sizeof *made->sources);
+    made->types = tmi_alloc(session->count * (layout->column_count + 1), sizeof *made->types);
+    if (!made->sources || !made->types) TMI_TRY(tmi_fail_memory(err));
+    tmi_error_reset(err);
+    for (size_t p = 0; p < session->count; p++) {
+        tmi_sql_type *types = made->types + p * layout->column_count;
+        const tamis_status one = tmi_postgres_types(types, session, p, layout, err);
+        if (one != TAMIS_OK) status = one;
+        if (one == TAMIS_SYSTEM) goto done;
+        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types};
+    }
+done:
+    if (status == TAMIS_SYSTEM) tmi_postgres_close(session);
+    return status;
+}
+
+/* The integer in a field; 0 if it is NULL. False if it is none. */
+static bool field_integer(tmi_int128 *value, PGresult *result, int row, int field)
+{
+    *value = 0;
+    return PQgetisnull(result, row, field) || tmi_int128_read(value, PQgetvalue(result, row, field));
+}
+
+static tamis_status fail_integer(tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an answer that cannot be");
+}
+
+/* ---- before the charge ---- */
+
+typedef struct counting {
+    int64_t *counts;
+    size_t count;
+} counting;
+
+/* Rows of stratum and number; the last code is "no stratum". */
+static tamis_status take_count(void *context, size_t p, PGresult *result, int row, tamis_error *err)
+{
+    counting *k = context;
+    tmi_int128 stratum, found;
+    (void)p;
+    if (!field_integer(&stratum, result, row, 0) || !field_integer(&found, result, row, 1) || stratum < 0 || found < 0)
+        return fail_integer(err);
+    if ((size_t)stratum >= k->count) return TAMIS_OK;
+    tmi_int128 sum = k->counts[stratum] + found;
+    if (sum > TMI_MAX_ROWS) return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+    k->counts[stratum] = (int64_t)sum;
+    return TAMIS_OK;
+}
+
+/* counts[s]: rows of stratum s, or the different labels in it. */
+static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
+                             tmi_postgres *session, const parts *parts, tamis_progress *progress, void *context,
+                             tamis_error *err)
+{
+    counting k = {counts, count};
+    char **queries = tmi_alloc(parts->count, sizeof *queries);
+    tamis_status status = queries ? TAMIS_OK : tmi_fail_memory(err);
+    memset(counts, 0, count * sizeof *counts);
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
+        const tmi_layout *layout = parts->sources[p].layout;
+        tmi_text sql;
+        size_t step;
+        tmi_text_init(&sql);
+        status = tmi_sql_codes(&step, &sql, &parts->sources[p], err);
+        tmi_text_put(&sql, " SELECT s, count(*) FROM (SELECT ");
+        if (label) tmi_text_put(&sql, "DISTINCT ");
+        if (stratum)
+            tmi_text_format(&sql, "coalesce(v%zu, %zu) AS s", tmi_layout_index(layout, stratum), stratum->value_count);
+        else
+            tmi_text_put(&sql, "0 AS s");
+        if (label)
+            tmi_text_format(&sql, ", t%zu AS l FROM s%zu WHERE t%zu <> '') q GROUP BY s", tmi_layout_index(layout, label),
+                            step, tmi_layout_index(layout, label));
+        else
+            tmi_text_format(&sql, " FROM s%zu) q GROUP BY s", step);
+        const tamis_status written = tmi_text_take(&queries[p], &sql, err);
+        if (status == TAMIS_OK) status = written;
+    }
+    if (status == TAMIS_OK)
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_count, &k, progress, context, err);
+    free_queries(queries, parts->count);
+    return status;
+}
+
+/* A unit or cluster may stand in several parts, where no server sees it twice. */
+static tamis_status refuse_parts(const engine_state *state, bool unit, bool clusters, tamis_error *err)
+{
+    if (state->session.count < 2) return TAMIS_OK;
+    if (unit && !state->sharded_by_unit)
+        return tmi_fail(err, TAMIS_REFUSED, "rows of one unit may stand in several databases, where they cannot be bounded "
+                                            "together; if they do not, say so: `sharded_by: id`");
+    if (clusters)
+        return tmi_fail(err, TAMIS_REFUSED, "clusters cannot be told apart over several databases: use one connection");
+    return TAMIS_OK;
+}
+
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                             tamis_error *err)
+{
+    engine_state *state = engine->state;
+    tmi_postgres *session = &state->session;
+    const tmi_column *stratum = inventory->stratum, *unit = inventory->unit, *cluster = inventory->cluster;
+    const size_t strata = stratum ? stratum->value_count : 1;
+    tmi_layout layout = {0};
+    parts parts = {0};
+    tamis_status status;
+    tmi_inventory_clear(inventory);
+    TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
+    TMI_TRY(refuse_parts(state, unit, cluster, err));
+    TMI_TRY(make_parts(&parts, session, &layout, progress, context, err));
+    TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, progress, context, err));
+    if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, progress, context, err));
+    if (inventory->rows_in)
+        TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, progress, context, err));
+    if (unit && inventory->units_in)
+        TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, progress, context, err));
+    if (cluster && inventory->clusters_in)
+        TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, progress, context, err));
+done:
+    if (status != TAMIS_OK) tmi_inventory_clear(inventory);
+    clear_parts(&parts);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+/* ---- the one pass ---- */
+
+typedef struct adding {
+    tmi_int128 *const *answers;
+    const tmi_sql_pass *pass;
+    tmi_int128 *sums;
+    int64_t rows; /* of this pass */
+} adding;
+
+static tamis_status take_sums(void *context, size_t p, PGresult *result, int row, tamis_error *err)
+{
+    adding *a = context;
+    tmi_int128 key, rows;
+    (void)p;
+    if (!field_integer(&key, result, row, 0) || !field_integer(&rows, result, row, 1) || key < 0 || key > INT64_MAX)
+        return fail_integer(err);
+    if (rows < 0 || rows > TMI_MAX_ROWS - a->rows) return tmi_fail(err, TAMIS_SYSTEM, "the source has more than 2^40 rows");
+    a->rows += (int64_t)rows;
+    for (size_t i = 0; i < a->pass->sum_count; i++)
+        if (!field_integer(&a->sums[i], result, row, (int)i + 2)) return fail_integer(err);
+    return tmi_sql_pass_add(a->answers, a->pass, (int64_t)key, a->sums) ? TAMIS_OK : fail_integer(err);
+}
+
+static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session,
+                             const parts *parts, tamis_progress *progress, void *context, tamis_error *err)
+{
+    char **queries = tmi_alloc(parts->count, sizeof *queries);
+    adding a = {.answers = answers, .pass = pass, .sums = tmi_alloc(pass->sum_count, sizeof *a.sums)};
+    tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
+        tmi_text sql;
+        tmi_text_init(&sql);
+        status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
+        const tamis_status written = tmi_text_take(&queries[p], &sql, err);
+        if (status == TAMIS_OK) status = written;
+    }
+    if (status == TAMIS_OK)
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_sums, &a, progress, context, err);
+    if (a.sums) tmi_wipe(a.sums, pass->sum_count * sizeof *a.sums);
+    tmi_free(a.sums);
+    free_queries(queries, parts->count);
+    return status;
+}
+
+static bool has_groups(const tmi_layout *layout)
+{
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (layout->columns[c]->kind == TMI_GROUPS) return true;
+    return false;
+}
+
+static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
+                              tamis_progress *progress, void *context, tamis_error *err)
+{
+    engine_state *state = engine->state;
+    tmi_layout layout = {0};
+    tmi_sql_passes passes = {0};
+    parts parts = {0};
+    tamis_status status;
+    tmi_answers_clear(answers, request);
+    TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
+    TMI_TRY(tmi_sql_passes_init(&passes, &layout, err));
+    status = make_parts(&parts, &state->session, &layout, progress, context, err);
+    if (status == TAMIS_INVALID) { /* after the charge that is nobody's wrong call any more */
+        status = TAMIS_SYSTEM;
+        if (err) err->status = status;
+    }
+    for (size_t i = 0; i < passes.count && status == TAMIS_OK; i++)
+        status = run_pass(answers, &passes.list[i], &state->session, &parts, progress, context, err);
+done:
+    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
+    clear_parts(&parts);
+    tmi_sql_passes_clear(&passes);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+/* ---- the engine ---- */
+
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
+                              tmi_take_rows *take, void *context, tamis_error *err)
+{
+    tmi_postgres *session = &((engine_state *)engine->state)->session;
+    tmi_layout layout = {0};
+    parts parts = {0};
+    tamis_status status;
+    TMI_TRY(tmi_layout_of_rows(&layout, columns, column_count, err));
+    TMI_TRY(make_parts(&parts, session, &layout, NULL, NULL, err));
+    TMI_TRY(tmi_postgres_rows(session, parts.sources, take, context, err));
+done:
+    clear_parts(&parts);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+static void free_engine(tmi_engine *engine)
+{
+    if (!engine) return;
+    engine_state *state = engine->state;
+    tmi_postgres_clear(&state->session);
+    tmi_free(state);
+}
+
+tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err)
+{
+    *engine = NULL;
+    engine_state *state = tmi_alloc(1, sizeof *state);
+    if (!state) return tmi_fail_memory(err);
+    tamis_status status = tmi_postgres_init(&state->session, source, threads, err);
+    if (status != TAMIS_OK) {
+        tmi_free(state);
+        return status;
+    }
+    state->sharded_by_unit = source->sharded_by_unit;
+    state->engine = (tmi_engine){.name = "postgres", .state = state, .describe = describe, .aggregate = aggregate,
+                                 .rows = read_rows, .free = free_engine};
+    *engine = &state->engine;
+    return TAMIS_OK;
+}

@@ -1,0 +1,270 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/postgres_sql.h"
+
+/* Groups of a pass that serves several tables: what a server sums by without effort. */
+#define MANY_GROUPS (1 << 16)
+
+/* Groups of one pass at all: a key is below 2^62. */
+#define MOST_GROUPS 0x1p62
+
+/* PostgreSQL gives at most 1664 columns. */
+#define MANY_SUMS 1600
+
+/* ---- measures ---- */
+
+static void put_present(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+{
+    const char *and = "";
+    for (size_t i = 0; i < measure->factor_count + 2; i++) {
+        const tmi_column *column = i < measure->factor_count ? measure->factors[i].column
+                                                             : measure->present[i - measure->factor_count];
+        if (!column) continue;
+        tmi_text_format(sql, "%sv%zu IS NOT NULL", and, tmi_layout_index(layout, column));
+        and = " AND ";
+    }
+    if (measure->where) tmi_text_format(sql, "%sv%zu = 1", and, tmi_layout_index(layout, measure->where));
+}
+
+static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor *factor)
+{
+    const size_t c = tmi_layout_index(layout, factor->column);
+    if (factor->minus == 0) {
+        tmi_text_format(sql, "v%zu", c);
+        return;
+    }
+    tmi_text_format(sql, "(v%zu - ", c);
+    tmi_sql_integer(sql, factor->minus);
+    tmi_text_put(sql, ")");
+}
+
+/* A row's term. Products below 2^52 are integers; others are products of doubles, none of which leaves the range of doubles:
+ * they are integers below 2^212, and the shift is at most 256. */
+static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+{
+    double bound = 1;
+    for (size_t f = 0; f < measure->factor_count; f++) {
+        int64_t low, high;
+        tmi_point_range(&low, &high, measure->factors[f].column);
+        const double a = (double)(low - measure->factors[f].minus), b = (double)(high - measure->factors[f].minus);
+        bound *= fmax(fmax(fabs(a), fabs(b)), 1); /* exact up to 2^52, so that a bound up to there is one */
+    }
+    const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
+    const double most = floor(ldexp(bound, -measure->shift) + 0.5);
+    const bool clamped = !is_integer || most > (double)measure->high || -most < (double)measure->low;
+    if (clamped) tmi_text_put(sql, is_integer ? "least(greatest(" : "floor(least(greatest(");
+    if (measure->shift > 0) tmi_text_put(sql, "(");
+    for (size_t f = 0; f < measure->factor_count; f++) {
+        tmi_text_put(sql, f > 0 ? " * " : "");
+        put_factor(sql, layout, &measure->factors[f]);
+        if (!is_integer) tmi_text_put(sql, "::float8");
+    }
+    if (is_integer && measure->shift > 0) {
+        tmi_text_put(sql, " + ");
+        tmi_sql_integer(sql, INT64_C(1) << (measure->shift - 1));
+        tmi_text_format(sql, ") >> %d", measure->shift);
+    } else if (!is_integer) {
+        if (measure->shift > 0) tmi_text_format(sql, ") * '%.17g'::float8", ldexp(1, -measure->shift));
+        tmi_text_put(sql, " + '0.5'::float8");
+    }
+    if (!clamped) return;
+    tmi_text_put(sql, ", ");
+    tmi_sql_integer(sql, measure->low);
+    tmi_text_put(sql, is_integer ? "), " : "::float8), ");
+    tmi_sql_integer(sql, measure->high);
+    tmi_text_put(sql, is_integer ? ")" : "::float8))::bigint");
+}
+
+static void put_sum(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+{
+    if (measure->factor_count > 0) {
+        tmi_text_put(sql, "sum(CASE WHEN ");
+        put_present(sql, layout, measure);
+        tmi_text_put(sql, " THEN ");
+        put_term(sql, layout, measure);
+        tmi_text_put(sql, " END)");
+    } else if (measure->present[0] || measure->present[1] || measure->where) {
+        tmi_text_put(sql, "count(*) FILTER (WHERE ");
+        put_present(sql, layout, measure);
+        tmi_text_put(sql, ")");
+    } else {
+        tmi_text_put(sql, "count(*)");
+    }
+}
+
+/* What one row of a count adds: floor(2^-shift + 1/2), clamped. */
+static int64_t worth(const tmi_measure *measure)
+{
+    if (measure->factor_count > 0) return 1;
+    const int64_t one = measure->shift <= 1;
+    return one < measure->low ? measure->low : one > measure->high ? measure->high : one;
+}
+
+/* ---- passes ---- */
+
+static bool has_key(const tmi_sql_pass *pass, size_t column)
+{
+    for (size_t k = 0; k < pass->key_count; k++)
+        if (pass->keys[k] == column) return true;
+    return false;
+}
+
+/* Groups of the pass if this table joined it, missing codes counted. */
+static double groups_with(const tmi_sql_pass *pass, const tmi_table *table)
+{
+    double groups = 1;
+    for (size_t k = 0; k < pass->key_count; k++)
+        groups *= (double)pass->layout->columns[pass->keys[k]]->value_count + 1;
+    for (size_t b = 0; b < table->by_count; b++)
+        if (!has_key(pass, tmi_layout_index(pass->layout, table->by[b]))) groups *= (double)table->by[b]->value_count + 1;
+    return groups;
+}
+
+/* Room for `count` elements of `size` bytes; false without memory. */
+static bool make_room(void *list, size_t count, size_t size)
+{
+    void *old, *new;
+    memcpy(&old, list, sizeof old);
+    new = tmi_realloc(old, count, size);
+    if (new) memcpy(list, &new, sizeof new);
+    return new;
+}
+
+static tamis_status add_sum(size_t *place, tmi_sql_pass *pass, const tmi_measure *measure, tamis_error *err)
+{
+    tmi_text sql;
+    char *text;
+    tmi_text_init(&sql);
+    put_sum(&sql, pass->layout, measure);
+    tamis_status status = tmi_text_take(&text, &sql, err);
+    if (status != TAMIS_OK) return status;
+    for (*place = 0; *place < pass->sum_count; ++*place)
+        if (strcmp(pass->sums[*place], text) == 0) {
+            tmi_free(text);
+            return TAMIS_OK;
+        }
+    if (!make_room(&pass->sums, pass->sum_count + 1, sizeof *pass->sums)) {
+        tmi_free(text);
+        return tmi_fail_memory(err);
+    }
+    pass->sums[pass->sum_count++] = text;
+    return TAMIS_OK;
+}
+
+static tamis_status add_table(tmi_sql_pass *pass, size_t t, tamis_error *err)
+{
+    const tmi_table *table = &pass->layout->request->tables[t];
+    tamis_status status = TAMIS_OK;
+    if (!make_room(&pass->tables, pass->table_count + 1, sizeof *pass->tables) ||
+        !make_room(&pass->places, pass->table_count + 1, sizeof *pass->places) ||
+        !make_room(&pass->keys, pass->key_count + table->by_count + 1, sizeof *pass->keys))
+        return tmi_fail_memory(err);
+    size_t *places = tmi_alloc(table->measure_count, sizeof *places);
+    if (!places) return tmi_fail_memory(err);
+    pass->places[pass->table_count] = places;
+    pass->tables[pass->table_count++] = t;
+    for (size_t b = 0; b < table->by_count; b++) {
+        const size_t column = tmi_layout_index(pass->layout, table->by[b]);
+        if (!has_key(pass, column)) pass->keys[pass->key_count++] = column;
+    }
+    for (size_t m = 0; m < table->measure_count; m++)
+        TMI_TRY(add_sum(&places[m], pass, &table->measures[m], err));
+    if (pass->sum_count > MANY_SUMS)
+        status = tmi_fail(err, TAMIS_INVALID, "a table of the request has more than %d measures", MANY_SUMS);
+done:
+    return status;
+}
+
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err)
+{
+    const tmi_request *request = layout->request;
+    tamis_status status = TAMIS_OK;
+    *passes = (tmi_sql_passes){.list = tmi_alloc(request->table_count, sizeof *passes->list)};
+    if (!passes->list) return tmi_fail_memory(err);
+    for (size_t t = 0; t < request->table_count; t++) {
+        const tmi_table *table = &request->tables[t];
+        size_t p = 0;
+        if (groups_with(&(tmi_sql_pass){.layout = layout}, table) > MOST_GROUPS)
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a table of the request has too many columns under `by`"));
+        while (p < passes->count && (groups_with(&passes->list[p], table) > MANY_GROUPS ||
+                                     passes->list[p].sum_count + table->measure_count > MANY_SUMS))
+            p++;
+        if (p == passes->count) passes->list[passes->count++] = (tmi_sql_pass){.layout = layout};
+        TMI_TRY(add_table(&passes->list[p], t, err));
+    }
+done:
+    if (status != TAMIS_OK) tmi_sql_passes_clear(passes);
+    return status;
+}
+
+void tmi_sql_passes_clear(tmi_sql_passes *passes)
+{
+    for (size_t p = 0; p < passes->count; p++) {
+        tmi_sql_pass *pass = &passes->list[p];
+        for (size_t i = 0; i < pass->sum_count; i++) tmi_free(pass->sums[i]);
+        for (size_t i = 0; i < pass->table_count; i++) tmi_free(pass->places[i]);
+        tmi_free(pass->sums);
+        tmi_free(pass->places);
+        tmi_free(pass->tables);
+        tmi_free(pass->keys);
+    }
+    tmi_free(passes->list);
+    *passes = (tmi_sql_passes){0};
+}
+
+/* A key is a number with one digit a column, in the base of its codes and one more for "missing", the last column's being
+ * worth 1. This is what the digit of key k is worth. */
+static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
+{
+    int64_t product = 1;
+    while (++k < pass->key_count) product *= (int64_t)pass->layout->columns[pass->keys[k]]->value_count + 1;
+    return product;
+}
+
+tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err)
+{
+    size_t step;
+    tamis_status status = tmi_sql_values(&step, sql, source, err);
+    if (status != TAMIS_OK) return status;
+    tmi_text_put(sql, " SELECT '0'::bigint");
+    for (size_t k = 0; k < pass->key_count; k++) {
+        tmi_text_format(sql, " + coalesce(v%zu, %zu) * ", pass->keys[k],
+                        pass->layout->columns[pass->keys[k]]->value_count);
+        tmi_sql_integer(sql, worth_of_key(pass, k));
+    }
+    tmi_text_put(sql, ", count(*)");
+    for (size_t i = 0; i < pass->sum_count; i++) {
+        tmi_text_put(sql, ", ");
+        tmi_text_put(sql, pass->sums[i]);
+    }
+    tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
+    return sql->failed ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums)
+{
+    const tmi_layout *layout = pass->layout;
+    for (size_t i = 0; i < pass->table_count; i++) {
+        const tmi_table *table = &layout->request->tables[pass->tables[i]];
+        size_t cell = 0, unit = 1;
+        bool inside = true;
+        for (size_t b = table->by_count; b-- > 0;) {
+            const size_t codes = table->by[b]->value_count, column = tmi_layout_index(layout, table->by[b]);
+            size_t k = 0;
+            while (pass->keys[k] != column) k++;
+            const size_t code = (size_t)(key / worth_of_key(pass, k)) % (codes + 1);
+            inside = inside && code < codes;
+            cell += code * unit;
+            unit *= codes;
+        }
+        for (size_t m = 0; inside && m < table->measure_count; m++) {
+            tmi_int128 *answer = &answers[pass->tables[i]][cell * table->measure_count + m], term;
+            if (!tmi_mul_int128(&term, sums[pass->places[i][m]], worth(&table->measures[m])) ||
+                !tmi_add_int128(answer, *answer, term))
+                return false;
+        }
+    }
+    return true;
+}

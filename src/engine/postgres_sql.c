@@ -1,0 +1,464 @@
+#include "engine/postgres_sql.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/sql.h"
+
+/* ---- literals and steps ---- */
+
+static void put_double(tmi_text *sql, double value)
+{
+    tmi_text_format(sql, "'%.17g'::float8", value);
+}
+
+void tmi_sql_integer(tmi_text *sql, int64_t value)
+{
+    tmi_text_format(sql, "'%lld'::bigint", (long long)value);
+}
+
+#define LARGEST "'1.7976931348623157e308'::float8"
+
+/* Begins step number `step`, which has all columns of the one before it. */
+static void begin_step(tmi_text *sql, size_t step)
+{
+    tmi_text_format(sql, ", s%zu AS (SELECT s%zu.*", step, step - 1);
+}
+
+static void end_step(tmi_text *sql, size_t step)
+{
+    tmi_text_format(sql, " FROM s%zu OFFSET 0)", step - 1);
+}
+
+/* ---- cells ---- */
+
+static bool is_text_number(const tmi_sql_source *source, size_t c)
+{
+    return source->layout->columns[c]->kind == TMI_NUMBER && source->types[c] == TMI_SQL_TEXT;
+}
+
+static bool is_numeric_number(const tmi_sql_source *source, size_t c)
+{
+    return source->layout->columns[c]->kind == TMI_NUMBER && source->types[c] == TMI_SQL_NUMERIC;
+}
+
+/* A real of single precision is a missing code if it is the code rounded to one: 99.9 is 99.90000152..., no code. */
+static void put_real(tmi_text *sql, const tmi_column *column)
+{
+    const char *comma = "";
+    tmi_text_put(sql, "CASE WHEN ");
+    tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, "::float8 = ANY ('{");
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        const double code = column->missing_codes[i];
+        if (!(fabs(code) <= (double)FLT_MAX)) continue;
+        tmi_text_format(sql, "%s%.17g", comma, (double)(float)code);
+        comma = ",";
+    }
+    tmi_text_put(sql, "}'::float8[]) THEN NULL ELSE ");
+    tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, "::float8 END");
+}
+
+static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
+{
+    if (column->kind == TMI_NUMBER && type != TMI_SQL_TEXT) {
+        if (type == TMI_SQL_FLOAT)
+            put_real(sql, column);
+        else
+            tmi_sql_name(sql, column->name);
+        tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER   ? "::float8"
+                                              : type == TMI_SQL_BOOLEAN ? "::int::float8"
+                                                                        : "",
+                        type == TMI_SQL_NUMERIC ? 'n' : 'f', c);
+        return;
+    }
+    tmi_text_put(sql, "btrim(");
+    tmi_sql_name(sql, column->name);
+    tmi_text_format(sql, "::text, E' \\t\\n\\x0b\\f\\r') COLLATE \"C\" AS t%zu, ", c);
+}
+
+/* A text that is a number, as tmi_number_in has it: x3 is the number without its underscores and leading plus, NULL if this
+ * is none; n3 the same as numeric. An exponent of more than four digits is too much for a numeric; what it makes of at most
+ * 4095 digits is 0 or infinite, which is missing. */
+static void put_texts(tmi_text *sql, const tmi_sql_source *source, size_t *step)
+{
+    begin_step(sql, ++*step);
+    for (size_t c = 0; c < source->layout->column_count; c++)
+        if (is_text_number(source, c))
+            tmi_text_format(sql,
+                            ", CASE WHEN octet_length(t%zu) < 4096 AND t%zu ~ '^[+]?-?[.]?[0-9]' AND t%zu ~ "
+                            "'^[+]?-?([0-9](_?[0-9])*)?([.]([0-9](_?[0-9])*)?)?([eE][+-]?[0-9](_?[0-9])*)?$' "
+                            "THEN lower(replace(ltrim(t%zu, '+'), '_', '')) END AS x%zu", c, c, c, c, c);
+    end_step(sql, *step);
+    begin_step(sql, ++*step);
+    for (size_t c = 0; c < source->layout->column_count; c++)
+        if (is_text_number(source, c))
+            tmi_text_format(sql,
+                            ", CASE WHEN coalesce(length(substring(x%zu FROM 'e[+-]?0*([0-9]*)$')), 0) <= 4 THEN x%zu::numeric "
+                            "WHEN x%zu ~ '^-?[0.]*e' OR x%zu ~ 'e-' THEN 0::numeric END AS n%zu", c, c, c, c, c);
+    end_step(sql, *step);
+}
+
+/* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN is
+ * larger than all others. */
+static void put_numerics(tmi_text *sql, const tmi_sql_source *source, size_t *step)
+{
+    begin_step(sql, ++*step);
+    for (size_t c = 0; c < source->layout->column_count; c++)
+        if (is_text_number(source, c) || is_numeric_number(source, c))
+            tmi_text_format(sql,
+                            ", CASE WHEN abs(n%zu) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs(n%zu) < "
+                            "1.79769313486231580793728971405303415079934132710037826936e308 THEN n%zu::float8 END AS f%zu",
+                            c, c, c, c);
+    end_step(sql, *step);
+}
+
+size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source)
+{
+    size_t step = 0;
+    bool texts = false, numerics = false;
+    tmi_text_put(sql, "WITH s0 AS (SELECT ");
+    for (size_t c = 0; c < source->layout->column_count; c++) {
+        if (!tmi_is_read(source->layout->columns[c])) continue;
+        put_cell(sql, source->layout->columns[c], source->types[c], c);
+        texts = texts || is_text_number(source, c);
+        numerics = numerics || is_numeric_number(source, c);
+    }
+    tmi_text_format(sql, "1 AS one FROM %s OFFSET 0)", source->table);
+    if (texts) put_texts(sql, source, &step);
+    if (texts || numerics) put_numerics(sql, source, &step);
+    return step;
+}
+
+/* ---- codes ---- */
+
+typedef struct entry {
+    tmi_cell text;
+    size_t order; /* of two equal texts the first counts */
+    int64_t code; /* -1: none */
+} entry;
+
+static int compare_texts(tmi_cell a, tmi_cell b)
+{
+    const int sign = memcmp(a.bytes, b.bytes, a.length < b.length ? a.length : b.length);
+    return sign != 0 ? sign : (a.length > b.length) - (a.length < b.length);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    const int sign = compare_texts(x->text, y->text);
+    return sign != 0 ? sign : (x->order > y->order) - (x->order < y->order);
+}
+
+static void put_entry_text(tmi_text *sql, const entry *e)
+{
+    char *copy = tmi_copy_text(e->text.bytes, e->text.length);
+    if (copy) tmi_sql_text(sql, copy);
+    sql->failed = sql->failed || !copy;
+    tmi_free(copy);
+}
+
+/* A search tree: the texts in the order of their bytes, halved until few are left. */
+#define FEW 3
+
+static void put_tree(tmi_text *sql, size_t c, const entry *list, size_t count)
+{
+    if (count > FEW) {
+        tmi_text_format(sql, "CASE WHEN t%zu < ", c);
+        put_entry_text(sql, &list[count / 2]);
+        tmi_text_put(sql, " THEN ");
+        put_tree(sql, c, list, count / 2);
+        tmi_text_put(sql, " ELSE ");
+        put_tree(sql, c, list + count / 2, count - count / 2);
+        tmi_text_put(sql, " END");
+        return;
+    }
+    tmi_text_format(sql, "CASE t%zu", c);
+    for (size_t i = 0; i < count; i++) {
+        tmi_text_put(sql, " WHEN ");
+        put_entry_text(sql, &list[i]);
+        if (list[i].code < 0)
+            tmi_text_put(sql, " THEN NULL");
+        else
+            tmi_text_format(sql, " THEN %lld", (long long)list[i].code);
+    }
+    tmi_text_put(sql, " END");
+}
+
+static tamis_status put_code(tmi_text *sql, const tmi_column *column, size_t c, tamis_error *err)
+{
+    size_t count = 0, kept = 0;
+    const int64_t missing = column->has_instead ? column->instead : -1;
+    entry *list = tmi_alloc(column->value_count + column->missing_text_count + 1, sizeof *list);
+    if (!list) return tmi_fail_memory(err);
+    for (size_t i = 0; i < column->missing_text_count; i++, count++)
+        list[count] = (entry){tmi_trimmed(column->missing_texts[i], strlen(column->missing_texts[i])), count, missing};
+    for (size_t v = 0; v < column->value_count; v++, count++)
+        list[count] = (entry){tmi_trimmed(column->values[v], strlen(column->values[v])), count, (int64_t)v};
+    list[count] = (entry){{"", 0}, count, missing};
+    count++;
+    qsort(list, count, sizeof *list, compare_entries);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || compare_texts(list[i].text, list[kept - 1].text) != 0) list[kept++] = list[i];
+    tmi_text_put(sql, ", ");
+    if (missing >= 0) tmi_text_format(sql, "CASE WHEN t%zu IS NULL THEN %lld ELSE ", c, (long long)missing);
+    put_tree(sql, c, list, kept);
+    if (missing >= 0) tmi_text_put(sql, " END");
+    tmi_text_format(sql, " AS v%zu", c);
+    tmi_free(list);
+    return TAMIS_OK;
+}
+
+static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; status == TAMIS_OK && c < source->layout->column_count; c++)
+        if (source->layout->columns[c]->kind == TMI_CATEGORY) status = put_code(sql, source->layout->columns[c], c, err);
+    return status;
+}
+
+tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+{
+    *step = tmi_sql_cells(sql, source) + 1;
+    begin_step(sql, *step);
+    tamis_status status = put_codes(sql, source, err);
+    end_step(sql, *step);
+    return status;
+}
+
+/* ---- points ---- */
+
+/* A quotient below this is rounded to nothing beside the 1/2 that is added: 2^-60. */
+#define NOTHING 0x1p-60
+
+/* The grid point of the number `x`, which is there. Numbers between -2^-60 and 2^-60 steps have the point 0 (or the nearest
+ * there is) whatever they are exactly, so they may be moved: away from quotients that PostgreSQL would raise on. */
+static void put_point(tmi_text *sql, const char *x, const tmi_grid *grid)
+{
+    const double small = grid->step * NOTHING;
+    double from = grid->from, to = grid->to;
+    if (grid->low == grid->high) {
+        tmi_sql_integer(sql, grid->low);
+        return;
+    }
+    const bool below = floor(from / grid->step + 0.5) < (double)grid->low;
+    const bool above = floor(to / grid->step + 0.5) > (double)grid->high;
+    const bool around = from < 0 && to > 0 && grid->step != 1;
+    if (fabs(from) < small) from = from < 0 ? -small : small;
+    if (fabs(to) < small) to = to > 0 ? small : -small;
+    if (above) tmi_text_put(sql, "least(");
+    if (below) tmi_text_put(sql, "greatest(");
+    tmi_text_put(sql, "floor(");
+    if (around) {
+        tmi_text_format(sql, "CASE WHEN abs(%s) < ", x);
+        put_double(sql, small);
+        tmi_text_put(sql, " THEN '0'::float8 ELSE ");
+    }
+    tmi_text_format(sql, "least(greatest(%s, ", x);
+    put_double(sql, from);
+    tmi_text_put(sql, "), ");
+    put_double(sql, to);
+    tmi_text_put(sql, ")");
+    if (grid->step != 1) {
+        tmi_text_put(sql, " / ");
+        put_double(sql, grid->step);
+    }
+    tmi_text_put(sql, around ? " END + '0.5'::float8)::bigint" : " + '0.5'::float8)::bigint");
+    if (below) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->low);
+        tmi_text_put(sql, ")");
+    }
+    if (above) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->high);
+        tmi_text_put(sql, ")");
+    }
+}
+
+/* Grids by the code of a category, halved like the texts. */
+static void put_points_by(tmi_text *sql, const char *x, const tmi_column *column, size_t by, size_t first, size_t count)
+{
+    if (count == 1) {
+        put_point(sql, x, &column->grids[first]);
+        return;
+    }
+    tmi_text_format(sql, "CASE WHEN v%zu < %zu THEN ", by, first + count / 2);
+    put_points_by(sql, x, column, by, first, count / 2);
+    tmi_text_put(sql, " ELSE ");
+    put_points_by(sql, x, column, by, first + count / 2, count - count / 2);
+    tmi_text_put(sql, " END");
+}
+
+static void put_number(tmi_text *sql, const tmi_sql_source *source, size_t c)
+{
+    const tmi_column *column = source->layout->columns[c];
+    const tmi_sql_type type = source->types[c];
+    const size_t by = column->by ? tmi_layout_index(source->layout, column->by) : 0;
+    char x[64];
+    snprintf(x, sizeof x, column->reciprocal ? "('1'::float8 / f%zu)" : "f%zu", c);
+    tmi_text_put(sql, ", CASE WHEN ");
+    if (column->by) tmi_text_format(sql, "v%zu IS NULL THEN NULL WHEN ", by);
+    if (column->reciprocal)
+        tmi_text_format(sql, "f%zu >= '2.2250738585072014e-308'::float8 AND f%zu <= " LARGEST, c, c);
+    else if (type == TMI_SQL_DOUBLE || type == TMI_SQL_FLOAT)
+        tmi_text_format(sql, "abs(f%zu) <= " LARGEST, c);
+    else
+        tmi_text_format(sql, "f%zu IS NOT NULL", c);
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        if (!(fabs(column->missing_codes[i]) <= DBL_MAX)) continue;
+        tmi_text_format(sql, " AND f%zu <> ", c);
+        put_double(sql, column->missing_codes[i]);
+    }
+    tmi_text_put(sql, " THEN ");
+    if (column->by)
+        put_points_by(sql, x, column, by, 0, column->by->value_count);
+    else
+        put_point(sql, x, &column->grid);
+    if (column->has_instead) {
+        tmi_text_put(sql, " ELSE ");
+        tmi_sql_integer(sql, column->instead);
+    }
+    tmi_text_format(sql, " END AS v%zu", c);
+}
+
+/* ---- groups, units, made columns ---- */
+
+static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long)
+{
+    tmi_text_put(sql, "('{");
+    for (size_t i = 0; i < count; i++)
+        tmi_text_format(sql, i > 0 ? ",%lld" : "%lld",
+                        is_long ? (long long)((const int64_t *)list)[i] : (long long)((const int32_t *)list)[i]);
+    tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
+}
+
+static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool ranks)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t label = tmi_layout_index(layout, column->of);
+    const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
+    if (ranks) {
+        tmi_text_format(sql, ", dense_rank() OVER (PARTITION BY coalesce(t%zu, '') = ''", label);
+        if (column->stratum) tmi_text_format(sql, ", v%zu", stratum);
+        tmi_text_format(sql, " ORDER BY t%zu) AS r%zu", label, c);
+        return;
+    }
+    tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
+    if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
+    for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
+        if (column->stratum) tmi_text_format(sql, " WHEN %zu THEN ", s);
+        put_list(sql, column->cell_of[s], column->cluster_counts[s] > 0 ? (size_t)column->cluster_counts[s] : 0, false);
+        tmi_text_format(sql, "[least(r%zu, 2147483647)::int]", c);
+    }
+    tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
+}
+
+static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_condition *condition)
+{
+    const size_t c = tmi_layout_index(layout, condition->column);
+    if (tmi_has_points(condition->column)) {
+        tmi_text_format(sql, "v%zu BETWEEN ", c);
+        tmi_sql_integer(sql, condition->least);
+        tmi_text_put(sql, " AND ");
+        tmi_sql_integer(sql, condition->most);
+    } else { /* ANY of an empty list is false also of NULL */
+        tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN v%zu = ANY ", c, c);
+        put_list(sql, condition->codes, condition->code_count, false);
+        tmi_text_put(sql, " END");
+    }
+}
+
+/* AND has the logic of engine.h: false if one is false, else NULL if one is NULL. */
+static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t of = column->of ? tmi_layout_index(layout, column->of) : 0;
+    tmi_text_put(sql, ", ");
+    if (column->kind == TMI_CUTS) {
+        tmi_text_format(sql, "width_bucket(v%zu, ", of);
+        put_list(sql, column->cuts, column->value_count - 1, true);
+        tmi_text_put(sql, ")");
+    } else if (column->kind == TMI_LOOKUP) {
+        put_list(sql, column->numbers, column->of->value_count, true);
+        tmi_text_format(sql, "[v%zu + 1]", of);
+    } else {
+        tmi_text_put(sql, "(true");
+        for (size_t i = 0; i < column->condition_count; i++) {
+            tmi_text_put(sql, " AND (");
+            put_condition(sql, layout, &column->conditions[i]);
+            tmi_text_put(sql, ")");
+        }
+        tmi_text_put(sql, ")::int::bigint");
+    }
+    tmi_text_format(sql, " AS v%zu", c);
+}
+
+/* How many steps of made columns stand before this one; the layout has what a column is made of before it. */
+static size_t depth_of(const tmi_column *column)
+{
+    size_t depth = 0;
+    if (column->kind == TMI_CUTS || column->kind == TMI_LOOKUP) depth = depth_of(column->of) + 1;
+    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++) {
+        const size_t part = depth_of(column->conditions[i].column);
+        depth = part > depth ? part : depth;
+    }
+    return depth + (column->kind == TMI_INDICATOR);
+}
+
+static void put_unit(tmi_text *sql, const tmi_layout *layout, size_t *step)
+{
+    const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    begin_step(sql, ++*step);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY ", unit);
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, "v%zu NULLS FIRST, ", c);
+    tmi_text_format(sql, "one) AS place FROM s%zu WHERE t%zu <> '')", *step - 1, unit);
+    ++*step;
+    tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", *step, *step - 1);
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_text_put(sql, ")");
+}
+
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+{
+    const tmi_layout *layout = source->layout;
+    size_t depth = 0;
+    bool by = false, groups = false;
+    *step = tmi_sql_cells(sql, source) + 1;
+    begin_step(sql, *step);
+    tamis_status status = put_codes(sql, source, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (column->kind == TMI_NUMBER && !column->by) put_number(sql, source, c);
+        by = by || (column->kind == TMI_NUMBER && column->by);
+        groups = groups || column->kind == TMI_GROUPS;
+        depth = depth_of(column) > depth ? depth_of(column) : depth;
+    }
+    end_step(sql, *step);
+    if (by) begin_step(sql, ++*step);
+    for (size_t c = 0; by && c < layout->column_count; c++)
+        if (layout->columns[c]->kind == TMI_NUMBER && layout->columns[c]->by) put_number(sql, source, c);
+    if (by) end_step(sql, *step);
+    for (int ranks = 1; groups && ranks >= 0; ranks--) {
+        begin_step(sql, ++*step);
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (layout->columns[c]->kind == TMI_GROUPS) put_groups(sql, layout, c, ranks);
+        end_step(sql, *step);
+    }
+    if (layout->request->unit) put_unit(sql, layout, step);
+    for (size_t d = 1; d <= depth; d++) {
+        begin_step(sql, ++*step);
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (depth_of(layout->columns[c]) == d) put_made(sql, layout, c);
+        end_step(sql, *step);
+    }
+    return TAMIS_OK;
+}

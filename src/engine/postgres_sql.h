@@ -1,0 +1,74 @@
+/* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
+ *
+ * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT s0.*, ... FROM s0), each adding columns by name: t3 is the
+ * trimmed text of column 3 of the layout, f3 its number, v3 its point or code. What is missing is NULL. OFFSET 0 keeps a
+ * step from being merged into the next one, which would compute its columns once for every use; it costs nothing else,
+ * also with parallel workers.
+ *
+ * No error may depend on a value. PostgreSQL raises where C rounds: on a text that is no number, on a number outside the
+ * range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these has its guard here.
+ * It also skips NULL in least() and greatest(), so that a clamp stands inside a test for NULL.                       */
+#ifndef TMI_POSTGRES_SQL_H
+#define TMI_POSTGRES_SQL_H
+
+#include "base/text.h"
+#include "engine/cells.h"
+
+typedef enum tmi_sql_type {
+    TMI_SQL_DOUBLE,
+    TMI_SQL_FLOAT,
+    TMI_SQL_INTEGER,
+    TMI_SQL_BOOLEAN,
+    TMI_SQL_NUMERIC,
+    TMI_SQL_TEXT,
+    TMI_SQL_OTHER /* a text, but no number: dates and the like */
+} tmi_sql_type;
+
+typedef struct tmi_sql_source {
+    const char *table; /* quoted, with its schema */
+    const tmi_layout *layout;
+    const tmi_sql_type *types; /* of the columns of the layout that are read */
+} tmi_sql_source;
+
+/* The steps up to the texts (t) and numbers (f) of the columns that are read. Gives the number of the last step. */
+size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source);
+
+/* The same and one step more: the codes (v) of the categories. */
+tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
+
+/* All steps up to the points and codes (v) of all columns of a request, of the rows that count. */
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
+
+/* An integer as a literal of its type. */
+void tmi_sql_integer(tmi_text *sql, int64_t value);
+
+/* ---- passes ---- */
+
+/* Tables whose `by` columns together have few cells are summed in one pass by all of these columns; what a table does not
+ * ask for is added up here. */
+typedef struct tmi_sql_pass {
+    const tmi_layout *layout;
+    size_t *keys; /* columns of the layout */
+    size_t key_count;
+    size_t *tables; /* of the request */
+    size_t table_count;
+    char **sums; /* in SQL, no two alike */
+    size_t sum_count;
+    size_t **places; /* places[i][m]: the sum of measure m of the i-th table of the pass */
+} tmi_sql_pass;
+
+typedef struct tmi_sql_passes {
+    tmi_sql_pass *list;
+    size_t count;
+} tmi_sql_passes;
+
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err);
+void tmi_sql_passes_clear(tmi_sql_passes *passes);
+
+/* The query of a pass. Its rows: the key, the number of rows, the sums. */
+tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err);
+
+/* Adds a row of the answer; false if a sum does not fit. */
+bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums);
+
+#endif

@@ -1,0 +1,67 @@
+/* The rows of reference.h as tables of a server. */
+#ifndef TESTS_ENGINE_SERVER_ROWS_H
+#define TESTS_ENGINE_SERVER_ROWS_H
+
+#include "engine/reference.h"
+#include "engine/server.h"
+
+/* A cell of CSV: quoted, so that an empty one is a text and not NULL, unless it should be. */
+static inline void put_cell(PGconn *connection, const char *text, bool last)
+{
+    char cell[128] = "\"";
+    size_t at = 1;
+    for (; *text; text++) {
+        if (*text == '"') cell[at++] = '"';
+        cell[at++] = *text;
+    }
+    strcpy(cell + at, last ? "\"\n" : "\",");
+    server_put(connection, cell);
+}
+
+static inline bool in_part(const row *row, size_t part, size_t parts)
+{
+    char unit[48];
+    size_t sum = 0;
+    trimmed(unit, row->text[ID]);
+    for (const char *c = unit; *c; c++) sum += (unsigned char)*c;
+    return sum % parts == part;
+}
+
+/* Table `table` in the schema; with `typed` x is double precision, y numeric, g and s are of other text types, and what is
+ * missing is NULL or NaN. */
+static inline void write_table(const char *schema, const char *table, bool typed, const row *list, size_t n, size_t part,
+                               size_t parts)
+{
+    static const char *const odd[] = {"NaN", "Infinity", "-Infinity", NULL};
+    PGconn *connection = server_connect();
+    char sql[1024];
+    snprintf(sql, sizeof sql,
+             "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS %s; DROP TABLE IF EXISTS %s.%s; CREATE TABLE %s.%s "
+             "(id text, x %s, y %s, p %s, g %s, h text, s %s, \"c \"\"1\"\"\" text)", schema, schema, table, schema, table,
+             typed ? "float8" : "text", typed ? "numeric" : "text", typed ? "float8" : "varchar(90)", typed ? "char(12)" : "text",
+             typed ? "varchar" : "text");
+    server_do(connection, sql);
+    snprintf(sql, sizeof sql, "COPY %s.%s FROM STDIN (FORMAT csv)", schema, table);
+    server_do(connection, sql);
+    for (size_t i = 0; i < n; i++) {
+        if (!in_part(&list[i], part, parts)) continue;
+        for (size_t c = 0; c < COLUMNS; c++) {
+            const bool number = typed && (c == X || c == Y || c == P);
+            const char *text = list[i].text[c], *missing = c == Y ? (i % 2 ? "NaN" : NULL) : odd[i % 4];
+            char exact[48];
+            if (number && !isnan(list[i].number[c])) {
+                snprintf(exact, sizeof exact, "%.17g", list[i].number[c]);
+                put_cell(connection, exact, c + 1 == COLUMNS);
+            } else if (number ? !missing : text[0] == '\0' && i % 2) {
+                server_put(connection, c + 1 == COLUMNS ? "\n" : ","); /* NULL */
+            } else {
+                put_cell(connection, number ? missing : text, c + 1 == COLUMNS);
+            }
+        }
+    }
+    server_end_copy(connection);
+    server_do(connection, "ANALYZE");
+    PQfinish(connection);
+}
+
+#endif
