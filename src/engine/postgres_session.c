@@ -192,8 +192,9 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
                        "c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid = coalesce(to_regclass(");
     tmi_sql_text(&sql, name.failed ? "" : name.bytes);
     tmi_text_put(&sql, ")");
-    char *schema = dot && dot > session->table ? tmi_copy_text(session->table, (size_t)(dot - session->table)) : NULL;
-    if (schema && dot[1] != '\0') {
+    const bool has_schema = dot && dot > session->table && dot[1] != '\0';
+    char *schema = has_schema ? tmi_copy_text(session->table, (size_t)(dot - session->table)) : NULL;
+    if (schema) {
         tmi_text both;
         tmi_text_init(&both);
         tmi_sql_name(&both, schema);
@@ -205,7 +206,7 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
         tmi_text_clear(&both);
     }
     tmi_text_put(&sql, ")::oid");
-    if (sql.failed || name.failed) TMI_TRY(tmi_fail_memory(err));
+    if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
     result = ask_text(session, p, sql.bytes);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tell_trouble(session, p, result, err));
     if (PQntuples(result) != 1)

@@ -40,8 +40,28 @@ static void writes_128_bits(void **state)
     assert_string_equal(text, "-170141183460469231731687303715884105728");
 }
 
+static void reads_128_bits(void **state)
+{
+    static const char *const wrong[] = {"", "-", "+1", " 1", "1 ", "1.", "1e3", "--1", "0x1",
+                                        "170141183460469231731687303715884105728",
+                                        "-170141183460469231731687303715884105729",
+                                        "1701411834604692317316873037158841057270"};
+    tmi_int128 x;
+    (void)state;
+    assert_true(tmi_int128_read(&x, "0") && x == 0);
+    assert_true(tmi_int128_read(&x, "-0012") && x == -12);
+    assert_true(tmi_int128_read(&x, "170141183460469231731687303715884105727") && x == largest);
+    assert_true(tmi_int128_read(&x, "-170141183460469231731687303715884105728") && x == -largest - 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        x = 7;
+        assert_false(tmi_int128_read(&x, wrong[i]));
+        assert_true(x == 0);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(notices_overflow), cmocka_unit_test(writes_128_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(notices_overflow), cmocka_unit_test(writes_128_bits),
+                                       cmocka_unit_test(reads_128_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
