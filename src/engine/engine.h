@@ -231,6 +231,10 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
 /* The engine that needs no database: CSV files. */
 tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 
+/* Files of SPSS (.sav, .zsav), Stata (.dta) and SAS (.sas7bdat, .xpt), and whether a name is one of them. */
+tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+bool tmi_is_readstat_file(const char *name);
+
 /* PostgreSQL servers; the integers are added up there. Connected when first asked, and from then on one state of the table
  * is seen. threads 0: as many workers as the server likes. REFUSED by describe and aggregate: several connections with a
  * unit, unless sharded_by_unit, and with clusters. Progress has no share. */

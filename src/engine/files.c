@@ -54,3 +54,22 @@ tamis_status tmi_file_differs(const tmi_file *file, const tmi_file *const *befor
                                  before[f]->given);
     return TAMIS_OK;
 }
+
+tamis_status tmi_files_find(tmi_file *files, size_t count, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    const tmi_file **before = tmi_alloc(count, sizeof *before);
+    if (!before) return tmi_fail_memory(err);
+    tmi_error_reset(err);
+    for (size_t f = 0; f < count && status != TAMIS_SYSTEM; f++) {
+        const tamis_status found = tmi_file_find(&files[f], err);
+        if (found != TAMIS_OK) status = found;
+    }
+    for (size_t f = 0; status == TAMIS_OK && f < count; f++) {
+        before[f] = &files[f];
+        const tamis_status differs = tmi_file_differs(&files[f], before, f, err);
+        if (differs != TAMIS_OK) status = differs;
+    }
+    tmi_free(before);
+    return status;
+}

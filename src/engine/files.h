@@ -24,6 +24,9 @@ tamis_status tmi_file_find(tmi_file *file, tamis_error *err);
  * about one row a person. INVALID, as one more line of the message, names the pair. */
 tamis_status tmi_file_differs(const tmi_file *file, const tmi_file *const *before, size_t count, tamis_error *err);
 
+/* Both, of all files of a source. */
+tamis_status tmi_files_find(tmi_file *files, size_t count, tamis_error *err);
+
 /* Whether a name ends so, in capitals or not, and is longer. */
 bool tmi_ends_in(const char *name, const char *ending);
 

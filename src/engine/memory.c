@@ -53,29 +53,10 @@ done:
     return status;
 }
 
-static tamis_status check_files(csv_scanner *s, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    const tmi_file **before = tmi_alloc(s->file_count, sizeof *before);
-    if (!before) return tmi_fail_memory(err);
-    tmi_error_reset(err);
-    for (size_t f = 0; f < s->file_count && status != TAMIS_SYSTEM; f++) {
-        const tamis_status found = tmi_file_find(&s->files[f], err);
-        if (found != TAMIS_OK) status = found;
-    }
-    for (size_t f = 0; status == TAMIS_OK && f < s->file_count; f++) {
-        before[f] = &s->files[f];
-        const tamis_status differs = tmi_file_differs(&s->files[f], before, f, err);
-        if (differs != TAMIS_OK) status = differs;
-    }
-    tmi_free(before);
-    return status;
-}
-
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_error *err)
 {
     csv_scanner *s = scanner->state;
-    tamis_status status = check_files(s, err);
+    tamis_status status = tmi_files_find(s->files, s->file_count, err);
     for (size_t f = 0; f < s->file_count && status == TAMIS_OK; f++) {
         size_t *wanted, file_columns;
         status = find_columns(&wanted, &file_columns, &s->files[f], columns, count, err);

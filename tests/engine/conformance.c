@@ -8,6 +8,7 @@
 #include "engine/arrow_rows.h"
 #include "engine/folder.h"
 #include "engine/server_rows.h"
+#include "engine/statistics_files.h"
 
 /* ---- the rows ---- */
 
@@ -327,6 +328,45 @@ static tmi_engine *parts_by_postgres(const row *list, size_t n, unsigned threads
     return open_server(connections, 2, "a", true, threads);
 }
 
+static tmi_engine *open_statistics_file(const char *name, const row *list, size_t n, unsigned threads)
+{
+    const char *const file = write_statistics_file(name, list, n);
+    return open_files(tmi_engine_readstat, &file, 1, threads);
+}
+
+static tmi_engine *sav_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    return open_statistics_file("all.sav", list, n, threads);
+}
+
+static tmi_engine *zsav_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    return open_statistics_file("all.zsav", list, n, threads);
+}
+
+static tmi_engine *dta_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    return open_statistics_file("all.dta", list, n, threads);
+}
+
+static tmi_engine *sas_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    return open_statistics_file("all.sas7bdat", list, n, threads);
+}
+
+static tmi_engine *xpt_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    return open_statistics_file("all.xpt", list, n, threads);
+}
+
+static tmi_engine *parts_by_readstat(const row *list, size_t n, unsigned threads)
+{
+    const size_t a = n / 3, b = n / 2;
+    const char *const files[] = {write_statistics_file("a.sav", list, a), write_statistics_file("b.dta", list + a, b - a),
+                                 write_statistics_file("c.XPT.xpt", list + b, n - b)};
+    return open_files(tmi_engine_readstat, files, 3, threads);
+}
+
 static const struct {
     const char *name;
     open_road *open;
@@ -343,6 +383,12 @@ static const struct {
     {"postgres: texts", texts_by_postgres, false},
     {"postgres: numbers", numbers_by_postgres, false},
     {"postgres: parts", parts_by_postgres, true},
+    {"readstat: sav", sav_by_readstat, false},
+    {"readstat: zsav", zsav_by_readstat, false},
+    {"readstat: dta", dta_by_readstat, false},
+    {"readstat: sas7bdat", sas_by_readstat, false},
+    {"readstat: xpt", xpt_by_readstat, false},
+    {"readstat: parts", parts_by_readstat, false},
 };
 
 /* ---- all roads ---- */
