@@ -1,0 +1,168 @@
+"""Releases of every design: at a budget so large that the noise is next to nothing, the numbers are those that the weights give."""
+import csv
+import json
+import random
+
+from kit import *
+
+COLUMNS = """columns:
+  x: {from: 0, to: 100, step: 0.5, typical: 40}
+  y: {from: 1, to: 50, step: 1, typical: 20}
+  g: {values: [a, b, c]}
+  s: {values: [p, q]}
+"""
+STATISTICS = """statistics:
+  - total: x
+  - {count: units, by: g}
+  - {mean: x, by: g}
+  - {share: {g: a}}
+  - {ratio: {of: x, to: y}}
+  - {variance: x}
+  - {total: x, where: {y: {from: 1, to: 20}}}
+  - {table: [g, s]}
+  - {histogram: y, cuts: [20]}
+"""
+SECRET = "protect: frame, given: population, secret_sample: yes"
+DICE = random.Random(5)
+
+
+def person(**more):
+    x = min(max(round(DICE.gauss(40, 15) * 2) / 2, 0), 100)
+    return dict({"x": x, "y": DICE.randint(5, 40), "g": DICE.choice("aabc"), "s": DICE.choice("pq")}, **more)
+
+
+def release(rows, design, privacy="epsilon: 100000", statistics=STATISTICS, extra="", status=OK):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "d.csv"), "w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        pathlib.Path(folder, "p.yaml").write_text(
+            f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{{design}}}\nprivacy: {{unit: person, {privacy}}}\n"
+            + COLUMNS + statistics + extra)
+        done = tamis("release", "p.yaml", "--out", "o", "--json", "--quiet", cwd=folder)
+        assert done.returncode == status, (design, done.returncode, done.stderr)
+        return json.loads(done.stdout) if status == OK else done.stderr
+
+
+def truths(rows, weight):
+    """The estimates in the order of STATISTICS, plainly."""
+    def total(value, keep=lambda r: True):
+        return sum(weight(r) * value(r) for r in rows if keep(r))
+
+    def one(r):
+        return 1
+
+    def x(r):
+        return r["x"]
+
+    yield total(x)
+    for g in "abc":
+        yield total(one, lambda r: r["g"] == g)
+    for g in "abc":
+        yield total(x, lambda r: r["g"] == g) / total(one, lambda r: r["g"] == g)
+    yield total(one, lambda r: r["g"] == "a") / total(one)
+    yield total(x) / total(lambda r: r["y"])
+    yield len(rows) / (len(rows) - 1) * (total(lambda r: r["x"] ** 2) / total(one) - (total(x) / total(one)) ** 2)
+    yield total(x, lambda r: r["y"] <= 20)
+    for g in "abc":
+        for s in "pq":
+            yield total(one, lambda r: r["g"] == g and r["s"] == s)
+    yield total(one, lambda r: r["y"] < 20)
+    yield total(one, lambda r: r["y"] >= 20)
+
+
+def compare(rows, weight, design, privacy="epsilon: 100000"):
+    told = release(rows, design, privacy)
+    expected = list(truths(rows, weight))
+    assert len(told["results"]) == len(expected)
+    for result, truth in zip(told["results"], expected):
+        near = 1e-2 if result["statistic"] == "variance" else 1e-3  # the grid of weights, and n/(n-1) of a weighted variance
+        assert abs(result["estimate"] - truth) <= near * abs(truth) + 6 * result["noise_sd"], (design, result, truth)
+        assert result["sampling_se"] > 0 and result["se"] >= result["noise_sd"], (design, result)
+        assert result["interval"]["lower"] <= result["estimate"] + 1e-9 and result["estimate"] <= result["interval"]["upper"] + 1e-9
+    return told
+
+
+@case
+def rows_alike():
+    rows = [person() for _ in range(200)]
+    compare(rows, lambda r: 10, "srs: {population: 2000, sample: 200}")
+    compare(rows, lambda r: 10, "systematic: {population: 2000, sample: 200, order: public}")
+    told = compare(rows, lambda r: 10, "bernoulli: {rate: 1/10, population: 2000}", f"epsilon: 100000, {SECRET}")
+    assert told["guarantee"]["outsider"]["theorem"] == "poisson"
+
+
+@case
+def strata():
+    rows = [person(s="p") for _ in range(60)] + [person(s="q") for _ in range(40)]
+    for p, q in ((6000, 400), (700, 400)):  # worth measuring apart, and not
+        design = f"stratified: {{by: s, within: srs, strata: {{p: {{population: {p}, sample: 60}}, q: {{population: {q}, sample: 40}}}}}}"
+        told = release(rows, design, f"epsilon: 100000, {SECRET}", STATISTICS.replace("  - {table: [g, s]}\n", ""))
+        weight = {"p": p / 60, "q": q / 40}
+        expected = list(truths(rows, lambda r: weight[r["s"]]))
+        for result, truth in zip(told["results"], expected[:11] + expected[17:]):
+            assert abs(result["estimate"] - truth) <= 1e-2 * abs(truth) + 6 * result["noise_sd"], (result, truth)
+            assert result["sampling_se"] > 0, result
+        assert [part["stratum"] for part in told["guarantee"]["outsider"]["by_stratum"]] == ["p", "q"]
+
+
+@case
+def weights_and_probabilities():
+    rows = [person(w=round(DICE.uniform(1, 20), 3)) for _ in range(300)]
+    compare(rows, lambda r: r["w"], "weights: {population: 3000}, weight: w, max_weight: 20")
+    compare(rows, lambda r: r["w"], "srs: {population: 3000, sample: 300}, weight: w, max_weight: 20")
+    rows = [person(pi=round(DICE.uniform(0.05, 0.5), 3)) for _ in range(300)]
+    compare(rows, lambda r: 1 / r["pi"], "poisson: {probability: pi}, max_weight: 20")
+    compare(rows, lambda r: 1 / r["pi"], "pps: {method: sampford, probability: pi, sample: 300}, max_weight: 20")
+
+
+@case
+def clusters_stages_and_households():
+    rows = [person(c=f"c{k}") for k in range(50) for _ in range(DICE.randint(2, 8))]
+    compare(rows, lambda r: 10, "cluster: {by: c, population: 500, sample: 50, smallest: 1, largest: 10}")
+    rows = []
+    for k in range(20):
+        size, drawn = DICE.randint(8, 30), DICE.randint(3, 6)
+        rows += [person(c=f"k{k}", N=size, n=drawn) for _ in range(drawn)]
+    compare(rows, lambda r: 10 * r["N"] / r["n"],
+            "two_stage: {first: {by: c, population: 200, sample: 20}, second: {population: N, sample: n}}, max_weight: 200")
+    rows = [person(c=f"h{k}") for k in range(100) for _ in range(DICE.randint(1, 4))]
+    compare(rows, lambda r: 10, "srs: {population: 1000, sample: 100}", "id: c, rows_per_unit: 4, epsilon: 100000")
+
+
+@case
+def other_budgets():
+    rows = [person() for _ in range(100)]
+    told = release(rows, "srs: {population: 1000, sample: 100}", "rho: 0.5")
+    assert told["spent"]["rho"]["upper"] == 0.5 and told["guarantee"]["sample"]["delta"]["upper"] > 0
+    many = "statistics:\n" + "".join(f"  - {{count: units, by: g, where: {{x: {{from: {i}, to: 90}}}}}}\n" for i in range(30))
+    design = "srs: {population: 1000, sample: 100}"
+    approximate, pure = (release(rows, design, loss, many) for loss in ("epsilon: 1, delta: 1e-6", "epsilon: 1"))
+    assert approximate["guarantee"]["sample"]["epsilon"]["upper"] <= 1 and approximate["guarantee"]["sample"]["delta"]["upper"] <= 1.000001e-6
+    assert approximate["results"][0]["noise_sd"] < pure["results"][0]["noise_sd"] / 1.5  # Gaussian noise for thirty tables
+
+
+@case
+def contradictions_are_told_before_the_charge():
+    rows = [person(c=f"c{k}") for k in range(10) for _ in range(3)]
+    for design, privacy, words in (
+            ("srs: {population: 100, sample: 29}", "epsilon: 1", "30 rows"),
+            ("srs: {population: 100, sample: 11}", "epsilon: 1, id: c, rows_per_unit: 3", "10 units"),
+            ("cluster: {by: c, population: 90, sample: 9, smallest: 1, largest: 4}", "epsilon: 1", "10 clusters")):
+        assert words in release(rows, design, privacy, status=INVALID)
+    release(rows, "srs: {population: 100, sample: 29}, nonresponse: yes", "epsilon: 1", "statistics:\n  - mean: x\n")
+
+
+@case
+def public_totals_and_rules():
+    rows = [person() for _ in range(100)]
+    design, totals = "srs: {population: 1000, sample: 100}", {"a": 520, "b": 240, "c": 240}
+    told = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n  - {table: [g, s]}\n",
+                   "calibrate:\n  to:\n    - {count: units, by: g, totals: {a: 520, b: 240, c: 240}}\n")
+    for g, total in totals.items():
+        cells = [r["estimate"] for r in told["results"] if r["group"]["g"] == g and "s" in r["group"]]
+        assert abs(sum(cells) - total) < 1e-6 and all("calibrated" in r["notes"][0] for r in told["results"]), told["results"]
+
+
+main()
