@@ -116,6 +116,7 @@ static void expect_ratio(tmi_outlook *o, const tmi_schedule *s, size_t i, const 
     if (t->second) y = value_of(t->second);
     double B = not_zero(fabs(g->units * g->part * y.mean), g->units * g->part), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
     double about = t->second ? ratio : x.mean - (a ? tmi_grid_in(t->column, 0).step * (double)a->quantity.centre_x : 0);
+    if (!t->second) about = fmax(fabs(about), x.width / 4); /* groups differ: a typical value is not that of each */
     double square = square_of_sd(&x, t->column->conditions != NULL);
     o->sampling_sd = sqrt(g->spread * g->part * square) / B;
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
