@@ -174,6 +174,8 @@ tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_erro
 
 tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err)
 {
+    *z = NULL;
+    if (!isfinite(x)) return tmi_fail(err, TAMIS_UNABLE, "a number that no bound was found for is needed exactly");
     *z = tmi_number_new();
     if (!*z) return tmi_fail_memory(err);
     mpq_set_d((*z)->value, x);

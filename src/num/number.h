@@ -10,7 +10,7 @@
 
 /* p / q with q != 0. */
 tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_error *err);
-tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err); /* exactly; x is finite */
+tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err); /* exactly; UNABLE: x is not finite */
 tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err);
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
 

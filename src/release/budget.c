@@ -262,6 +262,9 @@ static tamis_status set_loss(tmi_schedule *s, tamis_error *err)
     TMI_TRY(tamis_profile_zcdp(&profile, s->spent, err));
     TMI_TRY(tamis_profile_epsilon(&epsilon, profile, s->delta, err));
     double upper = epsilon.upper;
+    if (isinf(upper) && !loss->delta)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: privacy.rho: so large that no epsilon follows from it", s->plan->name,
+                         loss->line, loss->column));
     if (loss->delta && upper > tmi_number_down(loss->epsilon)) TMI_TRY(tmi_number_copy(&s->epsilon, loss->epsilon, err));
     else TMI_TRY(tmi_number_double(&s->epsilon, upper, err));
 

@@ -48,6 +48,15 @@ def tells_every_error_with_its_place():
 
 
 @case
+def budgets_beyond_all_bounds_are_told():
+    municipalities = (TOP / "examples" / "municipalities" / "plan.yaml").read_text()
+    for text in (municipalities.replace("rho: 1", "rho: 1000000"), PLAN.replace("epsilon: 6", "epsilon: 1e30"),
+                 PLAN.replace("epsilon: 6", "epsilon: 1e-30"), PLAN.replace("epsilon: 6", "rho: 1e300")):
+        done = check(text)
+        assert done.returncode == INVALID and re.match(r"plan\.yaml:\d+:\d+: privacy\.(rho|epsilon): ", done.stderr), done
+
+
+@case
 def what_is_no_plan_is_invalid():
     for text in ("", "a: [", "\0", "- 1", "tamis: 2", "\t", "x" * 2_000_000):
         done = check(text)

@@ -79,6 +79,17 @@ static void holds_128_bits(void **state)
 /* A free of GMP's that finds its block wiped, or not. */
 static size_t dirty;
 
+static void takes_finite_doubles_only(void **state)
+{
+    (void)state;
+    const double none[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        tamis_number *x = NULL;
+        assert_int_equal(tmi_number_double(&x, none[i], NULL), TAMIS_UNABLE);
+        assert_null(x);
+    }
+}
+
 static void look_and_free(void *block, size_t size)
 {
     for (size_t i = 0; i < size; i++) dirty += ((const unsigned char *)block)[i] != 0;
@@ -160,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_exact_numbers),
         cmocka_unit_test(refuses_what_is_no_number),
-        cmocka_unit_test(holds_128_bits),
+        cmocka_unit_test(holds_128_bits), cmocka_unit_test(takes_finite_doubles_only),
         cmocka_unit_test(wipes_what_it_held), cmocka_unit_test(finds_common_measures),
         cmocka_unit_test(survives_missing_memory),
         cmocka_unit_test(prints_outwards),

@@ -1,0 +1,133 @@
+"""The plans under examples/ that publish a survey: each is checked and released, and what comes out is compared with the
+same numbers computed here from the file, without noise."""
+import csv
+import json
+import math
+import re
+
+from kit import *
+
+FAR = 18  # times the standard deviation of the noise: beyond it in less than one of 10^9 releases, all cells together
+
+
+def rows(folder, file):
+    with open(TOP / "examples" / folder / file, newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def number(row, column, low, high):
+    return min(max(float(row[column]), low), high)
+
+
+def weighted(units, weight, value=lambda row: 1):
+    return sum(weight(row) * value(row) for row in units)
+
+
+def mean(units, weight, value):
+    return weighted(units, weight, value) / weighted(units, weight)
+
+
+def schools():
+    units = rows("schools", "apistrat.csv")
+    weight = lambda row: {"E": 4421 / 100, "M": 1018 / 50, "H": 755 / 50}[row["stype"]]
+    for stype in "EMH":
+        part = [row for row in units if row["stype"] == stype]
+        yield "total", "enroll", {"stype": stype}, weighted(part, weight, lambda row: number(row, "enroll", 0, 4000))
+        yield "share", "awards=Yes", {"stype": stype}, mean(part, weight, lambda row: row["awards"] == "Yes")
+    yield "mean", "api00", {}, mean(units, weight, lambda row: number(row, "api00", 200, 1000))
+
+
+def households():
+    units = rows("households", "eusilc.csv")
+    weight = lambda row: float(row["weight"])
+    for state in {row["state"] for row in units}:
+        part = [row for row in units if row["state"] == state]
+        yield "count", None, {"state": state}, weighted(part, weight)
+        yield "table", None, {"state": state}, weighted(part, weight, lambda row: row["size"] == "1")
+    yield "total", "size", {}, weighted(units, weight, lambda row: number(row, "size", 1, 9))
+    yield "mean", "income", {}, mean(units, weight, lambda row: number(row, "income", 0, 80000))
+    yield "share", "income=..10000", {}, mean(units, weight, lambda row: float(row["income"]) <= 10000)
+
+
+def municipalities():
+    units = rows("municipalities", "sample.csv")
+    weight = lambda row: 1 / float(row["inclusion_probability"])
+    for region in ("Flanders", "Wallonia", "Brussels"):
+        yield "count", None, {"region": region}, weighted([row for row in units if row["region"] == region], weight)
+    yield "mean", "income", {}, mean(units, weight, lambda row: number(row, "income", 15000, 45000))
+    yield "share", "inhabitants=20000..", {}, mean(units, weight, lambda row: int(row["inhabitants"]) >= 20000)
+
+
+def key(statistic, column, group):
+    return statistic, column, tuple(sorted(group.items()))
+
+
+def released(name, folder, times=1):
+    """With so many times the epsilon; rho is of the order of its square."""
+    place = pathlib.Path(folder, f"{name}-{times}")
+    shutil.copytree(TOP / "examples" / name, place)
+    plan = place / "plan.yaml"
+    plan.write_text(re.sub(r"(epsilon|rho): (\d+)", lambda m: f"{m[1]}: {times ** (1 + (m[1] == 'rho')) * int(m[2])}", plan.read_text()))
+    done = tamis("release", "plan.yaml", "--json", "--quiet", cwd=place)
+    assert done.returncode == OK and done.stderr == "", done.stderr
+    return place, json.loads(done.stdout)
+
+
+def example(name, truth):
+    def numbers_are_those_of_the_file_and_noise():
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = {key(*cell): value for *cell, value in truth()}
+            for times in (1, 300):  # as it is, and with next to no noise
+                place, told = released(name, folder, times)
+                results = {key(r["statistic"], r["column"], r["group"]): r for r in told["results"]}
+                assert set(results) == set(wanted), set(results) ^ set(wanted)
+                for cell, value in wanted.items():
+                    r = results[cell]
+                    assert r["noise_sd"] > 0 and r["se"] >= 0.9 * r["noise_sd"], r
+                    assert abs(r["estimate"] - value) < FAR * r["noise_sd"] + 1e-6 * value, (r, value)
+                    assert times == 1 or FAR * r["noise_sd"] < 0.1 * value, r
+                    assert r["interval"]["lower"] < r["interval"]["upper"], r
+                assert told["protected"] is True and told["guarantee"]["outsider"] is None
+                assert tamis("ledger", "verify", next(place.glob("*.ledger")), cwd=place).returncode == OK
+
+    def plan_can_be_checked_without_the_data():
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(TOP / "examples" / name / "plan.yaml", folder)
+            done = tamis("check", "plan.yaml", cwd=folder)
+            assert done.returncode == OK and "WARNING" not in done.stdout, done
+
+    def readme_is_short_and_names_the_source():
+        text = (TOP / "examples" / name / "README.md").read_text()
+        assert len(text.splitlines()) <= 14 and "taken from" in text and "licence" in text
+
+    for function in (numbers_are_those_of_the_file_and_noise, plan_can_be_checked_without_the_data,
+                     readme_is_short_and_names_the_source):
+        case(function, f"{name}: {function.__name__.replace('_', ' ')}")
+
+
+example("schools", schools)
+example("households", households)
+example("municipalities", municipalities)
+
+
+@case
+def a_sample_with_unequal_probabilities_is_one_of_its_frame():
+    """Every drawn unit stands in the frame as it is, with the probability that its size gives."""
+    frame = {row["ins"]: row for row in rows("municipalities", "frame.csv")}
+    sample = rows("municipalities", "sample.csv")
+    assert len(frame) == 589 and len(sample) == len({row["ins"] for row in sample}) == 150
+    assert all(frame[row["ins"]][column] == row[column] for row in sample for column in frame[row["ins"]])
+    sure = [row for row in frame.values() if row["ins"] in {s["ins"] for s in sample if s["inclusion_probability"] == "1"}]
+    rest = sum(int(row["size"]) for row in frame.values()) - sum(int(row["size"]) for row in sure)
+    for row in sample:
+        expected = min(1, (150 - len(sure)) * int(row["size"]) / rest)
+        assert math.isclose(float(row["inclusion_probability"]), expected, rel_tol=1e-12), row
+
+
+@case
+def every_plan_under_examples_is_named_here():
+    found = {path.parent.name for path in (TOP / "examples").glob("*/plan.yaml")} - {"api"}  # api: release.py
+    assert found == {match for match in re.findall(r'^example\("(\w+)"', pathlib.Path(__file__).read_text(), re.M)}
+
+
+main()
