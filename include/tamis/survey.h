@@ -58,6 +58,7 @@ TAMIS_API tamis_status tamis_design_systematic(tamis_design **design, int64_t po
  *   "systematic"           Madow (1949), in list order; "systematic_random": in random order
  *   "brewer"               Brewer (1975), draw by draw
  *   "tille"                Tille (1996), elimination
+ * Midzuno sampling is REFUSED by name: nothing is proved for it.
  * Units of probability 1 are in every sample. */
 TAMIS_API tamis_status tamis_design_pps(tamis_design **design, const char *method,
                                         const tamis_number *const *probabilities, size_t count, tamis_error *err);

@@ -337,6 +337,9 @@ tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool 
         if (status == TAMIS_OK) status = k->make(design, &(fields){.own = own, .worst = worst}, &inner);
         return named(status, k->name, &inner, err);
     }
+    if (tmi_json_get(json, "balanced") || tmi_json_get(json, "cube"))
+        return tmi_fail(err, TAMIS_REFUSED, "balanced sampling is not offered: no coupling is proved for it, so that an outsider "
+                        "would be promised no more than a sampled person");
     return tmi_fail(err, TAMIS_INVALID, "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "
                     "systematic, census, stratified, cluster, two_stage");
 }

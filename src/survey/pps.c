@@ -98,6 +98,9 @@ tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tami
             *kind = methods[i];
             return TAMIS_OK;
         }
+    if (strcmp(method, "midzuno") == 0)
+        return tmi_fail(err, TAMIS_REFUSED, "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
+                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
     return tmi_fail(err, TAMIS_INVALID, "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
                     "systematic, systematic_random, brewer, tille");
 }
