@@ -83,7 +83,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
     }
     for (size_t j = 0; j < s->measurement_count; j++) all += s->measurements[j].brought;
     double errors = 0;
-    for (size_t j = 0; j < s->measurement_count; j++) {
+    for (size_t j = 0; j < s->measurement_count && all > 0; j++) {
         double part = s->measurements[j].brought / all;
         if (demands[j] > 0) errors += demands[j] / (gaussian ? part : part * part);
     }

@@ -51,7 +51,7 @@ static guess guess_of(const tmi_schedule *s, const tmi_plan_statistic *t)
     double size = clusters ? cluster_size(d) : 1;
     guess g = {d->population > 0 ? (double)d->population * size : UNITS_GUESSED, 1 / (double)tmi_statistic_cells(t), TMI_NULL};
     if (t->where) g.part /= 2;
-    double n = (double)d->sample * size, w = g.units / n;
+    double n = (double)d->sample * size, w = n > 0 ? g.units / n : 1;
     if (sampling->weights != TMI_ROWS) {
         g.spread = 0;
         for (size_t h = 0; h < sampling->strata; h++) {

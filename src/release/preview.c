@@ -60,7 +60,8 @@ done:
 /* Noise falls with the budget (epsilon, the root of rho) and with the sample: what would bring it down to a third. */
 static double times_too_large(const tmi_outlook *o)
 {
-    return o->noise_sd / (DROWNED * (isnan(o->expected) ? o->range : o->expected));
+    double size = isnan(o->expected) ? o->range : o->expected;
+    return size > 0 ? o->noise_sd / (DROWNED * size) : INFINITY;
 }
 
 static void put_advice(tmi_text *text, const tamis_preview *p, size_t i)
@@ -71,6 +72,7 @@ static void put_advice(tmi_text *text, const tamis_preview *p, size_t i)
     double budget = tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon);
     tmi_text_put(text, "the noise will drown the ");
     tmi_statistic_title(text, &s->plan->statistics[i]);
+    if (isinf(times)) return; /* nothing is expected of it */
     tmi_text_format(text, "; %s ", loss->rho ? "a rho of" : "an epsilon of");
     tmi_text_format(text, "%.2g", budget * (loss->rho ? times * times : times) * 1.005);
     bool larger = n > 0 && n * times <= N;
@@ -106,7 +108,7 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     tmi_json_key(out, "noise_sd");
     tmi_json_put_real(out, o->noise_sd);
     tmi_json_key(out, "share_of_range");
-    tmi_json_put_real(out, o->noise_sd / o->range);
+    tmi_json_put_real(out, o->range > 0 ? o->noise_sd / o->range : TMI_NULL);
     tmi_json_key(out, "sampling_se");
     tmi_json_put_real(out, o->sampling_sd);
     tmi_json_key(out, "share_of_expected");
@@ -206,7 +208,7 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
             tmi_text_put(&cells[1], "known");
         } else {
             tmi_text_rounded(&cells[1], o->noise_sd, tmi_decimals_of(o->noise_sd));
-            put_percent(&cells[2], o->noise_sd / o->range);
+            put_percent(&cells[2], o->range > 0 ? o->noise_sd / o->range : TMI_NULL);
             put_percent(&cells[3], o->expected > 0 ? o->noise_sd / o->expected : TMI_NULL);
             if (isfinite(o->sampling_sd)) tmi_text_rounded(&cells[4], o->sampling_sd, tmi_decimals_of(o->sampling_sd));
             if (is_drowned(o)) tmi_text_put(&cells[5], "drowned in noise");

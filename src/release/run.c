@@ -134,7 +134,8 @@ done:
 static tamis_status read_results(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
 {
     const tmi_reading reading = {&r->schedule, groups, r->noisy};
-    tamis_status status = tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err);
+    tamis_status status;
+    TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     for (size_t i = 0; i < r->results.count; i++) {
         TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
