@@ -455,6 +455,14 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
     assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, -1) : 0);
 }
 
+/* Each session of DuckDB takes its time. Few rows get two requests; of those with units and groups every road takes each
+ * with one number of threads. */
+static bool is_due(size_t n, size_t request, size_t road, unsigned threads)
+{
+    if (n <= 1) return request % 5 == 0;
+    return requests[request].most_rows > 300 || (request + road + threads) % 2 == 0;
+}
+
 static void all_roads(size_t n)
 {
     static answers right[COUNT(requests)];
@@ -469,7 +477,7 @@ static void all_roads(size_t n)
             tmi_engine *engine = roads[r].open(list, n, threads);
             for (size_t q = 0; q < COUNT(requests); q++) {
                 const bool refused = roads[r].is_parted && requests[q].request.tables == group_tables;
-                if (n <= requests[q].most_rows && !refused)
+                if (n <= requests[q].most_rows && !refused && is_due(n, q, r, threads))
                     expect(roads[r].name, engine, requests[q].name, &requests[q].request, &right[q]);
             }
             expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
