@@ -57,7 +57,7 @@ static inline int64_t array_grid_point(const array_engine *a, const tmi_column *
     double v = array_number(c, row);
     bool missing = !isfinite(v);
     for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
-    if (c->reciprocal) missing = missing || v <= 0, v = 1 / v;
+    if (c->reciprocal) missing = missing || v <= 0, v = v > 0 ? 1 / v : 0;
     if (missing) return c->has_instead ? c->instead : ARRAY_MISSING;
     double k = floor(fmin(fmax(v, grid->from), grid->to) / grid->step + 0.5);
     return (int64_t)fmin(fmax(k, (double)grid->low), (double)grid->high);
