@@ -37,8 +37,8 @@ const cli_command cli_command_estimate = {
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"},
         {0}},
     .options = (const cli_argument[]){
-        {.name = "engine", .value = "NAME", .choices = "duckdb memory",
-         .help = "what reads the rows: duckdb, or memory for CSV files; default: what fits the source"},
+        {.name = "engine", .value = "NAME", .choices = "duckdb memory postgres readstat",
+         .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
         {0}},
     .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
                                       {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"},

@@ -220,7 +220,8 @@ struct tmi_engine {
     void (*free)(tmi_engine *engine);
 };
 
-/* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that name. */
+/* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that
+ * name, or if it does not read such sources. */
 tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
                              tamis_error *err);
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -40,51 +41,65 @@ static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor
     tmi_text_put(sql, ")");
 }
 
-/* A row's term. Products below 2^52 are integers; others are products of doubles, none of which leaves the range of doubles:
- * they are integers below 2^212, and the shift is at most 256. */
-static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+/* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are integers; others are products
+ * of doubles, none of which leaves the range of doubles: they are integers below 2^212, and the shift is at most 256. */
+typedef struct term {
+    bool is_integer, is_clamped;
+} term;
+
+static term term_of(const tmi_measure *measure)
 {
-    double bound = 1;
+    double bound = 1, least = 1, most = 1; /* exact up to 2^52, so that a bound up to there is one */
     for (size_t f = 0; f < measure->factor_count; f++) {
         int64_t low, high;
         tmi_point_range(&low, &high, measure->factors[f].column);
         const double a = (double)(low - measure->factors[f].minus), b = (double)(high - measure->factors[f].minus);
-        bound *= fmax(fmax(fabs(a), fabs(b)), 1); /* exact up to 2^52, so that a bound up to there is one */
+        const double ends[] = {least * a, least * b, most * a, most * b};
+        bound *= fmax(fmax(fabs(a), fabs(b)), 1);
+        least = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
+        most = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
     }
     const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
-    const double most = floor(ldexp(bound, -measure->shift) + 0.5);
-    const bool clamped = !is_integer || most > (double)measure->high || -most < (double)measure->low;
-    if (clamped) tmi_text_put(sql, is_integer ? "least(greatest(" : "floor(least(greatest(");
+    return (term){is_integer, !is_integer || floor(ldexp(most, -measure->shift) + 0.5) > (double)measure->high ||
+                                  floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low};
+}
+
+static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure, term how)
+{
+    if (how.is_clamped) tmi_text_put(sql, how.is_integer ? "least(greatest(" : "floor(least(greatest(");
     if (measure->shift > 0) tmi_text_put(sql, "(");
     for (size_t f = 0; f < measure->factor_count; f++) {
         tmi_text_put(sql, f > 0 ? " * " : "");
         put_factor(sql, layout, &measure->factors[f]);
-        if (!is_integer) tmi_text_put(sql, "::float8");
+        if (!how.is_integer) tmi_text_put(sql, "::float8");
     }
-    if (is_integer && measure->shift > 0) {
+    if (how.is_integer && measure->shift > 0) {
         tmi_text_put(sql, " + ");
         tmi_sql_integer(sql, INT64_C(1) << (measure->shift - 1));
         tmi_text_format(sql, ") >> %d", measure->shift);
-    } else if (!is_integer) {
+    } else if (!how.is_integer) {
         if (measure->shift > 0) tmi_text_format(sql, ") * '%.17g'::float8", ldexp(1, -measure->shift));
         tmi_text_put(sql, " + '0.5'::float8");
     }
-    if (!clamped) return;
+    if (!how.is_clamped) return;
     tmi_text_put(sql, ", ");
     tmi_sql_integer(sql, measure->low);
-    tmi_text_put(sql, is_integer ? "), " : "::float8), ");
+    tmi_text_put(sql, how.is_integer ? "), " : "::float8), ");
     tmi_sql_integer(sql, measure->high);
-    tmi_text_put(sql, is_integer ? ")" : "::float8))::bigint");
+    tmi_text_put(sql, how.is_integer ? ")" : "::float8))::bigint");
 }
 
 static void put_sum(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
 {
     if (measure->factor_count > 0) {
-        tmi_text_put(sql, "sum(CASE WHEN ");
-        put_present(sql, layout, measure);
-        tmi_text_put(sql, " THEN ");
-        put_term(sql, layout, measure);
-        tmi_text_put(sql, " END)");
+        /* A product with NULL is NULL; only a clamp would make a number of it. */
+        const term how = term_of(measure);
+        const bool tested = how.is_clamped || measure->present[0] || measure->present[1] || measure->where;
+        tmi_text_put(sql, tested ? "sum(CASE WHEN " : "sum(");
+        if (tested) put_present(sql, layout, measure);
+        if (tested) tmi_text_put(sql, " THEN ");
+        put_term(sql, layout, measure, how);
+        tmi_text_put(sql, tested ? " END)" : ")");
     } else if (measure->present[0] || measure->present[1] || measure->where) {
         tmi_text_put(sql, "count(*) FILTER (WHERE ");
         put_present(sql, layout, measure);
@@ -223,15 +238,32 @@ static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
     return product;
 }
 
+/* Whether the query names the value of a column more than once. */
+static bool uses_twice(const tmi_sql_pass *pass)
+{
+    for (size_t c = 0; c < pass->layout->column_count; c++) {
+        char name[32];
+        size_t uses = has_key(pass, c);
+        snprintf(name, sizeof name, "v%zu", c);
+        for (size_t i = 0; i < pass->sum_count; i++)
+            for (const char *at = pass->sums[i]; (at = strstr(at, name)); at += strlen(name))
+                uses += at[strlen(name)] < '0' || at[strlen(name)] > '9';
+        if (uses > 1) return true;
+    }
+    return false;
+}
+
 tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err)
 {
     size_t step;
-    tamis_status status = tmi_sql_values(&step, sql, source, err);
+    tamis_status status = tmi_sql_values(&step, sql, source, uses_twice(pass), err);
     if (status != TAMIS_OK) return status;
-    tmi_text_put(sql, " SELECT '0'::bigint");
+    tmi_text_put(sql, pass->key_count > 0 ? " SELECT " : " SELECT 0");
     for (size_t k = 0; k < pass->key_count; k++) {
-        tmi_text_format(sql, " + coalesce(v%zu, %zu) * ", pass->keys[k],
+        tmi_text_format(sql, "%scoalesce(v%zu, %zu)", k > 0 ? " + " : "", pass->keys[k],
                         pass->layout->columns[pass->keys[k]]->value_count);
+        if (worth_of_key(pass, k) == 1) continue;
+        tmi_text_put(sql, " * ");
         tmi_sql_integer(sql, worth_of_key(pass, k));
     }
     tmi_text_put(sql, ", count(*)");

@@ -21,6 +21,7 @@ void tmi_sql_integer(tmi_text *sql, int64_t value)
     tmi_text_format(sql, "'%lld'::bigint", (long long)value);
 }
 
+#define BLANKS "E' \\t\\n\\x0b\\f\\r'"
 #define LARGEST "'1.7976931348623157e308'::float8"
 
 /* Begins step number `step`, which has all columns of the one before it. */
@@ -31,7 +32,7 @@ static void begin_step(tmi_text *sql, size_t step)
 
 static void end_step(tmi_text *sql, size_t step)
 {
-    tmi_text_format(sql, " FROM s%zu OFFSET 0)", step - 1);
+    tmi_text_format(sql, " FROM s%zu OFFSET '0'::bigint)", step - 1);
 }
 
 /* ---- cells ---- */
@@ -77,9 +78,10 @@ static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type,
                         type == TMI_SQL_NUMERIC ? 'n' : 'f', c);
         return;
     }
-    tmi_text_put(sql, "btrim(");
+    const bool is_category = column->kind == TMI_CATEGORY;
+    if (!is_category) tmi_text_put(sql, "btrim(");
     tmi_sql_name(sql, column->name);
-    tmi_text_format(sql, "::text, E' \\t\\n\\x0b\\f\\r') COLLATE \"C\" AS t%zu, ", c);
+    tmi_text_format(sql, "::text%s COLLATE \"C\" AS %c%zu, ", is_category ? "" : ", " BLANKS ")", is_category ? 'c' : 't', c);
 }
 
 /* A text that is a number, as tmi_number_in has it: x3 is the number without its underscores and leading plus, NULL if this
@@ -121,15 +123,16 @@ static void put_numerics(tmi_text *sql, const tmi_sql_source *source, size_t *st
 size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source)
 {
     size_t step = 0;
-    bool texts = false, numerics = false;
+    bool texts = false, numerics = false, trimmed = false;
     tmi_text_put(sql, "WITH s0 AS (SELECT ");
     for (size_t c = 0; c < source->layout->column_count; c++) {
         if (!tmi_is_read(source->layout->columns[c])) continue;
         put_cell(sql, source->layout->columns[c], source->types[c], c);
         texts = texts || is_text_number(source, c);
         numerics = numerics || is_numeric_number(source, c);
+        trimmed = trimmed || source->layout->columns[c]->kind == TMI_LABEL || is_text_number(source, c);
     }
-    tmi_text_format(sql, "1 AS one FROM %s OFFSET 0)", source->table);
+    tmi_text_format(sql, "1 AS one FROM %s%s)", source->table, trimmed ? " OFFSET '0'::bigint" : "");
     if (texts) put_texts(sql, source, &step);
     if (texts || numerics) put_numerics(sql, source, &step);
     return step;
@@ -167,19 +170,19 @@ static void put_entry_text(tmi_text *sql, const entry *e)
 /* A search tree: the texts in the order of their bytes, halved until few are left. */
 #define FEW 3
 
-static void put_tree(tmi_text *sql, size_t c, const entry *list, size_t count)
+static void put_tree(tmi_text *sql, const char *text, const entry *list, size_t count)
 {
     if (count > FEW) {
-        tmi_text_format(sql, "CASE WHEN t%zu < ", c);
+        tmi_text_format(sql, "CASE WHEN %s < ", text);
         put_entry_text(sql, &list[count / 2]);
         tmi_text_put(sql, " THEN ");
-        put_tree(sql, c, list, count / 2);
+        put_tree(sql, text, list, count / 2);
         tmi_text_put(sql, " ELSE ");
-        put_tree(sql, c, list + count / 2, count - count / 2);
+        put_tree(sql, text, list + count / 2, count - count / 2);
         tmi_text_put(sql, " END");
         return;
     }
-    tmi_text_format(sql, "CASE t%zu", c);
+    tmi_text_format(sql, "CASE %s", text);
     for (size_t i = 0; i < count; i++) {
         tmi_text_put(sql, " WHEN ");
         put_entry_text(sql, &list[i]);
@@ -207,9 +210,16 @@ static tamis_status put_code(tmi_text *sql, const tmi_column *column, size_t c, 
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || compare_texts(list[i].text, list[kept - 1].text) != 0) list[kept++] = list[i];
     tmi_text_put(sql, ", ");
-    if (missing >= 0) tmi_text_format(sql, "CASE WHEN t%zu IS NULL THEN %lld ELSE ", c, (long long)missing);
-    put_tree(sql, c, list, kept);
-    if (missing >= 0) tmi_text_put(sql, " END");
+    if (missing >= 0) tmi_text_format(sql, "CASE WHEN c%zu IS NULL THEN %lld ELSE ", c, (long long)missing);
+    /* Trimming is slow, and few texts have blanks around them: it is tried last. */
+    char text[32], trimmed[64];
+    snprintf(text, sizeof text, "c%zu", c);
+    snprintf(trimmed, sizeof trimmed, "btrim(c%zu, " BLANKS ")", c);
+    tmi_text_put(sql, "coalesce(");
+    put_tree(sql, text, list, kept);
+    tmi_text_format(sql, ", CASE WHEN c%zu <> %s THEN ", c, trimmed);
+    put_tree(sql, trimmed, list, kept);
+    tmi_text_put(sql, missing >= 0 ? " END) END" : " END)");
     tmi_text_format(sql, " AS v%zu", c);
     tmi_free(list);
     return TAMIS_OK;
@@ -426,7 +436,7 @@ static void put_unit(tmi_text *sql, const tmi_layout *layout, size_t *step)
     tmi_text_put(sql, ")");
 }
 
-tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, tamis_error *err)
 {
     const tmi_layout *layout = source->layout;
     size_t depth = 0;
@@ -442,7 +452,10 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         groups = groups || column->kind == TMI_GROUPS;
         depth = depth_of(column) > depth ? depth_of(column) : depth;
     }
-    end_step(sql, *step);
+    if (kept || by || groups || layout->request->unit || depth > 0)
+        end_step(sql, *step);
+    else
+        tmi_text_format(sql, " FROM s%zu)", *step - 1);
     if (by) begin_step(sql, ++*step);
     for (size_t c = 0; by && c < layout->column_count; c++)
         if (layout->columns[c]->kind == TMI_NUMBER && layout->columns[c]->by) put_number(sql, source, c);

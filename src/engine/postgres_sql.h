@@ -1,9 +1,9 @@
 /* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
  *
  * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT s0.*, ... FROM s0), each adding columns by name: t3 is the
- * trimmed text of column 3 of the layout, f3 its number, v3 its point or code. What is missing is NULL. OFFSET 0 keeps a
- * step from being merged into the next one, which would compute its columns once for every use; it costs nothing else,
- * also with parallel workers.
+ * trimmed text of column 3 of the layout, c3 its text as it stands, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
+ * keeps a step from being merged into the next one, which would compute its columns once for every use. (OFFSET 0 would too,
+ * but it becomes a bigint only after the planner has looked whether parallel workers may be used, and then they may not.)
  *
  * No error may depend on a value. PostgreSQL raises where C rounds: on a text that is no number, on a number outside the
  * range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these has its guard here.
@@ -30,14 +30,15 @@ typedef struct tmi_sql_source {
     const tmi_sql_type *types; /* of the columns of the layout that are read */
 } tmi_sql_source;
 
-/* The steps up to the texts (t) and numbers (f) of the columns that are read. Gives the number of the last step. */
+/* The steps up to the texts (t of labels, c of categories) and numbers (f) of the columns that are read. Gives the number of the last step. */
 size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source);
 
 /* The same and one step more: the codes (v) of the categories. */
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
 
-/* All steps up to the points and codes (v) of all columns of a request, of the rows that count. */
-tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
+/* All steps up to the points and codes (v) of all columns of a request, of the rows that count. `kept`: each is computed once,
+ * which costs a little where each is used once anyway. */
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, tamis_error *err);
 
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);

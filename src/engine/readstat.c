@@ -387,9 +387,9 @@ static void ignore_error(const char *message, void *context)
 
 static tamis_status tell_trouble(const reading *r, readstat_error_t error, const char *kind, tamis_error *err)
 {
+    if (r->status != TAMIS_OK) return r->status; /* not all its readers end when they are told so */
     switch (error) {
     case READSTAT_OK: return TAMIS_OK;
-    case READSTAT_ERROR_USER_ABORT: return r->status;
     case READSTAT_ERROR_MALLOC: return tmi_fail_memory(err);
     case READSTAT_ERROR_CONVERT: case READSTAT_ERROR_CONVERT_BAD_STRING: case READSTAT_ERROR_CONVERT_SHORT_STRING:
     case READSTAT_ERROR_CONVERT_LONG_STRING: case READSTAT_ERROR_UNSUPPORTED_CHARSET:

@@ -464,7 +464,7 @@ static void the_example_survey(void **state)
 
     tamis_run_options options = {.engine = "abacus"};
     assert_int_equal(tamis_release_run(&r, plan, NULL, &options, &err), TAMIS_INVALID);
-    assert_string_equal(err.message, "engine: abacus is unknown; use duckdb or memory");
+    assert_string_equal(err.message, "engine: abacus is unknown; use duckdb, memory, postgres or readstat");
     tamis_plan_free(plan);
 }
 

@@ -1,0 +1,99 @@
+/* Sums inside PostgreSQL.
+ *
+ *     tests/engine/with_postgres bench-postgres [ROWS]
+ *
+ * 20 grouped weighted totals, sum of weight * value by a group of 20, both clamped: tamis' exact integers beside the server's
+ * own sum of doubles, without parallel workers and with one, in turns, the best of some rounds.                      */
+#include <libpq-fe.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine/engine.h"
+
+#define GROUPS 20
+#define ROUNDS 3
+
+static const char make[] =
+    "CREATE UNLOGGED TABLE weighted AS SELECT 'group ' || lpad((hashint8(i) & 1048575) %% 20 || '', 2, '0') AS g, 1 + (hashint8(i + 1) & "
+    "1048575) / 23e3::float8 AS w, (hashint8(i + 2) & 1048575) / 6e3::float8 AS v FROM generate_series(1, %lld::bigint) i";
+static const char plain[] =
+    "SELECT g, sum(least(greatest(w, '1'::float8), '40'::float8) * least(greatest(v, '0'::float8), '150'::float8)) FROM weighted GROUP "
+    "BY g";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+_Noreturn static void stop(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(1);
+}
+
+static void run_sql(PGconn *connection, const char *sql)
+{
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK) stop(PQerrorMessage(connection));
+    PQclear(result);
+}
+
+static void ask_tamis(const char *connection, unsigned threads)
+{
+    static char names[GROUPS][16];
+    static const char *values[GROUPS];
+    for (int i = 0; i < GROUPS; i++) {
+        snprintf(names[i], sizeof names[i], "group %02d", i);
+        values[i] = names[i];
+    }
+    const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = values, .value_count = GROUPS};
+    const tmi_column w = {.name = "w", .grid = {1, 40, 0x1p-20, 1 << 20, 40 << 20}};
+    const tmi_column v = {.name = "v", .grid = {0, 150, 0x1p-10, 0, 150 << 10}};
+    const tmi_column *const by[] = {&g};
+    const tmi_measure total = {.factors = {{&w, 0}, {&v, 0}}, .factor_count = 2, .shift = 10, .low = 0, .high = INT64_C(1) << 40};
+    const tmi_table table = {by, 1, &total, 1};
+    const tmi_request request = {.tables = &table, .table_count = 1};
+    const tmi_source source = {.connections = &connection, .connection_count = 1, .table = "weighted"};
+    tmi_int128 answers[GROUPS], *const places[] = {answers};
+    tmi_engine *engine;
+    tamis_error err = {0};
+    if (tmi_engine_postgres(&engine, &source, threads, &err) != TAMIS_OK ||
+        engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK)
+        stop(err.message);
+    engine->free(engine);
+}
+
+int main(int argc, char **argv)
+{
+    const char *text = getenv("TAMIS_TEST_POSTGRES");
+    const long long rows = argc > 1 ? atoll(argv[1]) : 5000000;
+    char sql[1024];
+    if (!text) stop("there is no PostgreSQL: run this by tests/engine/with_postgres");
+    PGconn *connection = PQconnectdb(text);
+    snprintf(sql, sizeof sql, make, rows);
+    run_sql(connection, sql);
+    run_sql(connection, "VACUUM ANALYZE weighted");
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        double best[2] = {1e9, 1e9};
+        snprintf(sql, sizeof sql, "SET max_parallel_workers_per_gather = %u", threads - 1);
+        run_sql(connection, sql);
+        for (int round = 0; round < ROUNDS; round++)
+            for (int which = 0; which < 2; which++) {
+                const double start = now();
+                if (which == 0)
+                    ask_tamis(text, threads);
+                else
+                    run_sql(connection, plain);
+                best[which] = fmin(best[which], now() - start);
+            }
+        for (int which = 0; which < 2; which++)
+            printf("{\"what\": \"postgres totals %s, threads %u\", \"n\": %lld, \"seconds\": %.4f}\n", which == 0 ? "tamis" : "plain",
+                   threads, rows, best[which]);
+    }
+    PQfinish(connection);
+    return 0;
+}
