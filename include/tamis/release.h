@@ -51,8 +51,8 @@ typedef struct tamis_release tamis_release;
 /* Releases the statistics of a plan.
  *
  * Needs    a plan; `folder` does not exist yet (NULL: nothing is written); options may be NULL.
- * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv and
- *          measurements.json, complete or not at all; NULL and no folder on failure. It may outlive the plan.
+ * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv,
+ *          measurements.json and certificate.json, complete or not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
  *          before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
  *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
@@ -67,6 +67,9 @@ TAMIS_API tamis_status tamis_release_text(char **text, const tamis_release *rele
 
 /* measurements.json: the noisy integers with their exact noise laws. */
 TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err);
+
+/* certificate.json: everything that the guarantee follows from; <tamis/verify.h> checks it. */
+TAMIS_API tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err);
 
 /* ---- without protection ---- */
 

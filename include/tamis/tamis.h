@@ -25,5 +25,6 @@
 #include <tamis/setting.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
+#include <tamis/verify.h>
 
 #endif

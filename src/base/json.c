@@ -82,11 +82,16 @@ const tmi_json *tmi_json_get(const tmi_json *object, const char *key)
     return out_of(json_object_get(in(object), key));
 }
 
-const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count)
+const char *tmi_json_next_key(const tmi_json *object, const char *key)
 {
     json_t *root = (json_t *)(uintptr_t)(const void *)object; /* jansson's iterators want it unqualified; nothing changes */
-    for (void *at = json_object_iter(root); at; at = json_object_iter_next(root, at)) {
-        const char *key = json_object_iter_key(at);
+    void *at = key ? json_object_iter_next(root, json_object_iter_at(root, key)) : json_object_iter(root);
+    return at ? json_object_iter_key(at) : NULL;
+}
+
+const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count)
+{
+    for (const char *key = tmi_json_next_key(object, NULL); key; key = tmi_json_next_key(object, key)) {
         size_t i = 0;
         while (i < count && strcmp(keys[i], key) != 0) i++;
         if (i == count) return key;

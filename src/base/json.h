@@ -30,6 +30,9 @@ size_t tmi_json_size(const tmi_json *list_or_object);
 const tmi_json *tmi_json_at(const tmi_json *list, size_t index);
 const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL if absent */
 
+/* The key after `key`; NULL: the first one. NULL after the last one. In the order of the document. */
+const char *tmi_json_next_key(const tmi_json *object, const char *key);
+
 /* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
 

@@ -70,6 +70,13 @@ tamis_status tmi_fault_note(tmi_faults *faults, tamis_error *err, const char *fi
     __attribute__((format(printf, 4, 5)));
 void tmi_faults_clear(tmi_faults *faults);
 
+/* [{"field", "message"}, ...], and the same as lines. */
+void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults);
+void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
+
+/* The bytes of a certificate, or of what stands beside it; the caller frees them, whatever happens. INVALID, SYSTEM. */
+tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
+
 /* ---- entries ---- */
 
 /* The hash of an entry after `before`. */

@@ -51,3 +51,36 @@ done:
     }
     return status;
 }
+
+static tamis_status add_to(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
+{
+    tmi_sums more;
+    tamis_status status = tmi_sums_add(&more, sums, budget, amount, err);
+    if (status != TAMIS_OK) return status;
+    tmi_sums_clear(sums);
+    *sums = more;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_ledger_sums(tmi_sums *before, tmi_sums *now, const tamis_ledger *ledger, const char *survey, int64_t entry,
+                             tamis_error *err)
+{
+    const tmi_ledger_account *a = tmi_book_account(&ledger->book, survey);
+    tamis_status status = TAMIS_OK;
+    *before = *now = (tmi_sums){0};
+    if (!a) return tmi_fail(err, TAMIS_INVALID, "survey: it has no account in the ledger");
+    TMI_TRY(tmi_sums_begin(before, &a->budget, err));
+    TMI_TRY(tmi_sums_begin(now, &a->budget, err));
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        if (&ledger->book.accounts[c->account] != a) continue;
+        if (c->number < entry) TMI_TRY(add_to(before, &a->budget, &c->amount, err));
+        TMI_TRY(add_to(now, &a->budget, &c->amount, err));
+    }
+done:
+    if (status != TAMIS_OK) {
+        tmi_sums_clear(before);
+        tmi_sums_clear(now);
+    }
+    return status;
+}

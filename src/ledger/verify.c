@@ -13,7 +13,7 @@
 /* A certificate: a few kilobytes, with many statistics megabytes. */
 #define LARGEST_CERTIFICATE ((size_t)64 << 20)
 
-static tamis_status read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err)
+tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err)
 {
     struct stat facts;
     tamis_status status = TAMIS_OK;
@@ -86,7 +86,7 @@ static tamis_status check_certificate(tmi_store *file, const char *path, tmi_fau
     char *bytes = NULL, field[64];
     size_t length, name = strlen(path);
     claim c;
-    TMI_TRY(read_certificate(&bytes, &length, path, err));
+    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
     status = tmi_json_read(&document, bytes, length, &reason);
     if (status != TAMIS_OK) {
         tmi_fail(err, status, "%s: %s", path, reason.message);
@@ -134,6 +134,25 @@ done:
     return status;
 }
 
+void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < faults->count; i++) {
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "field");
+        tmi_json_put_string(out, faults->list[i].field);
+        tmi_json_key(out, "message");
+        tmi_json_put_string(out, faults->list[i].message);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
+void tmi_faults_write(tmi_text *text, const tmi_faults *faults)
+{
+    for (size_t i = 0; i < faults->count; i++) tmi_text_format(text, "%s: %s\n", faults->list[i].field, faults->list[i].message);
+}
+
 static tamis_status write_faults(char **text, const tmi_faults *faults, bool json, tamis_error *err)
 {
     tmi_text t;
@@ -145,24 +164,11 @@ static tamis_status write_faults(char **text, const tmi_faults *faults, bool jso
         tmi_json_key(&out, "ok");
         tmi_json_put_boolean(&out, faults->count == 0);
         tmi_json_key(&out, "problems");
-        tmi_json_open(&out, '[');
-    }
-    for (size_t i = 0; i < faults->count; i++) {
-        if (!json) {
-            tmi_text_format(&t, "%s: %s\n", faults->list[i].field, faults->list[i].message);
-            continue;
-        }
-        tmi_json_open(&out, '{');
-        tmi_json_key(&out, "field");
-        tmi_json_put_string(&out, faults->list[i].field);
-        tmi_json_key(&out, "message");
-        tmi_json_put_string(&out, faults->list[i].message);
-        tmi_json_close(&out, '}');
-    }
-    if (json) {
-        tmi_json_close(&out, ']');
+        tmi_faults_put(&out, faults);
         tmi_json_close(&out, '}');
         tmi_text_put(&t, "\n");
+    } else {
+        tmi_faults_write(&t, faults);
     }
     return tmi_text_take(text, &t, err);
 }

@@ -92,20 +92,31 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
 
 /* ---- which noise ---- */
 
-static tamis_status fits(bool *fits, double rho, const tmi_plan_loss *loss, tamis_error *err)
+/* Whether the conversion of rho meets (epsilon, delta). */
+static tamis_status fits_exactly(bool *fits, const tamis_number *rho, const tmi_plan_loss *loss, tamis_error *err)
 {
-    tamis_number *exact = NULL;
     tamis_profile *profile = NULL;
     tamis_bound delta;
     tamis_status status;
     *fits = false;
-    TMI_TRY(tmi_number_double(&exact, rho, err));
-    TMI_TRY(tamis_profile_zcdp(&profile, exact, err));
+    TMI_TRY(tamis_profile_zcdp(&profile, rho, err));
     TMI_TRY(tamis_profile_delta(&delta, profile, loss->epsilon, err));
     *fits = delta.upper <= tmi_number_down(loss->delta);
 
 done:
     tamis_profile_free(profile);
+    return status;
+}
+
+static tamis_status fits(bool *fits, double rho, const tmi_plan_loss *loss, tamis_error *err)
+{
+    tamis_number *exact = NULL;
+    tamis_status status;
+    *fits = false;
+    TMI_TRY(tmi_number_double(&exact, rho, err));
+    TMI_TRY(fits_exactly(fits, exact, loss, err));
+
+done:
     tamis_number_free(exact);
     return status;
 }
@@ -217,6 +228,18 @@ done:
     return status;
 }
 
+static tamis_status set_scales(tmi_schedule *s, tmi_measurement *m, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; h < m->law_count; h++) {
+        TMI_TRY(set_scale(&m->laws[h], s, m->part, err));
+        TMI_TRY(check_scale(s, m, m->laws[h].scale, err));
+    }
+
+done:
+    return status;
+}
+
 static tamis_status set_parts(tmi_schedule *s, const tamis_number *whole, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -233,10 +256,44 @@ static tamis_status set_parts(tmi_schedule *s, const tamis_number *whole, tamis_
         tmi_measurement *m = &s->measurements[j];
         tmi_term share = tmi_div(&e, tmi_int(&e, (int64_t)m->brought), tmi_int(&e, all));
         TMI_TRY(tmi_exact_copy(&m->part, &e, tmi_mul(&e, whole, share)));
-        for (size_t h = 0; h < m->law_count; h++) {
-            TMI_TRY(set_scale(&m->laws[h], s, m->part, err));
-            TMI_TRY(check_scale(s, m, m->laws[h].scale, err));
-        }
+        TMI_TRY(set_scales(s, m, err));
+    }
+
+done:
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* ---- parts that were chosen before ---- */
+
+static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis_number *whole, tamis_error *err)
+{
+    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    *allowed = false;
+    if (s->gaussian && loss->delta) return fits_exactly(allowed, whole, loss, err);
+    const tamis_number *most = s->gaussian ? loss->rho : loss->epsilon;
+    *allowed = most && tmi_number_compare(whole, most) <= 0;
+    return TAMIS_OK;
+}
+
+/* Positive parts, one a measurement, and their sum, which must be what the plan allows or less. */
+static tamis_status take_parts(tmi_schedule *s, const tmi_parts *parts, tamis_number **whole, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term sum = tmi_int(&e, 0);
+    tamis_status status = TAMIS_OK;
+    bool right = parts->count == s->measurement_count;
+    s->gaussian = parts->rho;
+    for (size_t j = 0; right && j < parts->count; j++) {
+        right = tmi_number_sign(parts->list[j]) > 0;
+        sum = tmi_add(&e, sum, parts->list[j]);
+    }
+    TMI_TRY(tmi_exact_copy(whole, &e, sum));
+    if (right && parts->count > 0) TMI_TRY(is_allowed(&right, s, *whole, err));
+    if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the parts of the budget are not what the plan allows"));
+    for (size_t j = 0; j < parts->count; j++) {
+        TMI_TRY(tmi_number_copy(&s->measurements[j].part, parts->list[j], err));
+        TMI_TRY(set_scales(s, &s->measurements[j], err));
     }
 
 done:
@@ -273,15 +330,19 @@ done:
     return status;
 }
 
-tamis_status tmi_budget_split(tmi_schedule *s, tamis_error *err)
+tamis_status tmi_budget_split(tmi_schedule *s, const tmi_parts *parts, tamis_error *err)
 {
     tamis_number *whole = NULL;
     tamis_status status = TAMIS_OK;
     double *demands = tmi_alloc(s->measurement_count, sizeof *demands);
     if (!demands) return tmi_fail_memory(err);
-    TMI_TRY(choose_noise(s, demands, &whole, err));
-    weigh_tables(s, demands, s->gaussian);
-    TMI_TRY(set_parts(s, whole, err));
+    if (parts) {
+        TMI_TRY(take_parts(s, parts, &whole, err));
+    } else {
+        TMI_TRY(choose_noise(s, demands, &whole, err));
+        weigh_tables(s, demands, s->gaussian);
+        TMI_TRY(set_parts(s, whole, err));
+    }
     if (s->measurement_count > 0) {
         s->spent = whole;
         whole = NULL;

@@ -154,8 +154,7 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_sampling *s, siz
 
 /* ---- sensitivity ---- */
 
-/* Whether every record adds to some cell, whatever it holds. */
-static bool never_left_out(const tmi_measurement *m, const tmi_sampling *s)
+bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
 {
     const tmi_quantity *q = &m->quantity;
     bool x = !q->x || (q->x->missing == TMI_AS_VALUE && !q->x->conditions && !q->x->by_stratum);
@@ -203,7 +202,7 @@ static tamis_status set_sensitivity(tmi_law *law, const tmi_measurement *m, cons
     TMI_TRY(tmi_number_ratio(&low, law->low, 1, err));
     TMI_TRY(tmi_number_ratio(&high, law->high, 1, err));
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
-    tamis_contribution c = {.values = {low, high}, .weights = {{one, one}}, .left_out = !never_left_out(m, s),
+    tamis_contribution c = {.values = {low, high}, .weights = {{one, one}}, .left_out = !tmi_never_left_out(m, s),
                             .design_protected = privacy->design_protected, .cells = (int64_t)m->movable,
                             .rows_per_unit = privacy->rows_per_unit > 1 ? privacy->rows_per_unit : 1};
     bool weights_move = privacy->design_protected && m->quantity.weighing != TMI_UNWEIGHED;

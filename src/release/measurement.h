@@ -61,6 +61,9 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_sampling *sam
                                      tamis_error *err);
 void tmi_measurement_clear(tmi_measurement *m);
 
+/* Whether every record adds to some cell, whatever it holds. */
+bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *sampling);
+
 /* The grid of x (or y) in a stratum, and what one point is worth. An indicator has the points 0 and 1. */
 tmi_grid tmi_grid_in(const tmi_plan_column *column, size_t stratum);
 

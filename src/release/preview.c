@@ -39,7 +39,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     if (!p) return tmi_fail_memory(err);
     tmi_asking asking = {0}; /* that it can be made is the answer */
     tamis_status status;
-    TMI_TRY(tmi_schedule_make(&p->schedule, plan, err));
+    TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, plan->ledger, false, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);

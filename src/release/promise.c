@@ -80,7 +80,7 @@ static bool is_census(const tmi_schedule *schedule)
 }
 
 /* Value of the key "setting": what is compared with what, as the paper's specifications say it. */
-static void put_setting(tmi_json_out *out, const tmi_schedule *schedule)
+void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tmi_plan_privacy *privacy = &schedule->plan->privacy;
     const tamis_setting *s = privacy->setting;
@@ -144,7 +144,7 @@ static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
     losses_clear(&l);
 }
 
-static void put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tmi_outsider *o = &schedule->outsider;
     if (!o->proved) {
@@ -173,18 +173,23 @@ static void put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, '}');
 }
 
+void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    put_loss(out, tmi_number_bound(schedule->epsilon), tmi_number_bound(schedule->delta));
+}
+
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tmi_outsider *outsider = &schedule->outsider;
     tmi_json_open(out, '{');
     tmi_json_key(out, "setting");
-    put_setting(out, schedule);
+    tmi_put_setting(out, schedule);
     tmi_json_key(out, "specification");
     tmi_put_specification(out, schedule);
     tmi_json_key(out, "sample");
-    put_loss(out, tmi_number_bound(schedule->epsilon), tmi_number_bound(schedule->delta));
+    tmi_put_sample_loss(out, schedule);
     tmi_json_key(out, "outsider");
-    put_outsider_loss(out, schedule);
+    tmi_put_outsider_loss(out, schedule);
     if (!outsider->proved) {
         tmi_json_key(out, "outsider_reason");
         tmi_json_put_string(out, outsider->reason);

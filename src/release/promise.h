@@ -12,6 +12,12 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
  * "meaning"}. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
 
+/* Its parts: {protect, given, design_variables, secret_sample}; {epsilon, delta} of a sampled unit; {epsilon, delta, theorem,
+ * by_stratum} of an outsider, or null. */
+void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule);
+
 /* {"epsilon": {lower, upper}, "delta": {lower, upper}}, or {"rho": {lower, upper}} */
 void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 

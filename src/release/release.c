@@ -1,7 +1,10 @@
 /* The texts of a release. */
 #include "release/release.h"
 
+#include <string.h>
+
 #include "base/integer.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "release/promise.h"
 
@@ -89,6 +92,14 @@ tamis_status tamis_release_measurements(char **text, const tamis_release *releas
     return tmi_text_take(text, &json, err);
 }
 
+tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    if (status != TAMIS_OK) return status;
+    *text = tmi_copy_text(release->certificate, strlen(release->certificate));
+    return *text ? TAMIS_OK : tmi_fail_memory(err);
+}
+
 tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
@@ -102,7 +113,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_write_promise(&t, s, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {
-        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json\n", release->folder);
+        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json\n", release->folder);
     }
     return tmi_text_take(text, &t, err);
 }

@@ -12,6 +12,7 @@ struct tamis_release {
     tmi_int128 **noisy; /* for each measurement one integer a cell: truth + noise */
     tmi_results results;
     tmi_account account;
+    char *certificate; /* its text */
     char *folder; /* where the files are; NULL: nowhere */
 };
 

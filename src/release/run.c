@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "engine/source.h"
+#include "release/certificate.h"
 #include "release/folder.h"
 #include "release/inventory.h"
 #include "release/noise_law.h"
@@ -22,6 +23,7 @@ void tamis_release_free(tamis_release *release)
     tmi_results_clear(&release->results);
     tmi_account_clear(&release->account);
     tmi_schedule_clear(&release->schedule);
+    tmi_free(release->certificate);
     tmi_free(release->folder);
     tmi_free(release);
 }
@@ -154,7 +156,8 @@ static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_erro
         tamis_status (*write)(char **text, const tamis_release *release, tamis_error *err);
     } files[] = {{"release.json", tamis_release_json},
                  {"release.csv", tamis_release_csv},
-                 {"measurements.json", tamis_release_measurements}};
+                 {"measurements.json", tamis_release_measurements},
+                 {"certificate.json", tamis_release_certificate}};
     tamis_status status = TAMIS_OK;
     char *text = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -198,16 +201,33 @@ static tamis_status keep(tamis_release *r, tamis_error *err)
     return status;
 }
 
+/* What the guarantee follows from, and the hash of the numbers. */
+static tamis_status certify(tamis_release *r, tmi_certificate *certificate, tamis_error *err)
+{
+    char *text = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_certificate_account(certificate, &r->account, err));
+    TMI_TRY(tamis_release_measurements(&text, r, err));
+    tmi_sha256_text(certificate->measurements, text, strlen(text));
+    TMI_TRY(tmi_certificate_write(&r->certificate, certificate, err));
+
+done:
+    tmi_free(text);
+    return status;
+}
+
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
 {
     tmi_asking asking = {0};
     tmi_folder folder = {0};
+    tmi_certificate certificate = {0};
     tamis_status status;
     *release = NULL;
     tamis_release *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
-    TMI_TRY(tmi_schedule_make(&r->schedule, plan, err));
+    TMI_TRY(tmi_schedule_make(&r->schedule, plan, NULL, err));
+    TMI_TRY(tmi_certificate_of(&certificate, &r->schedule, err)); /* a plan that has none costs nothing */
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
@@ -217,6 +237,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     else TMI_TRY(measure(r, &asking, engine, run, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
     TMI_TRY(read_results(r, &asking.groups, err));
+    TMI_TRY(certify(r, &certificate, err));
     if (run->folder) TMI_TRY(write_files(r, &folder, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
     if (r->account.ledger && !repeated) TMI_TRY(keep(r, err));
@@ -227,6 +248,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 done:
     tmi_asking_clear(&asking);
     tmi_folder_clear(&folder);
+    tmi_certificate_clear(&certificate);
     tamis_release_free(r);
     return status;
 }

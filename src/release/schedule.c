@@ -298,7 +298,7 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
-tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err)
 {
     tamis_status status;
     *s = (tmi_schedule){.plan = tmi_plan_hold(plan)};
@@ -315,7 +315,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, tamis_er
     }
     TMI_TRY(tmi_postprocess_check(plan, err));
     TMI_TRY(choose_tables(s, err));
-    TMI_TRY(tmi_budget_split(s, err));
+    TMI_TRY(tmi_budget_split(s, parts, err));
     TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->epsilon, s->delta, err));
 
 done:

@@ -38,13 +38,22 @@ typedef struct tmi_schedule {
     tmi_outsider outsider;
 } tmi_schedule;
 
-/* Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
+/* Parts of a budget that were chosen before: those of a certificate. */
+typedef struct tmi_parts {
+    bool rho; /* else epsilons */
+    tamis_number **list; /* one a measurement */
+    size_t count;
+} tmi_parts;
+
+/* `parts` NULL: they are chosen; else they must add up to no more than the plan allows.
+ *
+ * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty.                                                                                            */
-tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
-tamis_status tmi_budget_split(tmi_schedule *schedule, tamis_error *err);
+tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_parts *parts, tamis_error *err);
 
 /* The table of a role; NULL if there is none. */
 const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statistic, tmi_role role);

@@ -39,6 +39,8 @@ def each_help(name, arguments):
 def each_example(command, line):
     def runs():
         with folder_with_plan() as folder:
+            if command == "verify":
+                assert tamis("release", "plan.yaml", cwd=folder).returncode == OK
             if command.startswith("ledger "):
                 schools(folder / "schools.ledger")
             done = shell(line, cwd=folder)

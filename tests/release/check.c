@@ -79,7 +79,7 @@ static void tables_are_shared_and_the_budget_is_split(void **state)
                                "  - {total: x, by: g, budget_share: 3}\n" /* the sums by g that the mean uses too */
                                "  - {mean: x}\n");
     tmi_schedule s;
-    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     /* The grid of x is 20..60 half units. */
     assert_int_equal(s.measurement_count, 7);
     assert_measurement(&s, "rows by g", 0, 2);
@@ -103,7 +103,7 @@ static void a_mean_alone_is_centred(void **state)
     (void)state;
     tamis_plan *plan = plan_of(SRS, "3", "  - {mean: x, by: [g, h]}\n");
     tmi_schedule s;
-    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(s.measurement_count, 3);
     assert_measurement(&s, "sum of x by g, h", 40, 40);
     assert_measurement(&s, "rows with x by g, h", 0, 2);
@@ -122,7 +122,7 @@ static void parts_are_the_best_ones(void **state)
     (void)state;
     tamis_plan *plan = plan_of(SRS, "3", "  - {count: units, by: g}\n  - {count: units, by: h, budget_share: 8}\n  - total: x\n");
     tmi_schedule s;
-    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     /* errors relative to N/2 and N/3 at the shares 1 and 8: (9/4 * 8)^(1/3) */
     double ratio = part(&s, "rows by h") / part(&s, "rows by g");
     assert_true(fabs(ratio - cbrt(18)) < 2e-3 * ratio);
@@ -359,7 +359,7 @@ static void sums_stay_away_from_the_end_of_the_noise(void **state)
         tmi_schedule s;
         snprintf(filled, sizeof filled, text, cases[i].sample);
         assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", filled, strlen(filled), NULL), TAMIS_OK);
-        assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         const tmi_measurement *m = &s.measurements[0];
         assert_int_equal(m->shift, cases[i].shift);
         assert_int_equal(m->high, INT64_C(4000000000) >> cases[i].shift);

@@ -96,7 +96,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
     tmi_asking asking;
     tamis_error err = {0};
     tamis_rng *rng;
-    if (tmi_schedule_make(&s, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_asking_make(&asking, &s, &err), TAMIS_OK);
     assert_int_equal(tmi_asking_make_room(&asking, &err), TAMIS_OK);
     bits_from_seed(11);

@@ -427,7 +427,7 @@ static void csv_for_spreadsheets(void **state)
                                 "  - {count: units, by: se}\n  - {count: units, by: by_se}\n");
     tamis_release r = {0};
     char *text;
-    assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
     assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers,"

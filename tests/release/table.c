@@ -23,7 +23,7 @@ static void numbers_are_rounded_to_what_they_tell(void **state)
     (void)state;
     tamis_plan *plan = plan_of("srs: {population: 25000, sample: 100}", "20", "  - {count: units, by: g}\n  - {total: x}");
     tmi_schedule s;
-    assert_int_equal(tmi_schedule_make(&s, plan, NULL), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     tmi_result r = TMI_NO_RESULT;
     r.estimate = 12345, r.se = 1e-200, r.lower = r.upper = 12345, r.least = 0, r.most = 25000;
     assert_line(&s, r, "12,345      < 0.01  12,345 to 12,345"); /* not 201 decimals */

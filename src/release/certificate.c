@@ -1,0 +1,346 @@
+#include "release/certificate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/bound.h"
+#include "plan/json.h"
+#include "release/promise.h"
+#include "release/specification.h"
+
+void tmi_certificate_clear(tmi_certificate *c)
+{
+    tmi_free(c->plan_text);
+    tmi_free(c->version);
+    tmi_schedule_clear(&c->schedule);
+    tmi_sums_clear(&c->account.before);
+    tmi_sums_clear(&c->account.after);
+    *c = (tmi_certificate){0};
+}
+
+/* ---- the plan, out of its own text ---- */
+
+/* How to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left out. */
+static tamis_status readable(char **text, const char *plan_text, tamis_error *err)
+{
+    static const char before[] = "\"source\": {\"postgres\": {";
+    const char *found = strstr(plan_text, before);
+    tmi_text t;
+    tmi_text_init(&t);
+    if (found) {
+        size_t head = (size_t)(found - plan_text) + strlen(before);
+        tmi_text_add(&t, plan_text, head);
+        tmi_text_put(&t, strstr(found, "\"sharded_by\"") ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
+        tmi_text_put(&t, plan_text + head);
+    } else {
+        tmi_text_put(&t, plan_text);
+    }
+    return tmi_text_take(text, &t, err);
+}
+
+tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_parts *parts, tamis_error *err)
+{
+    char *text = NULL;
+    tamis_plan *plan = NULL;
+    tamis_status status;
+    *c = (tmi_certificate){0};
+    TMI_TRY(readable(&text, plan_text, err));
+    TMI_TRY(tamis_plan_read_text(&plan, name, text, strlen(text), err));
+    TMI_TRY(tmi_plan_json(&c->plan_text, plan, err));
+    TMI_TRY(tmi_schedule_make(&c->schedule, plan, parts, err));
+    c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
+    if (!c->version) TMI_TRY(tmi_fail_memory(err));
+
+done:
+    tmi_free(text);
+    tamis_plan_free(plan);
+    return status;
+}
+
+tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis_error *err)
+{
+    char *text = NULL;
+    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count};
+    tamis_status status;
+    *c = (tmi_certificate){0};
+    parts.list = tmi_alloc(s->measurement_count, sizeof *parts.list);
+    if (!parts.list) return tmi_fail_memory(err);
+    for (size_t i = 0; i < parts.count; i++) parts.list[i] = s->measurements[i].part;
+    TMI_TRY(tmi_plan_json(&text, s->plan, err));
+    TMI_TRY(tmi_certificate_begin(c, text, s->plan->name, &parts, err));
+
+done:
+    tmi_free(parts.list);
+    tmi_free(text);
+    return status;
+}
+
+tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, tamis_error *err)
+{
+    if (!a->kept || a->charged.entry == 0) return TAMIS_OK;
+    c->account.charged = true;
+    c->account.entry = a->charged.entry;
+    snprintf(c->account.hash, sizeof c->account.hash, "%s", a->charged.hash);
+    snprintf(c->account.time, sizeof c->account.time, "%s", a->charged.time);
+    c->account.repeated = a->charged.measurements != NULL;
+    return tmi_ledger_sums(&c->account.before, &c->account.after, a->ledger, c->schedule.plan->survey, a->charged.entry, err);
+}
+
+/* ---- pieces ---- */
+
+static void put_exact(tmi_json_out *out, const char *key, const tamis_number *number)
+{
+    tmi_json_key(out, key);
+    tmi_put_exact(out, number);
+}
+
+static void put_text(tmi_json_out *out, const char *key, const char *text)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_string(out, text);
+}
+
+static void put_integer(tmi_json_out *out, const char *key, int64_t value)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_integer(out, value);
+}
+
+static void put_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < count; i++) tmi_json_put_integer(out, list[i]);
+    tmi_json_close(out, ']');
+}
+
+/* What a row stands for: exact weights, and the grids on which they are integers. */
+static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
+{
+    tmi_json_open(out, '{');
+    put_integer(out, "rows", s->rows);
+    tmi_json_key(out, "rows_fixed");
+    tmi_json_put_boolean(out, s->rows_fixed);
+    tmi_json_key(out, "weights");
+    if (s->weights == TMI_ROWS) {
+        tmi_json_put_null(out);
+        put_exact(out, "step", s->step);
+        put_integer(out, "largest_point", s->most);
+    } else {
+        tmi_json_open(out, '[');
+        for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
+        tmi_json_close(out, ']');
+        put_exact(out, "step", s->step);
+        put_integers(out, "points", s->points, s->strata);
+        put_exact(out, "spread_step", s->spread_step);
+        put_integers(out, "spread_points", s->spread_points, s->strata);
+    }
+    tmi_json_close(out, '}');
+}
+
+static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        tmi_put_measurement(out, s, m);
+        put_integer(out, "cells_of_a_record", (int64_t)m->movable);
+        tmi_json_key(out, "may_be_left_out");
+        tmi_json_put_boolean(out, !tmi_never_left_out(m, &s->sampling));
+        put_integer(out, "limit", m->limit);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_composition(tmi_json_out *out, const tmi_schedule *s)
+{
+    tmi_json_open(out, '{');
+    put_text(out, "theorem", s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
+    put_text(out, "noise", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
+    put_exact(out, s->gaussian ? "rho" : "epsilon", s->spent);
+    if (s->gaussian) put_exact(out, "told_at_delta", s->delta);
+    tmi_json_close(out, '}');
+}
+
+static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '{');
+    put_exact(out, "epsilon", sums->eps);
+    put_exact(out, "delta", sums->delta);
+    put_exact(out, "rho", sums->rho);
+    tmi_json_close(out, '}');
+}
+
+static void put_entry(tmi_json_out *out, const tmi_certified *a)
+{
+    tmi_json_key(out, "ledger");
+    if (!a->charged) {
+        tmi_json_put_null(out);
+        tmi_json_key(out, "account");
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    put_integer(out, "entry", a->entry);
+    put_text(out, "hash", a->hash);
+    put_text(out, "time", a->time);
+    tmi_json_key(out, "repeated");
+    tmi_json_put_boolean(out, a->repeated);
+    tmi_json_close(out, '}');
+    tmi_json_key(out, "account");
+    tmi_json_open(out, '{');
+    put_sums(out, "before", &a->before);
+    put_sums(out, "after", &a->after);
+    tmi_json_close(out, '}');
+}
+
+/* ---- the whole account ---- */
+
+/* What follows from the sums of the account. */
+typedef struct whole {
+    tmi_coin budget;
+    tamis_number *eps, *delta; /* of a sampled unit by all of it */
+    tamis_spending spent, left;
+} whole;
+
+static void whole_clear(whole *w)
+{
+    tmi_coin_clear(&w->budget);
+    tamis_number_free(w->eps);
+    tamis_number_free(w->delta);
+}
+
+static tamis_status whole_make(whole *w, tmi_certificate *c, tamis_error *err)
+{
+    tmi_schedule *s = &c->schedule;
+    const tmi_plan_loss *b = &s->plan->budget;
+    const tamis_coin budget = {b->epsilon, b->delta, b->rho};
+    tmi_outsider outsider;
+    tamis_status status;
+    *w = (whole){0};
+    if (!c->account.charged) {
+        TMI_TRY(tmi_number_copy(&w->eps, s->epsilon, err));
+        return tmi_number_copy(&w->delta, s->delta, err);
+    }
+    TMI_TRY(tmi_coin_make(&w->budget, &budget, "budget", err));
+    TMI_TRY(tmi_sums_spending(&w->spent, &w->left, &c->account.after, &w->budget, err));
+    TMI_TRY(tmi_sums_sample(&w->eps, &w->delta, &c->account.after, &w->budget, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_outsider_make(&outsider, s->plan, w->eps, w->delta, err));
+    tmi_outsider_clear(&s->outsider);
+    s->outsider = outsider;
+
+done:
+    return status;
+}
+
+static void put_amplification(tmi_json_out *out, const tmi_schedule *s, const whole *w)
+{
+    tmi_json_open(out, '{');
+    put_text(out, "theorem", s->outsider.proved ? s->outsider.theorem : NULL);
+    if (!s->outsider.proved) put_text(out, "reason", s->outsider.reason);
+    put_exact(out, "epsilon", w->eps);
+    put_exact(out, "delta", w->delta);
+    tmi_json_close(out, '}');
+}
+
+static void put_guarantee(tmi_json_out *out, const tmi_certificate *c, const whole *w)
+{
+    const tmi_account a = {.has_spending = c->account.charged};
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "sample");
+    tmi_put_sample_loss(out, &c->schedule);
+    tmi_json_key(out, "outsider");
+    tmi_put_outsider_loss(out, &c->schedule);
+    tmi_json_key(out, "spent");
+    tmi_put_spending(out, &a, &w->spent);
+    tmi_json_key(out, "left");
+    tmi_put_spending(out, &a, &w->left);
+    tmi_json_close(out, '}');
+}
+
+/* ---- the file ---- */
+
+static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w)
+{
+    const tmi_schedule *s = &c->schedule;
+    put_integer(out, "tamis", 1);
+    put_text(out, "version", c->version);
+    tmi_json_key(out, "plan");
+    tmi_json_put_number(out, c->plan_text);
+    tmi_json_key(out, "setting");
+    tmi_put_setting(out, s);
+    tmi_json_key(out, "specification");
+    tmi_put_specification(out, s);
+    tmi_json_key(out, "sampling");
+    put_sampling(out, &s->sampling);
+    tmi_json_key(out, "measurements");
+    put_measurements(out, s);
+    tmi_json_key(out, "composition");
+    put_composition(out, s);
+    put_entry(out, &c->account);
+    tmi_json_key(out, "amplification");
+    put_amplification(out, s, w);
+    tmi_json_key(out, "declared_public");
+    tmi_put_declared(out, s->plan);
+    tmi_json_key(out, "not_covered");
+    tmi_put_not_covered(out, s);
+    tmi_json_key(out, "files");
+    tmi_json_open(out, '{');
+    put_text(out, "measurements.json", c->measurements);
+    tmi_json_close(out, '}');
+}
+
+/* Of the canonical text of all but the guarantee and the hash itself. */
+static tamis_status hash_body(char hash[TMI_SHA256_TEXT], const tmi_certificate *c, const whole *w, tamis_error *err)
+{
+    tmi_text body, canonical;
+    tmi_json_out out;
+    tmi_json *document = NULL;
+    tamis_status status = TAMIS_OK;
+    tmi_text_init(&body);
+    tmi_text_init(&canonical);
+    tmi_json_out_init(&out, &body, false);
+    tmi_json_open(&out, '{');
+    put_body(&out, c, w);
+    tmi_json_close(&out, '}');
+    if (body.failed) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_json_read(&document, body.bytes, body.length, err));
+    TMI_TRY(tmi_json_canonical(&canonical, document, err));
+    tmi_sha256_text(hash, canonical.bytes, canonical.length);
+
+done:
+    tmi_json_free(document);
+    tmi_text_clear(&canonical);
+    tmi_text_clear(&body);
+    return status;
+}
+
+tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err)
+{
+    char hash[TMI_SHA256_TEXT];
+    whole w;
+    tmi_text json;
+    tmi_json_out out;
+    tamis_status status;
+    *text = NULL;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    TMI_TRY(whole_make(&w, c, err));
+    TMI_TRY(hash_body(hash, c, &w, err));
+    tmi_json_open(&out, '{');
+    put_body(&out, c, &w);
+    tmi_json_key(&out, "guarantee");
+    put_guarantee(&out, c, &w);
+    put_text(&out, "hash", hash);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    status = tmi_text_take(text, &json, err);
+
+done:
+    whole_clear(&w);
+    tmi_text_clear(&json);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* The certificate of a release: everything that its guarantee follows from, without the data.
+ *
+ * It is a function of four things: the plan (as canonical JSON, which is again a plan), the parts of the budget, the account
+ * (which entry of the ledger, what was charged before and with it) and the SHA-256 of measurements.json. All the rest
+ * follows: the plan is read back out of its own text, the schedule is made again, and the certificate is written from that.
+ * To verify one is to write it again from what it says of these four and to compare the two leaf by leaf. What
+ * influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
+ *
+ * docs/certificate.md describes the file.                                                                            */
+#ifndef TMI_CERTIFICATE_H
+#define TMI_CERTIFICATE_H
+
+#include "base/sha256.h"
+#include "ledger/coin.h"
+#include "release/account.h"
+
+/* What the ledger says. */
+typedef struct tmi_certified {
+    bool charged; /* false: nothing was measured, or nobody keeps count; all else is empty then */
+    int64_t entry;
+    char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
+    bool repeated; /* returned as it was: `after` may hold later charges */
+    tmi_sums before, after;
+} tmi_certified;
+
+typedef struct tmi_certificate {
+    char *plan_text;
+    tmi_schedule schedule; /* of the plan as its text says it */
+    char *version;
+    tmi_certified account;
+    char measurements[TMI_SHA256_TEXT]; /* of measurements.json */
+} tmi_certificate;
+
+/* The plan's canonical text and its schedule; `parts` NULL: as chosen today. The account and the hash are the caller's
+ * to fill. Cleared by the caller, whatever happens.
+ *
+ * Errors   INVALID, REFUSED (text or parts are not those of a plan that can be released), UNABLE, SYSTEM.             */
+tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_parts *parts,
+                                   tamis_error *err);
+void tmi_certificate_clear(tmi_certificate *c);
+
+/* The certificate of a plan with the parts that its schedule has: what `tamis release` begins before it charges anything. */
+tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule, tamis_error *err);
+
+/* What the ledger says about the charge of a release. */
+tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
+
+/* The file. The outsider of the certificate's schedule becomes that of the whole account. The caller frees the text.
+ *
+ * Errors   UNABLE, SYSTEM.                                                                                           */
+tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err);
+
+/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks. */
+void tmi_put_declared(tmi_json_out *out, const tamis_plan *plan);
+
+#endif
