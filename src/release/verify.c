@@ -97,6 +97,14 @@ static void compare(comparison *c, const tmi_json *follows, const tmi_json *says
     else compare_leaves(c, follows, says, path);
 }
 
+/* What cannot be computed from what the file says is a problem of the file; what has failed here is not. */
+static tamis_status noted(comparison *c, const char *path, tamis_status status, const tamis_error *reason, tamis_error *err)
+{
+    if (status == TAMIS_SYSTEM) return tmi_fail(err, status, "%s", reason->message);
+    if (status != TAMIS_OK) note(c, path, reason->message);
+    return TAMIS_OK;
+}
+
 /* ---- the inputs, as the file says them ---- */
 
 /* A number that the file gives as text; NULL where there is none. */
@@ -199,6 +207,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     const tmi_json *ledger = field(document, "ledger", TMI_JSON_OBJECT), *account = field(document, "account", TMI_JSON_OBJECT);
     const tmi_json *entry = field(ledger, "entry", TMI_JSON_INTEGER), *repeated = field(ledger, "repeated", TMI_JSON_BOOLEAN);
     const bool in_rho = certificate->schedule.plan->budget.rho != NULL;
+    tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(read_sums(&a->before, field(account, "before", TMI_JSON_OBJECT), in_rho, err));
     TMI_TRY(read_sums(&a->after, field(account, "after", TMI_JSON_OBJECT), in_rho, err));
@@ -207,7 +216,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     snprintf(a->hash, sizeof a->hash, "%s", text_of(ledger, "hash"));
     snprintf(a->time, sizeof a->time, "%s", text_of(ledger, "time"));
     a->charged = is_whole(&a->before) && is_whole(&a->after) && entry;
-    if (a->charged) TMI_TRY(check_account(certificate, c, err));
+    if (a->charged) TMI_TRY(noted(c, "account", check_account(certificate, c, &reason), &reason, err));
     else if (certificate->schedule.measurement_count > 0) note(c, "account", "the charge of this release is not told");
 
 done:
@@ -232,12 +241,8 @@ static tamis_status begin(tmi_certificate *certificate, const tmi_json *document
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) note(c, "measurements", "the parts of the budget are missing");
     status = tmi_certificate_begin(certificate, text.bytes, "plan", known ? &parts : NULL, &reason);
-    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail(err, status, "%s", reason.message));
-    if (status != TAMIS_OK) {
-        tmi_certificate_clear(certificate);
-        note(c, "plan", reason.message);
-        status = TAMIS_OK;
-    }
+    if (status != TAMIS_OK) tmi_certificate_clear(certificate);
+    status = noted(c, "plan", status, &reason, err);
 
 done:
     parts_clear(&parts);
@@ -304,7 +309,7 @@ static void put_words(tmi_text *text, const tmi_faults *faults, const char *meas
         tmi_faults_write(text, faults);
         return;
     }
-    tmi_text_put(text, "no problem found: every number of the guarantee follows from the rest of the certificate\n");
+    tmi_text_put(text, "no problem found: the guarantee follows from the rest of the certificate\n");
     tmi_text_format(text, "%s\n\n", measurements == match ? "measurements.json is the file that it names"
                                                           : "measurements.json is not beside it, and was not compared");
     tmi_write_heading(text, certificate->schedule.plan, "protected release");
@@ -315,6 +320,7 @@ static tamis_status check(tmi_certificate *certificate, tmi_json **follows, cons
                           comparison *c, const char **measurements, tamis_error *err)
 {
     char *text = NULL;
+    tamis_error reason = {0};
     tamis_status status;
     *follows = NULL;
     *measurements = not_there;
@@ -327,7 +333,8 @@ static tamis_status check(tmi_certificate *certificate, tmi_json **follows, cons
     tmi_free(certificate->version);
     certificate->version = tmi_copy_text(text_of(document, "version"), strlen(text_of(document, "version")));
     if (!certificate->version) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_certificate_write(&text, certificate, err));
+    TMI_TRY(noted(c, "account", tmi_certificate_write(&text, certificate, &reason), &reason, err));
+    if (!text) goto done;
     TMI_TRY(tmi_json_read(follows, text, strlen(text), err));
     compare(c, *follows, document, "", false);
     status = c->status;

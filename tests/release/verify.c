@@ -1,0 +1,348 @@
+/* A certificate verifies; every leaf that is changed is found; a guarantee that was left out is computed. */
+#include "test.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tamis/verify.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/memory_that_fails.h"
+#include "base/sha256.h"
+#include "release/array_engine.h"
+#include "release/release.h"
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/tamis-verify-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static const array_row rows[] = {
+    {.x = 12, .g = "a", .h = "u"}, {.x = 50, .g = "a", .h = "v"}, {.x = 13, .g = "b", .h = "u"}, {.x = 18, .g = "b", .h = "w"},
+    {.x = 20, .g = "b", .h = "w"}, {.x = 29, .g = "a", .h = "w"}, {.x = 15, .g = "a", .h = "v"}, {.x = 11, .g = "a", .h = "u"},
+};
+
+#define SRS "design: {srs: {population: 80, sample: 8}}\n"
+#define STRATA "design: {stratified: {by: g, within: srs, strata: {b: {population: 50, sample: 3}, a: {population: 30, sample: 5}}}}\n"
+#define PURE "privacy: {unit: person, epsilon: 1}\n"
+#define TOTAL "statistics: [{total: x}]\n"
+#define FRAME "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, "
+
+/* What a plan writes after its head, and how often it is released from its account. */
+static const struct {
+    const char *name, *rest;
+    int times;
+} cases[] = {
+    {"pure", SRS PURE TOTAL, 1},
+    {"three", SRS PURE TOTAL "budget: {epsilon: 10/3}\n", 3},
+    {"rho", SRS "privacy: {unit: person, rho: 0.1}\n" TOTAL "budget: {rho: 1}\n", 2},
+    {"approximate", SRS "privacy: {unit: person, epsilon: 1, delta: 1e-6}\nstatistics: [{table: [g, h]}]\n", 1},
+    {"strata", STRATA PURE "statistics: [{mean: x, by: g}]\n", 1},
+    {"outsider", STRATA FRAME "epsilon: 1/3}\n" TOTAL "budget: {epsilon: 1}\n", 2},
+    {"known", SRS PURE "statistics: [{count: units}]\n", 1},
+};
+#define CASES (sizeof cases / sizeof *cases)
+
+static void path_of(char path[256], size_t which, int time, const char *file)
+{
+    snprintf(path, 256, "%s/%s%d%s%s", folder, cases[which].name, time, *file ? "/" : "", file);
+}
+
+/* Releases a plan; the folder of the last time is the one to look at. */
+static void release(size_t which)
+{
+    char text[2048], path[256], ledger[256];
+    tamis_error err = {0};
+    tamis_plan *plan;
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n%scolumns:\n  x: {from: 10, to: 30, step: 0.5}\n"
+             "  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n", cases[which].rest);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    snprintf(ledger, sizeof ledger, "%s/%s.ledger", folder, cases[which].name);
+    for (int i = 1; i <= cases[which].times; i++) {
+        array_engine engine = array_engine_of(rows, sizeof rows / sizeof *rows);
+        tamis_release *r;
+        path_of(path, which, i, "");
+        bits_from_seed(7);
+        if (tmi_release_with(&r, plan, &engine.engine, &(tmi_run){.folder = path, .ledger = ledger, .again = true}, &err) != TAMIS_OK)
+            fail_msg("%s: %s", cases[which].name, err.message);
+        tamis_release_free(r);
+    }
+    tamis_plan_free(plan);
+}
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool verifies(const char *path, char **told)
+{
+    int ok;
+    char *text;
+    tamis_error err = {0};
+    if (tamis_verify(&ok, &text, path, 1, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
+    if (told) *told = text;
+    else tamis_free(text);
+    return ok;
+}
+
+static void every_certificate_verifies(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        char path[256], *told;
+        release(i);
+        for (int time = 1; time <= cases[i].times; time++) {
+            path_of(path, i, time, "certificate.json");
+            if (!verifies(path, &told)) fail_msg("%s: %s", path, told);
+            assert_non_null(strstr(told, "\"measurements\": \"match\""));
+            tamis_free(told);
+        }
+    }
+}
+
+/* ---- tampering ---- */
+
+/* The end of the value that begins at `at`: of a text after its closing quote. */
+static char *end_of(char *at)
+{
+    if (*at != '"') return at + strcspn(at, ",]} \n");
+    for (at++; *at != '"'; at++) at += *at == '\\';
+    return at + 1;
+}
+
+/* The next leaf from `at` on: not a key, not a bracket; NULL if there is none. */
+static char *next_leaf(char *at)
+{
+    while (*at) {
+        bool scalar = *at == '"' || *at == '-' || isalnum((unsigned char)*at);
+        if (!scalar) {
+            at++;
+            continue;
+        }
+        char *end = end_of(at);
+        if (*end != ':') return at;
+        at = end;
+    }
+    return NULL;
+}
+
+/* Text with another value at a leaf: yes for no, another first digit, a further letter. */
+static char *changed(const char *text, char *leaf)
+{
+    char *end = end_of(leaf), *copy = calloc(1, strlen(text) + 16);
+    assert_non_null(copy);
+    size_t head = (size_t)(leaf - text), length = (size_t)(end - leaf);
+    bool word = isalpha((unsigned char)*leaf);
+    size_t sign = *leaf == '-';
+    const char *instead = *leaf == 't' ? "false" : *leaf == 'f' ? "true" : "1";
+    memcpy(copy, text, head);
+    if (word) strcat(copy, instead);
+    else if (*leaf == '"') sprintf(copy + head, "%.*s1\"", (int)length - 1, leaf);
+    else sprintf(copy + head, "%s%d%.*s", sign ? "-" : "", (leaf[sign] - '0') % 9 + 1, (int)(length - sign) - 1, leaf + sign + 1);
+    strcat(copy, end);
+    return copy;
+}
+
+static void every_leaf_that_is_changed_is_found(void **state)
+{
+    (void)state;
+    size_t leaves = 0;
+    for (size_t i = 0; i < CASES; i++) {
+        char path[256];
+        path_of(path, i, cases[i].times, "certificate.json");
+        char *text = read_text(path);
+        for (char *leaf = next_leaf(text); leaf; leaf = next_leaf(end_of(leaf)), leaves++) {
+            char *other = changed(text, leaf);
+            write_text(path, other);
+            if (verifies(path, NULL)) fail_msg("%s: a change is not found at %.60s", cases[i].name, leaf);
+            free(other);
+        }
+        write_text(path, text);
+        assert_true(verifies(path, NULL));
+        free(text);
+    }
+    assert_true(leaves > 500);
+}
+
+/* Removes "key": value, from the text. */
+static void cut(char *text, const char *key)
+{
+    char *at = strstr(text, key);
+    assert_non_null(at);
+    char *end = at + strlen(key) + 2;
+    int depth = 0;
+    do {
+        depth += *end == '{' ? 1 : *end == '}' ? -1 : 0;
+        end++;
+    } while (depth > 0);
+    if (*end == ',') end++;
+    memmove(at, end, strlen(end) + 1);
+}
+
+static void a_guarantee_that_was_left_out_is_computed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        char path[256], *told, *again;
+        path_of(path, i, cases[i].times, "certificate.json");
+        char *text = read_text(path), *less = strdup(text);
+        assert_true(verifies(path, &told));
+        cut(less, "\"guarantee\"");
+        write_text(path, less);
+        assert_true(verifies(path, &again));
+        assert_string_equal(told, again);
+        write_text(path, text);
+        tamis_free(told);
+        tamis_free(again);
+        free(less);
+        free(text);
+    }
+}
+
+/* Who changes a certificate and makes its hash anew can claim other inputs, but no guarantee that does not follow. */
+static void a_new_hash_does_not_help(void **state)
+{
+    (void)state;
+    static const char *const lies[][2] = {
+        {"\"sensitivity\": 60", "\"sensitivity\": 6"},
+        {"\"scale\": \"", "\"scale\": \"1"},
+        {"\"high\": 60", "\"high\": 6"},
+        {"\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"1/2\""},
+        {"\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1\"", "\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1/2\""},
+        {"\"to\": \"30\"", "\"to\": \"20\""},
+    };
+    char path[256], *told;
+    path_of(path, 0, 1, "certificate.json");
+    char *text = read_text(path);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        char *other = calloc(1, strlen(text) + 64), *at = strstr(text, lies[i][0]);
+        if (!other || !at) {
+            fail_msg("%s is not in the certificate", lies[i][0]);
+            return;
+        }
+        sprintf(other, "%.*s%s%s", (int)(at - text), text, lies[i][1], at + strlen(lies[i][0]));
+        char *body = strdup(other), hash[TMI_SHA256_TEXT];
+        cut(body, "\"guarantee\"");
+        char *last = strstr(body, "\"hash\": \"");
+        for (char *next; (next = strstr(last + 1, "\"hash\": \"")) != NULL;) last = next;
+        while (*last != ',') last--;
+        strcpy(last, "}");
+        tmi_json *document;
+        tmi_text canonical;
+        tmi_text_init(&canonical);
+        assert_int_equal(tmi_json_read(&document, body, strlen(body), NULL), TAMIS_OK);
+        assert_int_equal(tmi_json_canonical(&canonical, document, NULL), TAMIS_OK);
+        tmi_sha256_text(hash, canonical.bytes, canonical.length);
+        tmi_json_free(document);
+        tmi_text_clear(&canonical);
+        char *place = strstr(other, "\"hash\": \"");
+        for (char *next; (next = strstr(place + 1, "\"hash\": \"")) != NULL;) place = next;
+        memcpy(place + strlen("\"hash\": \""), hash, TMI_SHA256_TEXT - 1);
+        write_text(path, other);
+        if (verifies(path, &told)) fail_msg("%s is believed", lies[i][1]);
+        tamis_free(told);
+        free(body);
+        free(other);
+    }
+    write_text(path, text);
+    assert_true(verifies(path, NULL));
+    free(text);
+}
+
+static void other_numbers_are_found(void **state)
+{
+    (void)state;
+    char path[256], numbers[256], *told;
+    path_of(path, 0, 1, "certificate.json");
+    path_of(numbers, 0, 1, "measurements.json");
+    char *text = read_text(numbers), *digit = strstr(text, "\"value\": ") + strlen("\"value\": ");
+    if (*digit == '-') digit++;
+    *digit = *digit == '1' ? '2' : '1';
+    write_text(numbers, text);
+    assert_false(verifies(path, &told));
+    assert_non_null(strstr(told, "files.measurements.json"));
+    tamis_free(told);
+    assert_int_equal(unlink(numbers), 0);
+    assert_true(verifies(path, &told));
+    assert_non_null(strstr(told, "not there"));
+    tamis_free(told);
+    free(text);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    char path[256];
+    path_of(path, 4, 1, "certificate.json");
+    int ok;
+    char *text = NULL;
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify(&ok, &text, path, 0, NULL), {
+        assert_true(ok == 0 && !text);
+    });
+    tamis_free(text);
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    int ok;
+    char *text, path[256];
+    tamis_error err;
+    assert_int_equal(tamis_verify(NULL, &text, "x", 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, NULL, "x", 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, &text, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, &text, "/nowhere/certificate.json", 0, &err), TAMIS_INVALID);
+    static const char *const texts[] = {"[]", "{", "3", "not JSON"};
+    snprintf(path, sizeof path, "%s/other.json", folder);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text(path, texts[i]);
+        assert_int_equal(tamis_verify(&ok, &text, path, 0, &err), TAMIS_INVALID);
+        assert_true(!ok && !text);
+    }
+    write_text(path, "{}");
+    assert_false(verifies(path, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_certificate_verifies),
+        cmocka_unit_test(every_leaf_that_is_changed_is_found),
+        cmocka_unit_test(a_guarantee_that_was_left_out_is_computed),
+        cmocka_unit_test(a_new_hash_does_not_help),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(other_numbers_are_found),
+        cmocka_unit_test(wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
