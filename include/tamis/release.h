@@ -71,6 +71,9 @@ TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_relea
 /* certificate.json: everything that the guarantee follows from; <tamis/verify.h> checks it. */
 TAMIS_API tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err);
 
+/* report.html: one page for people. */
+TAMIS_API tamis_status tamis_release_report(char **text, const tamis_release *release, tamis_error *err);
+
 /* ---- without protection ---- */
 
 typedef struct tamis_estimate tamis_estimate;

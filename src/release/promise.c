@@ -144,6 +144,19 @@ static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
     losses_clear(&l);
 }
 
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err)
+{
+    losses l;
+    tamis_status status;
+    *svg = NULL;
+    TMI_TRY(losses_make(&l, schedule, err));
+    TMI_TRY(tamis_meaning_svg(svg, &l.promise, err));
+
+done:
+    losses_clear(&l);
+    return status;
+}
+
 void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tmi_outsider *o = &schedule->outsider;
@@ -314,7 +327,7 @@ static void put_whose(tmi_text *text, const tmi_schedule *schedule)
                     schedule->plan->privacy.unit);
 }
 
-static void put_promise(tmi_text *p, const tmi_schedule *schedule)
+void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
 {
     if (schedule->measurement_count == 0) {
         tmi_text_put(p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
@@ -339,7 +352,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule)
                     schedule->gaussian ? "Gaussian" : "Laplace");
 }
 
-static void put_outsider(tmi_text *p, const tmi_schedule *schedule)
+void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
 {
     const tmi_outsider *outsider = &schedule->outsider;
     if (!outsider->proved) {
@@ -369,8 +382,8 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
 {
     write_warnings(text, schedule);
     tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
-    write_paragraph(text, schedule, put_promise);
-    write_paragraph(text, schedule, put_outsider);
+    write_paragraph(text, schedule, tmi_promise_words);
+    write_paragraph(text, schedule, tmi_outsider_words);
     tmi_text_put(text, "\n");
     write_meaning(text, schedule);
     if (!released) tmi_write_specification(text, schedule);

@@ -27,6 +27,11 @@ void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
 /* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of. */
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
 
+/* What a sampled unit, and what an outsider is promised: a few sentences; and a picture of it, SVG that the caller frees. */
+void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);
+void tmi_outsider_words(tmi_text *text, const tmi_schedule *schedule);
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err);
+
 /* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
 

@@ -33,6 +33,10 @@ tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_err
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
 
+/* The last three of the cells of a row for people: estimate, standard error, interval; the first is the group. */
+#define TMI_RESULT_CELLS 4
+void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result);
+
 /* "count", "total", ... */
 const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
 

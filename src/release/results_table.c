@@ -7,7 +7,7 @@
 #include "num/number.h"
 #include "release/results.h"
 
-#define COLUMNS 4
+#define COLUMNS TMI_RESULT_CELLS
 
 typedef struct row {
     tmi_text cells[COLUMNS];
@@ -97,7 +97,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-static void put_numbers(row *r, const tmi_results *results, const tmi_result *result)
+void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &results->plan->statistics[result->statistic];
     double error = isnan(result->se) ? result->noise_sd : result->se;
@@ -108,21 +108,21 @@ static void put_numbers(row *r, const tmi_results *results, const tmi_result *re
         if (!(error == 0 && decimals == 0)) decimals = seven_digits(result->estimate); /* 6,194 units stay whole */
         error_decimals = seven_digits(error);
     }
-    if (isnan(result->estimate)) tmi_text_put(&r->cells[1], "none");
-    else tmi_text_rounded(&r->cells[1], result->estimate, decimals);
-    if (result->known) tmi_text_put(&r->cells[2], "known");
-    else if (!isnan(error)) put_error(&r->cells[2], error, error_decimals);
+    if (isnan(result->estimate)) tmi_text_put(&cells[1], "none");
+    else tmi_text_rounded(&cells[1], result->estimate, decimals);
+    if (result->known) tmi_text_put(&cells[2], "known");
+    else if (!isnan(error)) put_error(&cells[2], error, error_decimals);
     if (result->known) return;
     if (isnan(result->lower)) {
-        tmi_text_put(&r->cells[3], result->reason ? result->reason : "none");
-        if (result->outside_range) tmi_text_put(&r->cells[3], " (estimate out of range)");
+        tmi_text_put(&cells[3], result->reason ? result->reason : "none");
+        if (result->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
         return;
     }
     int limit_decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
-    put_end(&r->cells[3], result->lower, -1, result->least, decimals, limit_decimals);
-    tmi_text_put(&r->cells[3], " to ");
-    put_end(&r->cells[3], result->upper, 1, result->most, decimals, limit_decimals);
-    if (result->outside_range) tmi_text_put(&r->cells[3], " (estimate out of range)");
+    put_end(&cells[3], result->lower, -1, result->least, decimals, limit_decimals);
+    tmi_text_put(&cells[3], " to ");
+    put_end(&cells[3], result->upper, 1, result->most, decimals, limit_decimals);
+    if (result->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
 }
 
 /* The confidence of all statistics, or -1 if they differ. */
@@ -167,7 +167,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
             row_add(&table, &r);
         }
         put_label(&r.cells[0], s, result);
-        put_numbers(&r, results, result);
+        tmi_result_words(r.cells, results, result);
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }

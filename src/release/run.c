@@ -157,7 +157,8 @@ static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_erro
     } files[] = {{"release.json", tamis_release_json},
                  {"release.csv", tamis_release_csv},
                  {"measurements.json", tamis_release_measurements},
-                 {"certificate.json", tamis_release_certificate}};
+                 {"certificate.json", tamis_release_certificate},
+                 {"report.html", tamis_release_report}};
     tamis_status status = TAMIS_OK;
     char *text = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
