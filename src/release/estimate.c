@@ -31,7 +31,7 @@ void tamis_estimate_free(tamis_estimate *estimate)
 /* Lists of one entry a row. */
 typedef struct work {
     const tmi_sample *sample;
-    tmi_variance *variance;
+    tmi_sample_variance *variance;
     double *values, *bases, *linear; /* bases: of ratios */
     size_t *cells; /* of the statistic at hand; NO_CELL: in none */
     uint8_t *missing, *domain;
@@ -76,7 +76,7 @@ static void find_domain(work *w, size_t cell)
  * does. */
 static tamis_status estimate_variance(double *estimate, work *w, tamis_error *err)
 {
-    const double *weights = tmi_variance_weights(w->variance), n = (double)w->rows;
+    const double *weights = tmi_sample_variance_weights(w->variance), n = (double)w->rows;
     double mean;
     tamis_status status = tamis_mean(&mean, NULL, w->values, weights, w->domain, w->sample->count, err);
     if (status != TAMIS_OK) return status;
@@ -87,7 +87,7 @@ static tamis_status estimate_variance(double *estimate, work *w, tamis_error *er
 
 static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
 {
-    const double *weights = tmi_variance_weights(w->variance);
+    const double *weights = tmi_sample_variance_weights(w->variance);
     const size_t count = w->sample->count;
     switch (s->kind) {
     case TMI_MEAN:
@@ -134,7 +134,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
         result->reason = "the denominator is 0";
         return TAMIS_OK;
     }
-    if (status == TAMIS_OK) status = tmi_variance_of(&variance, &result->reason, w->variance, w->linear, err);
+    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, err);
     if (status != TAMIS_OK) return status;
     result->sampling_se = sqrt(variance);
     set_interval(result, t);
@@ -183,7 +183,7 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
     tamis_progress *progress = options ? options->progress : NULL;
     void *context = options ? options->context : NULL;
     tmi_sample sample = {0};
-    tmi_variance variance = {0};
+    tmi_sample_variance variance = {0};
     work w = {.sample = &sample, .variance = &variance};
     tamis_status status;
     tamis_estimate *e = tmi_alloc(1, sizeof *e);
@@ -192,7 +192,7 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
     TMI_TRY(check_available(plan, err));
     TMI_TRY(tmi_results_make(&e->results, plan, NULL, err));
     TMI_TRY(tmi_sample_read(&sample, e->results.facts, plan, engine, progress, context, err));
-    TMI_TRY(tmi_variance_make(&variance, &sample, progress, context, err));
+    TMI_TRY(tmi_sample_variance_make(&variance, &sample, progress, context, err));
     e->note = variance.note;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
@@ -215,7 +215,7 @@ done:
     tmi_free(w.cells);
     tmi_free(w.missing);
     tmi_free(w.domain);
-    tmi_variance_clear(&variance);
+    tmi_sample_variance_clear(&variance);
     tmi_sample_clear(&sample);
     tamis_estimate_free(e);
     return status;

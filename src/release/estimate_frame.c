@@ -114,7 +114,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Gives each row of the stratum a unit of its own with the same probability; `pi` ascends. */
-static tamis_status find_units(int64_t *units, const tmi_variance *v, size_t h, const double *pi, size_t count, bool *taken,
+static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, size_t h, const double *pi, size_t count, bool *taken,
                                tamis_error *err)
 {
     for (size_t i = v->starts[h]; i < v->starts[h + 1]; i++) {
@@ -134,7 +134,7 @@ static tamis_status find_units(int64_t *units, const tmi_variance *v, size_t h, 
     return TAMIS_OK;
 }
 
-static tamis_status joint_of(tmi_variance *v, size_t h, double *pi, size_t count, tamis_error *err)
+static tamis_status joint_of(tmi_sample_variance *v, size_t h, double *pi, size_t count, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
     const size_t n = v->starts[h + 1] - v->starts[h];
@@ -166,7 +166,7 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_joint(tmi_variance *v, bool joint, tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_progress *progress, void *context, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
     frame f = {.progress = progress, .context = context};

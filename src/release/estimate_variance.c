@@ -8,16 +8,16 @@
 #include "num/number.h"
 #include "release/estimate_frame.h"
 
-void tmi_variance_clear(tmi_variance *v)
+void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
     for (size_t h = 0; v->joint && h < v->sample->plan->design.stratum_count; h++) tmi_free(v->joint[h]);
     void *const blocks[] = {v->strata, v->within, v->populations, v->second, v->pi, v->joint, v->frame_squares, v->order,
                             v->starts, v->some, v->others, v->calibrated, v->auxiliary, v->residuals};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tmi_free(blocks[i]);
-    *v = (tmi_variance){0};
+    *v = (tmi_sample_variance){0};
 }
 
-const double *tmi_variance_weights(const tmi_variance *v)
+const double *tmi_sample_variance_weights(const tmi_sample_variance *v)
 {
     return v->calibrated ? v->calibrated : v->sample->weights;
 }
@@ -25,7 +25,7 @@ const double *tmi_variance_weights(const tmi_variance *v)
 /* ---- stages ---- */
 
 /* Units of several rows are the clusters of the last stage. */
-static tamis_status make_stages(tmi_variance *v, tamis_error *err)
+static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
@@ -51,7 +51,7 @@ static tamis_status make_stages(tmi_variance *v, tamis_error *err)
 }
 
 /* First-stage units minus strata. */
-static tamis_status count_degrees(tmi_variance *v, tamis_error *err)
+static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
 {
     double *zero = tmi_alloc(v->sample->count, sizeof *zero), nothing;
     if (!zero) return tmi_fail_memory(err);
@@ -64,7 +64,7 @@ static tamis_status count_degrees(tmi_variance *v, tamis_error *err)
 /* ---- unequal probabilities ---- */
 
 /* Rows stratum by stratum, in their order. */
-static tamis_status sort_rows(tmi_variance *v, tamis_error *err)
+static tamis_status sort_rows(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const size_t strata = s->plan->design.stratum_count;
@@ -79,7 +79,7 @@ static tamis_status sort_rows(tmi_variance *v, tamis_error *err)
     return TAMIS_OK;
 }
 
-static tamis_status make_probabilities(tmi_variance *v, tamis_error *err)
+static tamis_status make_probabilities(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
@@ -102,7 +102,7 @@ static bool wants_joint(tmi_variance_method method)
 }
 
 /* The joint probabilities of a pps design, or what is done without them. */
-static tamis_status make_joint(tmi_variance *v, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status make_joint(tmi_sample_variance *v, tamis_progress *progress, void *context, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
     tamis_error why = {0};
@@ -123,7 +123,7 @@ static tamis_status make_joint(tmi_variance *v, tamis_progress *progress, void *
 /* ---- calibration ---- */
 
 /* One auxiliary variable for each cell of a control: the value in the cell, 0 elsewhere. */
-static void fill_auxiliary(tmi_variance *v, const tmi_plan_control *control, size_t first)
+static void fill_auxiliary(tmi_sample_variance *v, const tmi_plan_control *control, size_t first)
 {
     const tmi_sample *s = v->sample;
     const double *numbers = tmi_sample_numbers(s, control->column);
@@ -139,7 +139,7 @@ static void fill_auxiliary(tmi_variance *v, const tmi_plan_control *control, siz
     }
 }
 
-static tamis_status calibrate(tmi_variance *v, tamis_error *err)
+static tamis_status calibrate(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tamis_plan *plan = s->plan;
@@ -180,12 +180,12 @@ static bool by_stages(const tmi_plan_design *d)
     return equal && (usual || !flat);
 }
 
-tamis_status tmi_variance_make(tmi_variance *v, const tmi_sample *sample, tamis_progress *progress, void *context,
+tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *sample, tamis_progress *progress, void *context,
                                tamis_error *err)
 {
     const tmi_plan_design *d = &sample->plan->design;
     tamis_status status;
-    *v = (tmi_variance){.sample = sample, .method = d->variance};
+    *v = (tmi_sample_variance){.sample = sample, .method = d->variance};
     if (by_stages(d)) {
         TMI_TRY(make_stages(v, err));
         TMI_TRY(count_degrees(v, err));
@@ -196,14 +196,14 @@ tamis_status tmi_variance_make(tmi_variance *v, const tmi_sample *sample, tamis_
     TMI_TRY(calibrate(v, err));
 
 done:
-    if (status != TAMIS_OK) tmi_variance_clear(v);
+    if (status != TAMIS_OK) tmi_sample_variance_clear(v);
     return status;
 }
 
 /* With a public design effect: that times the variance of a simple random sample of the same rows. */
-static double variance_by_effect(const tmi_variance *v, const double *linear, double deff)
+static double variance_by_effect(const tmi_sample_variance *v, const double *linear, double deff)
 {
-    const double *w = tmi_variance_weights(v);
+    const double *w = tmi_sample_variance_weights(v);
     const size_t n = v->sample->count;
     double size = 0, mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
@@ -214,7 +214,7 @@ static double variance_by_effect(const tmi_variance *v, const double *linear, do
     return n > 1 ? deff * size * squares / (double)(n - 1) : NAN;
 }
 
-static tamis_status variance_in(double *value, const tmi_variance *v, size_t h, const double *linear, const double *pi,
+static tamis_status variance_in(double *value, const tmi_sample_variance *v, size_t h, const double *linear, const double *pi,
                                 size_t n, tamis_error *err)
 {
     const tmi_design_kind kind = v->sample->plan->design.kind;
@@ -232,9 +232,9 @@ static tamis_status variance_in(double *value, const tmi_variance *v, size_t h, 
 }
 
 /* The formulas take values that are weighted by 1/pi; calibrated and given weights go into the values. */
-static tamis_status variance_by_probabilities(double *value, tmi_variance *v, const double *linear, tamis_error *err)
+static tamis_status variance_by_probabilities(double *value, tmi_sample_variance *v, const double *linear, tamis_error *err)
 {
-    const double *w = tmi_variance_weights(v);
+    const double *w = tmi_sample_variance_weights(v);
     *value = 0;
     for (size_t h = 0; h < v->sample->plan->design.stratum_count; h++) {
         const size_t n = v->starts[h + 1] - v->starts[h];
@@ -252,7 +252,7 @@ static tamis_status variance_by_probabilities(double *value, tmi_variance *v, co
     return TAMIS_OK;
 }
 
-tamis_status tmi_variance_of(double *value, const char **reason, tmi_variance *v, const double *linear, tamis_error *err)
+tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *v, const double *linear, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
@@ -265,7 +265,7 @@ tamis_status tmi_variance_of(double *value, const char **reason, tmi_variance *v
     if (s->count == 0) *value = NAN;
     else if (d->deff) *value = variance_by_effect(v, linear, tmi_number_nearest(d->deff));
     else if (v->stage_count > 0)
-        status = tamis_variance_stages(value, NULL, linear, tmi_variance_weights(v), s->count, v->stages, v->stage_count, NULL, err);
+        status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count, NULL, err);
     else status = variance_by_probabilities(value, v, linear, err);
     if (status == TAMIS_INVALID) { /* one unit of several in a stratum or cluster */
         *value = NAN;

@@ -14,7 +14,7 @@
 
 #include "release/estimate_sample.h"
 
-typedef struct tmi_variance {
+typedef struct tmi_sample_variance {
     const tmi_sample *sample;
     tmi_variance_method method;
     tamis_stage stages[2];
@@ -32,18 +32,18 @@ typedef struct tmi_variance {
     double *residuals;
     int64_t df;
     const char *note; /* which approximation was taken; NULL: none */
-} tmi_variance;
+} tmi_sample_variance;
 
 /* Errors   INVALID, UNABLE (weights cannot be calibrated), SYSTEM. */
-tamis_status tmi_variance_make(tmi_variance *variance, const tmi_sample *sample, tamis_progress *progress, void *context,
+tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, tamis_progress *progress, void *context,
                                tamis_error *err);
-void tmi_variance_clear(tmi_variance *variance);
+void tmi_sample_variance_clear(tmi_sample_variance *variance);
 
 /* The weights that estimates use: calibrated ones, or the sample's. */
-const double *tmi_variance_weights(const tmi_variance *variance);
+const double *tmi_sample_variance_weights(const tmi_sample_variance *variance);
 
 /* The variance of the sum of weight * linear. NaN with a reason where the sample cannot tell. Errors: SYSTEM. */
-tamis_status tmi_variance_of(double *value, const char **reason, tmi_variance *variance, const double *linear,
+tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *variance, const double *linear,
                              tamis_error *err);
 
 #endif
