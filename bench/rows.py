@@ -197,6 +197,8 @@ ROWS = [
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),
     *interval_rows(),
+    *(Row("postgres", f"PostgreSQL, 20 weighted totals, {n} process{'es' if n > 1 else ''}", f"postgres totals tamis, threads {n}", seconds,
+          "s", None, False, "its own sums of doubles", f"postgres totals plain, threads {n}", least_ratio=0.5) for n in (1, 2)),
     Row("ledger", "ledger: charges, each durable", "ledger charges", a_second, "/s", None, True, "the disk: 4 kB written and waited for",
         "ledger disk", least_ratio=0.8, ratio_bar="0.8 of the disk's own rate"),
     Row("ledger", "ledger: charges in memory", "ledger charges in memory", a_second, "/s", 1000, True, "the bar", None, 1000),
