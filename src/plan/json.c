@@ -206,14 +206,12 @@ static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
     tmi_json_close(out, ']');
 }
 
-static void put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
 {
-    begin(out, column->name, '{');
     if (column->is_number) {
         put_bound(out, "from", column->from, plan, column);
         put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
-        exact(out, "typical", column->typical);
     } else {
         begin(out, "values", '[');
         for (size_t i = 0; i + (column->missing == TMI_AS_CATEGORY) < column->value_count; i++)
@@ -221,6 +219,13 @@ static void put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan
         tmi_json_close(out, ']');
     }
     put_missing(out, column);
+}
+
+static void put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+{
+    begin(out, column->name, '{');
+    put_declared(out, plan, column);
+    exact(out, "typical", column->typical);
     tmi_json_close(out, '}');
 }
 
@@ -248,6 +253,28 @@ static void put_indicator(tmi_json_out *out, const tmi_plan_column *column)
             put_point(out, c->column, c->most);
         }
         tmi_json_close(out, c->code_count > 0 ? ']' : '}');
+    }
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+{
+    tmi_json_open(out, '{');
+    if (column->conditions) {
+        tmi_json_key(out, "indicator");
+        put_indicator(out, column);
+        begin(out, "of", '[');
+        for (size_t i = 0; i < column->condition_count; i++) tmi_put_column(out, plan, column->conditions[i].column);
+        tmi_json_close(out, ']');
+    } else if (column->cut_of) {
+        tmi_json_key(out, "cuts");
+        put_cuts(out, column);
+        begin(out, "of", '[');
+        tmi_put_column(out, plan, column->cut_of);
+        tmi_json_close(out, ']');
+    } else {
+        text(out, "column", column->name);
+        put_declared(out, plan, column);
     }
     tmi_json_close(out, '}');
 }

@@ -4,6 +4,7 @@
 #ifndef TMI_PLAN_JSON_H
 #define TMI_PLAN_JSON_H
 
+#include "base/json.h"
 #include "plan/plan.h"
 
 /* All of the plan but its ledger.
@@ -18,5 +19,9 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
  *
  * Gives    as above. */
 tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, tamis_error *err);
+
+/* What a column is, declared or made from others, as an object: two columns have the same text only if every row means the same
+ * in both. `typical` does not enter. */
+void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
 
 #endif

@@ -156,19 +156,25 @@ done:
 
 /* ---- what was kept ---- */
 
-static const tmi_json *find_kept(const tmi_json *list, const tmi_measurement *m, tamis_error *err, tamis_status *status)
+/* The kept values of the measurement; NULL if there are none. A name alone does not tell two of them apart. */
+static tamis_status find_kept(const tmi_json **values, const tmi_json *list, const tmi_schedule *s, const tmi_measurement *m,
+                              tamis_error *err)
 {
-    const tmi_json *found = NULL;
-    tmi_text name;
-    tmi_text_init(&name);
-    tmi_measurement_name(&name, m);
-    if (name.failed) *status = tmi_fail_memory(err);
-    for (size_t i = 0; list && !name.failed && !found && i < tmi_json_size(list); i++) {
-        const tmi_json *kept = tmi_json_get(tmi_json_at(list, i), "name");
-        if (kept && strcmp(tmi_json_string(kept), name.bytes) == 0) found = tmi_json_get(tmi_json_at(list, i), "values");
+    tmi_json *asked = NULL;
+    char *text = NULL;
+    tamis_status status;
+    *values = NULL;
+    TMI_TRY(measurement_text(&text, s, m, err));
+    TMI_TRY(tmi_json_read(&asked, text, strlen(text), err));
+    for (size_t i = 0; list && !*values && i < tmi_json_size(list); i++) {
+        const tmi_json *kept = tmi_json_at(list, i);
+        if (!tmi_json_difference(kept, asked, "values")) *values = tmi_json_get(kept, "values");
     }
-    tmi_text_clear(&name);
-    return found;
+
+done:
+    tmi_json_free(asked);
+    tmi_free(text);
+    return status;
 }
 
 tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)
@@ -180,8 +186,8 @@ tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, 
     const tmi_json *list = tmi_json_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        const tmi_json *values = find_kept(list, m, err, &status);
-        TMI_TRY(status);
+        const tmi_json *values;
+        TMI_TRY(find_kept(&values, list, s, m, err));
         if (!values || tmi_json_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
         for (size_t cell = 0; cell < m->cells; cell++) {
             const tmi_json *value = tmi_json_get(tmi_json_at(values, cell), "value");

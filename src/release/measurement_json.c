@@ -1,5 +1,6 @@
 /* What a measurement is, as JSON: everything that its sensitivity and its noise follow from, without its numbers. */
 #include "base/memory.h"
+#include "plan/json.h"
 #include "release/promise.h"
 
 static const char *const weighings[] = {
@@ -61,6 +62,20 @@ static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_qua
     tmi_json_close(out, '}');
 }
 
+/* What the columns mean that the quantity and the groups only name. */
+static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
+{
+    const tmi_quantity *q = &m->quantity;
+    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present, q->where};
+    tmi_json_key(out, "columns");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        if (columns[i]) tmi_put_column(out, s->plan, columns[i]);
+    }
+    for (size_t i = 0; i < m->by_count; i++) tmi_put_column(out, s->plan, m->by[i]);
+    tmi_json_close(out, ']');
+}
+
 static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
     const tmi_law *law = &m->laws[h];
@@ -97,6 +112,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_json_open(out, '[');
     for (size_t i = 0; i < m->by_count; i++) tmi_json_put_string(out, m->by[i]->name);
     tmi_json_close(out, ']');
+    put_columns(out, s, m);
     put_integer(out, "variance_units", (int64_t)m->units);
     put_integer(out, "cells", (int64_t)m->cells);
     put_integer(out, "shift", m->shift);

@@ -64,6 +64,29 @@ def the_same_again_costs_nothing_and_fresh_noise_does():
 
 
 @case
+def what_only_shares_its_names_is_not_the_same_release():
+    with folder_with_plan() as folder:
+        plan = folder / "plan.yaml"
+        head = re.sub(r"statistics:.*", "", plan.read_text().replace("epsilon: 6", "epsilon: 100"), flags=re.S)
+        cuts = "statistics:\n" + "".join(f"  - count: units\n    by: {{enroll: [0, {cut}, 3000]}}\n" for cut in (300, 1000))
+        tail = "budget: {epsilon: 700}\n"
+        first = head + cuts + tail
+        types = head + "statistics:\n  - count: units\n    by: stype\n" + tail
+        plans = [first, first, first.replace(" 300,", " 500,"), first.replace("to: 4000", "to: 4000, missing_codes: [99]"),
+                 types, types.replace("[E, M, H]", "[H, M, E]")]
+        repeated = []
+        for i, text in enumerate(plans):
+            plan.write_text(text)
+            done = tamis("release", "plan.yaml", "--json", "--quiet", "--out", str(i), cwd=folder)
+            assert done.returncode == OK, done.stderr
+            repeated.append(json.loads(done.stdout)["ledger"]["repeated"])
+        assert repeated == [False, True, False, False, False, False], repeated
+        assert [m["values"] for m in numbers(folder / "0")] == [m["values"] for m in numbers(folder / "1")]
+        group = {v["group"]["stype"]: v["value"] for v in numbers(folder / "5")[0]["values"]}
+        assert group["E"] > group["H"] + 50, group
+
+
+@case
 def a_budget_that_is_spent_is_exit_4_and_a_frozen_field_too():
     with folder_with_plan() as folder:
         assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
