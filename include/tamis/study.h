@@ -7,6 +7,7 @@
 #define TAMIS_STUDY_H
 
 #include <tamis/num.h>
+#include <tamis/plan.h>
 
 TAMIS_BEGIN
 
@@ -52,6 +53,34 @@ TAMIS_API tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps,
 TAMIS_API tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps,
                                                          const tamis_number *f, const tamis_number *sensitivity,
                                                          tamis_error *err);
+
+/* ---- how often intervals are right ---- */
+
+/* Coverage: samples are drawn again and again from a population that is public, by the design of a plan; each is
+ * released, with noise, by the code that makes every release, and estimated without protection. How often each interval
+ * holds the value of the clamped population is counted. Nothing is published and no ledger is charged.                */
+typedef struct tamis_coverage tamis_coverage;
+
+typedef struct tamis_coverage_options {
+    const char *population; /* a .csv or .parquet file with one row a unit, and the columns of the plan */
+    const char *size;       /* pps: the column of sizes that probabilities are proportional to; else NULL */
+    int64_t runs;           /* 0: 2000, and 10 000 if an interval is right in less than 0.945 of them */
+    tamis_progress *progress; /* may be NULL */
+    void *context;
+} tamis_coverage_options;
+
+/* Needs    a plan by srs, systematic, bernoulli, pps or cluster, with or without strata, without id, weight column and
+ *          nonresponse; 0 <= runs <= 10^6.
+ * Gives    a study that the caller frees with tamis_coverage_free; NULL on failure. The plan must outlive it.
+ * Cost     runs * (one release + one estimate).
+ * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */
+TAMIS_API tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_plan *plan,
+                                            const tamis_coverage_options *options, tamis_error *err);
+TAMIS_API void tamis_coverage_free(tamis_coverage *study);
+
+/* Texts; the caller frees each with tamis_free. On failure *text is NULL. */
+TAMIS_API tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
+TAMIS_API tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
 
 TAMIS_END
 

@@ -19,7 +19,7 @@ struct tamis_release {
 /* How a run is made. */
 typedef struct tmi_run {
     const char *folder;       /* NULL: nothing is written */
-    const char *ledger;       /* NULL: nobody keeps count; for tests alone */
+    const char *ledger;       /* NULL: nobody keeps count; for tests, and studies of public data */
     bool again;               /* pay for fresh noise although the same was released before */
     tamis_progress *progress; /* may be NULL */
     void *context;
@@ -27,6 +27,9 @@ typedef struct tmi_run {
 
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err);
+
+/* The numbers of an estimate, which keeps them. */
+const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 
 /* The engine that a run asks for. */
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,

@@ -1,0 +1,349 @@
+#include <math.h>
+#include <string.h>
+
+#include "study/population.h"
+
+#include "base/memory.h"
+#include "engine/frame.h"
+#include "num/number.h"
+
+/* A column of the population, by row of the file, and of the sample drawn last. */
+typedef struct column {
+    char *name;
+    bool used;                       /* handed to the source */
+    const tmi_plan_column *declared; /* a number: clamped to its grid; NULL: texts */
+    double *numbers, *drawn_numbers;
+    char **texts;
+    const char **drawn_texts;
+} column;
+
+struct tmi_population {
+    const tamis_plan *plan;
+    int64_t rows;
+    column *columns;
+    size_t column_count;
+    tamis_design *design;
+    int64_t *row_of; /* by unit of the design: stratum by stratum, cluster by cluster */
+    double *inclusion, *drawn_inclusion; /* pps: by unit; else NULL */
+};
+
+void tmi_population_free(tmi_population *p)
+{
+    if (!p) return;
+    for (size_t c = 0; c < p->column_count; c++) {
+        column *k = &p->columns[c];
+        for (int64_t i = 0; k->texts && i < p->rows; i++) tmi_free(k->texts[i]);
+        tmi_free(k->texts);
+        tmi_free(k->drawn_texts);
+        tmi_free(k->numbers);
+        tmi_free(k->drawn_numbers);
+        tmi_free(k->name);
+    }
+    tmi_free(p->columns);
+    tamis_design_free(p->design);
+    tmi_free(p->row_of);
+    tmi_free(p->inclusion);
+    tmi_free(p->drawn_inclusion);
+    tmi_free(p);
+}
+
+int64_t tmi_population_size(const tmi_population *p)
+{
+    return p->rows;
+}
+
+const tamis_design *tmi_population_design(const tmi_population *p)
+{
+    return p->design;
+}
+
+/* ---- reading ---- */
+
+static double on_grid(const tmi_plan_column *c, double v)
+{
+    int64_t k;
+    bool missing = !isfinite(v);
+    for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
+    if (missing) return c->missing == TMI_AS_VALUE ? (double)c->instead * c->grid.step : NAN;
+    tmi_grid_point(&k, &c->grid, v);
+    return (double)k * c->grid.step;
+}
+
+static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err)
+{
+    tmi_population *p = context;
+    for (size_t c = 0; c < p->column_count; c++) {
+        column *k = &p->columns[c];
+        for (size_t i = 0; i < rows; i++) {
+            tmi_cell cell = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
+            size_t row = (size_t)first + i;
+            if (k->numbers) k->numbers[row] = on_grid(k->declared, cell.length > 0 ? tmi_number_in(cell) : NAN);
+            else if (cell.length > 0 && !(k->texts[row] = tmi_copy_text(cell.bytes, cell.length))) return tmi_fail_memory(err);
+        }
+    }
+    return TAMIS_OK;
+}
+
+static const tmi_plan_column *declared_column(const tamis_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->declared_count; i++)
+        if (strcmp(plan->columns[i].name, name) == 0) return &plan->columns[i];
+    return NULL;
+}
+
+static tamis_status read_file(tmi_population *p, const char *path, const char *size, tamis_error *err)
+{
+    const tmi_plan_design *d = &p->plan->design;
+    tmi_frame *frame = NULL;
+    size_t *numbers = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_frame_open(&frame, path, NULL, NULL, err));
+    p->rows = frame->rows;
+    const size_t n = (size_t)p->rows;
+    if (n == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: the population has no rows", path));
+    numbers = tmi_alloc(frame->column_count, sizeof *numbers);
+    p->columns = tmi_alloc(frame->column_count, sizeof *p->columns);
+    if (!numbers || !p->columns) TMI_TRY(tmi_fail_memory(err));
+    for (size_t c = 0; c < frame->column_count; c++) {
+        const char *name = frame->names[c];
+        const tmi_plan_column *declared = declared_column(p->plan, name);
+        const bool used = declared || (d->cluster && strcmp(name, d->cluster) == 0);
+        if (!used && !(size && strcmp(name, size) == 0)) continue;
+        column *k = &p->columns[p->column_count];
+        numbers[p->column_count++] = c;
+        k->used = used;
+        k->name = tmi_copy_text(name, strlen(name));
+        if (declared && declared->is_number) {
+            k->declared = declared;
+            k->numbers = tmi_alloc(n, sizeof *k->numbers);
+            k->drawn_numbers = tmi_alloc(n, sizeof *k->drawn_numbers);
+        } else {
+            k->texts = tmi_alloc(n, sizeof *k->texts);
+            k->drawn_texts = tmi_alloc(n, sizeof *k->drawn_texts);
+        }
+        if (!k->name || (k->declared ? !k->numbers || !k->drawn_numbers : !k->texts || !k->drawn_texts))
+            TMI_TRY(tmi_fail_memory(err));
+    }
+    TMI_TRY(tmi_frame_read(frame, numbers, p->column_count, take_cells, p, &(tmi_watch){0}, err));
+
+done:
+    tmi_frame_free(frame);
+    tmi_free(numbers);
+    return status;
+}
+
+/* Texts of a column by row; INVALID if there is none. */
+static tamis_status texts_of(char ***texts, const tmi_population *p, const char *name, const char *what, tamis_error *err)
+{
+    for (size_t c = 0; c < p->column_count; c++)
+        if (strcmp(p->columns[c].name, name) == 0 && p->columns[c].texts) {
+            *texts = p->columns[c].texts;
+            return TAMIS_OK;
+        }
+    return tmi_fail(err, TAMIS_INVALID, "the population has no column %s, which holds the %s", name, what);
+}
+
+/* ---- the design ---- */
+
+/* The rows of one stratum, and the design in it. */
+typedef struct part {
+    const tmi_plan_stratum *stratum;
+    int64_t *rows;
+    int64_t count;
+} part;
+
+static tamis_status wrong_size(const part *s, const char *what, int64_t found, tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_INVALID, "the population has %lld %s%s%s, but the plan declares %lld", (long long)found, what,
+                    s->stratum->name ? " in stratum " : "", s->stratum->name ? s->stratum->name : "",
+                    (long long)s->stratum->population);
+}
+
+static tamis_status make_pps(tamis_design **design, const tmi_population *p, const part *s, char **sizes, tamis_error *err)
+{
+    const size_t n = (size_t)s->count;
+    tamis_number **list = tmi_alloc(n, sizeof *list);
+    tamis_status status = TAMIS_OK;
+    if (!list) return tmi_fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const char *text = sizes[s->rows[i]];
+        TMI_TRY(tamis_number_read(&list[i], text ? text : "", err));
+    }
+    TMI_TRY(tamis_design_pps_sizes(design, p->plan->design.method, (const tamis_number *const *)list, n, s->stratum->sample, err));
+
+done:
+    for (size_t i = 0; i < n; i++) tamis_number_free(list[i]);
+    tmi_free(list);
+    return status;
+}
+
+/* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
+static tamis_status make_clusters(tamis_design **design, part *s, char **labels, tamis_error *err)
+{
+    const size_t n = (size_t)s->count;
+    int64_t *sorted = tmi_alloc(n, sizeof *sorted);
+    tamis_design **second = tmi_alloc(n, sizeof *second), *first = NULL;
+    bool *done_with = tmi_alloc(n, sizeof *done_with);
+    size_t clusters = 0, placed = 0;
+    tamis_status status = TAMIS_OK;
+    if (!sorted || !second || !done_with) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < n; i++) {
+        if (done_with[i]) continue;
+        const char *label = labels[s->rows[i]];
+        const size_t begin = placed;
+        if (!label) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a unit of the population is in no cluster"));
+        for (size_t j = i; j < n; j++)
+            if (!done_with[j] && labels[s->rows[j]] && strcmp(labels[s->rows[j]], label) == 0) {
+                done_with[j] = true;
+                sorted[placed++] = s->rows[j];
+            }
+        TMI_TRY(tamis_design_census(&second[clusters], (int64_t)(placed - begin), err));
+        clusters++;
+    }
+    memcpy(s->rows, sorted, n * sizeof *sorted);
+    if (s->stratum->population != (int64_t)clusters) TMI_TRY(wrong_size(s, "clusters", (int64_t)clusters, err));
+    TMI_TRY(tamis_design_srs(&first, (int64_t)clusters, s->stratum->sample, err));
+    TMI_TRY(tamis_design_take_stages(design, first, second, clusters, err));
+    first = NULL;
+    clusters = 0;
+
+done:
+    tamis_design_free(first);
+    for (size_t c = 0; second && c < clusters; c++) tamis_design_free(second[c]);
+    tmi_free(second);
+    tmi_free(sorted);
+    tmi_free(done_with);
+    return status;
+}
+
+static tamis_status make_part(tamis_design **design, const tmi_population *p, part *s, char **labels, char **sizes,
+                              tamis_error *err)
+{
+    const tmi_plan_design *d = &p->plan->design;
+    if (d->kind == TMI_DESIGN_CLUSTER) return make_clusters(design, s, labels, err);
+    if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
+    switch (d->kind) {
+    case TMI_DESIGN_SRS: return tamis_design_srs(design, s->count, s->stratum->sample, err);
+    case TMI_DESIGN_SYSTEMATIC: return tamis_design_systematic(design, s->count, s->stratum->sample, d->random_order, err);
+    case TMI_DESIGN_BERNOULLI: return tamis_design_bernoulli(design, s->count, s->stratum->rate, err);
+    case TMI_DESIGN_PPS: return make_pps(design, p, s, sizes, err);
+    default: return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps and cluster");
+    }
+}
+
+static tamis_status make_design(tmi_population *p, const char *size, tamis_error *err)
+{
+    const tmi_plan_design *d = &p->plan->design;
+    const size_t n = (size_t)p->rows, strata = d->stratum_count;
+    char **names = NULL, **labels = NULL, **sizes = NULL;
+    tamis_status status = TAMIS_OK;
+    tamis_design **designs = tmi_alloc(strata, sizeof *designs);
+    int64_t next = 0;
+    size_t made = 0;
+    p->row_of = tmi_alloc(n, sizeof *p->row_of);
+    if (!designs || !p->row_of) TMI_TRY(tmi_fail_memory(err));
+    if (d->by) TMI_TRY(texts_of(&names, p, d->by->name, "strata", err));
+    if (d->kind == TMI_DESIGN_CLUSTER) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
+    if (d->kind == TMI_DESIGN_PPS) {
+        if (!size) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: a column of sizes is needed to draw with unequal probabilities"));
+        TMI_TRY(texts_of(&sizes, p, size, "sizes", err));
+    }
+    for (size_t h = 0; h < strata; h++) {
+        part s = {&d->strata[h], p->row_of + next, 0};
+        for (int64_t i = 0; i < p->rows; i++)
+            if (!names || (names[i] && strcmp(names[i], d->by->values[h]) == 0)) s.rows[s.count++] = i;
+        next += s.count;
+        TMI_TRY(make_part(&designs[h], p, &s, labels, sizes, err));
+        made = h + 1;
+    }
+    if (next != p->rows) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the population has units that are in no stratum of the plan"));
+    if (strata > 1) {
+        TMI_TRY(tamis_design_take_strata(&p->design, designs, strata, err));
+    } else {
+        p->design = designs[0];
+    }
+    made = 0;
+
+done:
+    for (size_t h = 0; designs && h < made; h++) tamis_design_free(designs[h]);
+    tmi_free(designs);
+    return status;
+}
+
+/* What the file of a sample would say about each unit. */
+static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
+{
+    const size_t n = (size_t)p->rows;
+    tamis_bound *pi = tmi_alloc(n, sizeof *pi);
+    int64_t *units = tmi_alloc(n, sizeof *units);
+    tamis_status status = TAMIS_OK;
+    p->inclusion = tmi_alloc(n, sizeof *p->inclusion);
+    p->drawn_inclusion = tmi_alloc(n, sizeof *p->drawn_inclusion);
+    if (!pi || !units || !p->inclusion || !p->drawn_inclusion) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < n; i++) units[i] = (int64_t)i;
+    TMI_TRY(tamis_inclusion_first(pi, p->design, units, n, err));
+    for (size_t i = 0; i < n; i++) p->inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
+
+done:
+    tmi_free(pi);
+    tmi_free(units);
+    return status;
+}
+
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const char *path, const char *size,
+                                 tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *population = NULL;
+    tmi_population *p = tmi_alloc(1, sizeof *p);
+    if (!p) return tmi_fail_memory(err);
+    p->plan = plan;
+    if (plan->design.weight || plan->privacy.id || plan->design.nonresponse)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws units by the design alone: no weight column, no id, no nonresponse"));
+    for (size_t i = 0; i < plan->declared_count; i++)
+        if (plan->columns[i].by_stratum)
+            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "columns.%s: a study needs one range for all strata", plan->columns[i].name));
+    if (size && declared_column(plan, size))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes are a column of their own", size));
+    TMI_TRY(read_file(p, path, size, err));
+    TMI_TRY(make_design(p, size, err));
+    if (plan->design.probability) TMI_TRY(set_inclusion(p, err));
+    *population = p;
+    p = NULL;
+
+done:
+    tmi_population_free(p);
+    return status;
+}
+
+/* ---- samples ---- */
+
+tamis_status tmi_population_source(tamis_source **source, tmi_population *p, const int64_t *units, size_t count, tamis_error *err)
+{
+    tamis_status status;
+    *source = NULL;
+    if (!units) count = (size_t)p->rows;
+    TMI_TRY(tamis_source_new(source, (int64_t)count, err));
+    for (size_t c = 0; c < p->column_count; c++) {
+        column *k = &p->columns[c];
+        if (!k->used) continue;
+        for (size_t i = 0; i < count; i++) {
+            const int64_t row = p->row_of[units ? units[i] : (int64_t)i];
+            if (k->numbers) k->drawn_numbers[i] = k->numbers[row];
+            else k->drawn_texts[i] = k->texts[row];
+        }
+        TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, k->drawn_numbers, err)
+                           : tamis_source_texts(*source, k->name, k->drawn_texts, err));
+    }
+    if (p->inclusion) {
+        for (size_t i = 0; i < count; i++) p->drawn_inclusion[i] = p->inclusion[units ? units[i] : (int64_t)i];
+        TMI_TRY(tamis_source_numbers(*source, p->plan->design.probability, p->drawn_inclusion, err));
+    }
+
+done:
+    if (status != TAMIS_OK) {
+        tamis_source_free(*source);
+        *source = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,31 @@
+/* A population that is known to everybody, and samples of it as a release would find them.
+ *
+ * Numbers are clamped and put on the plan's grid when the file is read, so that the truth, the unprotected estimate and the
+ * release speak of the same values.                                                                                   */
+#ifndef TMI_POPULATION_H
+#define TMI_POPULATION_H
+
+#include <tamis/engine.h>
+#include <tamis/survey.h>
+
+#include "plan/plan.h"
+
+typedef struct tmi_population tmi_population;
+
+/* Reads a .csv or .parquet file with one row a unit, and makes the design of the plan for it. `size`: the column of sizes
+ * that probabilities are proportional to (pps); NULL: none.
+ *
+ * Errors   INVALID (a column is missing, sizes contradict the plan), REFUSED (a design that cannot be drawn here), SYSTEM. */
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const char *path, const char *size,
+                                 tamis_error *err);
+void tmi_population_free(tmi_population *population);
+
+int64_t tmi_population_size(const tmi_population *population);
+const tamis_design *tmi_population_design(const tmi_population *population);
+
+/* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the
+ * population. The next call ends the last source's rows. */
+tamis_status tmi_population_source(tamis_source **source, tmi_population *population, const int64_t *units, size_t count,
+                                   tamis_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+"""tamis study coverage on the populations of examples/coverage: truths, how often intervals hold them, what is left behind."""
+import csv
+import json
+import re
+
+from kit import *
+
+PLACE = TOP / "examples" / "coverage"
+PLANS = sorted(path.stem for path in PLACE.glob("*.yaml"))
+
+
+def study(plan, *arguments, **options):
+    size = ["--size", "size"] if plan.endswith("-pps") else []
+    return tamis("study", "coverage", f"{plan}.yaml", "--population", f"{plan.split('-')[0]}.csv", *size, *arguments, cwd=PLACE, **options)
+
+
+def truths(population):
+    with open(PLACE / f"{population}.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if population == "api":
+        enroll = [min(float(r["enroll"]), 4000) for r in rows if r["enroll"]]
+        scores = [float(r["api00"]) for r in rows]
+        return {"total": sum(enroll), "mean": sum(scores) / len(scores), "share": sum(r["awards"] == "Yes" for r in rows) / len(rows)}
+    if population == "belgium":
+        return {"total": sum(min(float(r["Tot04"]), 100000) for r in rows), "mean": sum(float(r["averageincome"]) for r in rows) / len(rows),
+                "share": sum(float(r["Tot04"]) >= 20000 for r in rows) / len(rows)}
+    return {"total": sum(min(float(r["P85"]), 100) for r in rows), "mean": sum(float(r["SS82"]) for r in rows) / len(rows),
+            "share": sum(float(r["CS82"]) >= 10 for r in rows) / len(rows)}
+
+
+@case
+def every_plan_finds_the_truth_of_its_population():
+    assert len(PLANS) == 9
+    for plan in PLANS:
+        before = set(os.listdir(PLACE))
+        done = study(plan, "--runs", "2", "--json", "--quiet")
+        assert done.returncode == OK and done.stderr == "" and set(os.listdir(PLACE)) == before, (plan, done.stderr)
+        told = json.loads(done.stdout)
+        assert told["runs"] == 2 and told["survey"] == plan
+        wanted = truths(plan.split("-")[0])
+        found = {r["statistic"]: r["truth"] for r in told["results"] if not r["group"]}
+        for statistic, value in wanted.items():
+            assert abs(found[statistic] - value) < 1e-9 * value, (plan, statistic, found[statistic], value)
+        for r in told["results"]:
+            assert r["protected"]["intervals"] <= 2 and 0 <= r["protected"]["coverage"] <= 1, r
+
+
+@case
+def intervals_that_promise_little_hold_less():
+    """60 samples, intervals of 99.9 % and of 30 %: the first ones hold the truth more often, the second ones not always and not
+    never; each fails in fewer than one of 10^8 runs."""
+    shares = []
+    for confidence in (0.999, 0.3):
+        with tempfile.TemporaryDirectory() as folder:
+            text = (API / "study.yaml").read_text()
+            text = re.sub(r"statistics:.*", f"statistics: [{{mean: api00, confidence: {confidence}}}]\n", text, flags=re.S)
+            pathlib.Path(folder, "p.yaml").write_text(text)
+            done = tamis("study", "coverage", "p.yaml", "--population", API / "apisrs.csv", "--runs", "60", "--json", "--quiet", cwd=folder)
+            result, = json.loads(done.stdout)["results"]
+            assert result["protected"]["intervals"] == result["unprotected"]["intervals"] == 60
+            shares.append((result["protected"]["coverage"], result["unprotected"]["coverage"]))
+    (much, much_bare), (little, little_bare) = shares
+    assert much > 0.85 and much_bare > 0.85 and 0 < little < much and 0 < little_bare < much_bare, shares
+
+
+@case
+def a_table_for_people():
+    done = study("mu284-srs", "--runs", "3")
+    assert done.returncode == OK and "3 samples of a public population of 284" in done.stdout and "±" in done.stdout, done
+    assert "no ledger was charged" in done.stdout and done.stdout.count("table of units by REG") == 8
+
+
+@case
+def what_is_missing_is_told():
+    is_usage_error(tamis("study", "coverage", "mu284-srs.yaml", cwd=PLACE), "--population FILE is missing")
+    is_usage_error(study("mu284-srs", "--runs", "0"), "--runs must be")
+    is_usage_error(study("mu284-srs", "--runs", "1e9"), "--runs must be")
+    done = tamis("study", "coverage", "mu284-pps.yaml", "--population", "mu284.csv", cwd=PLACE)
+    assert done.returncode == INVALID and "size" in done.stderr, done
+    done = tamis("study", "coverage", "mu284-srs.yaml", "--population", "belgium.csv", cwd=PLACE)
+    assert done.returncode == INVALID and done.stdout == "", done
+
+
+main()

@@ -1,0 +1,126 @@
+/* What a study refuses. That its numbers are right is tests/cli/study.py's subject. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/study.h>
+#include <unistd.h>
+
+static char folder[64], file[100];
+
+static int make_file(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/tamis-test-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(file, sizeof file, "%s/population.csv", folder);
+    FILE *out = fopen(file, "w");
+    if (!out) return -1;
+    fputs("x,g,c,s\n", out);
+    for (int i = 0; i < 30; i++) fprintf(out, "%d,%s,%d,%d\n", i, i % 3 ? "a" : "b", i / 5, i + 1);
+    return fclose(out);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(file) || rmdir(folder);
+}
+
+static tamis_plan *plan_by(const char *design)
+{
+    char text[1000];
+    tamis_plan *plan;
+    tamis_error err = {0};
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: 1000}\n"
+             "columns: {x: {from: 0, to: 20, step: 1}, g: {values: [a, b]}}\nstatistics: [{total: x}, {count: units}]\n", design);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return plan;
+}
+
+static void refused(const char *design, const tamis_coverage_options *options, tamis_status expected, const char *message)
+{
+    tamis_plan *plan = plan_by(design);
+    tamis_coverage *study = (tamis_coverage *)folder;
+    tamis_error err = {0};
+    assert_int_equal(tamis_study_coverage(&study, plan, options, &err), expected);
+    assert_null(study);
+    if (!strstr(err.message, message)) fail_msg("%s", err.message);
+    tamis_plan_free(plan);
+}
+
+#define SRS "srs: {population: 30, sample: 10}"
+
+static void bad_arguments_are_named(void **state)
+{
+    (void)state;
+    const tamis_coverage_options good = {.population = file, .runs = 1}, far = {.population = file, .runs = 1000001},
+                                 none = {.runs = 1}, negative = {.population = file, .runs = -1},
+                                 absent = {.population = "/no/such/file.csv", .runs = 1};
+    tamis_coverage *study;
+    tamis_error err = {0};
+    char *text;
+    assert_int_equal(tamis_study_coverage(NULL, NULL, &good, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_study_coverage(&study, NULL, &good, &err), TAMIS_INVALID);
+    refused(SRS, NULL, TAMIS_INVALID, "population");
+    refused(SRS, &none, TAMIS_INVALID, "population");
+    refused(SRS, &far, TAMIS_INVALID, "runs");
+    refused(SRS, &negative, TAMIS_INVALID, "runs");
+    refused(SRS, &absent, TAMIS_INVALID, "file.csv");
+    assert_int_equal(tamis_coverage_json(&text, NULL, NULL), TAMIS_INVALID);
+    assert_null(text);
+    assert_int_equal(tamis_coverage_text(&text, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_coverage_text(NULL, NULL, NULL), TAMIS_INVALID);
+    tamis_coverage_free(NULL);
+}
+
+static void a_population_that_contradicts_the_plan(void **state)
+{
+    (void)state;
+    const tamis_coverage_options one = {.population = file, .runs = 1}, sized = {.population = file, .runs = 1, .size = "s"},
+                                 other = {.population = file, .runs = 1, .size = "z"}, declared = {.population = file, .runs = 1, .size = "x"};
+    const char *const pps = "pps: {method: sampford, probability: p, sample: 5, population: 30}, max_weight: 99";
+    refused("srs: {population: 31, sample: 10}", &one, TAMIS_INVALID, "30 units, but the plan declares 31");
+    refused("cluster: {by: c, population: 7, sample: 2, smallest: 5, largest: 5}", &one, TAMIS_INVALID, "6 clusters");
+    refused("cluster: {by: k, population: 6, sample: 2, smallest: 5, largest: 5}", &one, TAMIS_INVALID, "no column k");
+    refused("stratified: {by: g, within: srs, strata: {a: {population: 10, sample: 2}, b: {population: 20, sample: 2}}}", &one,
+            TAMIS_INVALID, "20 units in stratum a");
+    refused("stratified: {by: c, within: srs, strata: {'0': {population: 5, sample: 2}}}", &one, TAMIS_INVALID, "no stratum");
+    refused(pps, &one, TAMIS_INVALID, "size");
+    refused(pps, &other, TAMIS_INVALID, "no column z");
+    refused(pps, &declared, TAMIS_INVALID, "size: x is declared");
+    refused("census: {population: 30}", &one, TAMIS_REFUSED, "drawn here by");
+    refused("srs: {population: 30, sample: 10}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "no weight column");
+    tamis_plan *plan = plan_by(pps);
+    tamis_coverage *study;
+    assert_int_equal(tamis_study_coverage(&study, plan, &sized, NULL), TAMIS_OK);
+    tamis_coverage_free(study);
+    tamis_plan_free(plan);
+}
+
+static int stop(void *context, double share, int64_t rows)
+{
+    int *calls = context;
+    assert_true(share >= 0 && share < 1 && rows == 0);
+    return ++*calls == 3;
+}
+
+static void a_study_can_be_stopped(void **state)
+{
+    (void)state;
+    int calls = 0;
+    const tamis_coverage_options options = {.population = file, .runs = 100, .progress = stop, .context = &calls};
+    refused(SRS, &options, TAMIS_SYSTEM, "cancelled");
+    assert_int_equal(calls, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_arguments_are_named),
+        cmocka_unit_test(a_population_that_contradicts_the_plan),
+        cmocka_unit_test(a_study_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
