@@ -153,7 +153,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"verify", "quantile", "total", "mean",
+static const char *const later[] = {"quantile", "total", "mean",
                                     "randomize", "tally", "audit", NULL};
 
 /* In a group, or NULL. */

@@ -11,7 +11,6 @@ static int run_coverage(const cli_call *call)
     tamis_coverage *study = NULL;
     char *text = NULL;
     cli_progress progress;
-    if (!options.population) return cli_wrong_usage(call->command, "--population FILE is missing");
     if (runs && !cli_whole(&options.runs, runs, 1, 1000000))
         return cli_wrong_usage(call->command, "--runs must be a whole number from 1 to 1000000");
     tamis_status status = tamis_plan_read(&plan, path, &err);
@@ -42,7 +41,8 @@ static const cli_command coverage_command = {
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"},
         {0}},
     .options = (const cli_argument[]){
-        {.name = "population", .value = "FILE", .files = CLI_ANY_FILES, .help = "a .csv or .parquet file with one row a unit"},
+        {.name = "population", .value = "FILE", .files = CLI_ANY_FILES, .needed = true,
+         .help = "a .csv or .parquet file with one row a unit"},
         {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
         {.name = "runs", .value = "R", .help = "samples to draw"},
         {0}},
