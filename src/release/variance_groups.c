@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #define PSEUDO_STRATA (TMI_MAX_VARIANCE_UNITS / 2)
-#define LABELS_GUESSED (INT64_C(1) << 16) /* clusters at most, where their number is not public */
 
 void tmi_variance_groups_clear(tmi_variance_groups *g)
 {
@@ -89,7 +88,7 @@ tamis_status tmi_variance_groups_make(tmi_variance_groups *g, const tmi_sampling
     bool room = g->cluster_counts && g->cell_of;
     for (size_t h = 0; room && h < g->strata; h++) {
         int64_t drawn = s->stays ? s->design->strata[h].sample : s->design->sample;
-        g->cluster_counts[h] = known ? drawn : LABELS_GUESSED;
+        g->cluster_counts[h] = known ? drawn : TMI_CLUSTERS_MOST;
         g->cell_of[h] = tmi_alloc((size_t)g->cluster_counts[h], sizeof **g->cell_of);
         room = g->cell_of[h] != NULL;
     }

@@ -15,6 +15,9 @@
 
 #include "release/sampling.h"
 
+/* Clusters at most, where their number is not public. */
+#define TMI_CLUSTERS_MOST (INT64_C(1) << 20)
+
 typedef struct tmi_variance_groups {
     size_t count, strata;                          /* units; strata of the design */
     size_t stratum_of[TMI_MAX_VARIANCE_UNITS];     /* of each unit: the stratum or pseudo-stratum */

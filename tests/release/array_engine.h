@@ -23,6 +23,7 @@ typedef struct array_engine {
     const array_row *rows;
     size_t row_count;
     tamis_status describe_status, aggregate_status;
+    int64_t more_clusters; /* than the rows have */
     int describes, aggregates;
     size_t bits_before; /* random bytes taken when the aggregation began */
     tmi_inventory asked; /* the last one */
@@ -156,7 +157,8 @@ static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inv
     for (size_t h = 0; h < strata; h++) {
         const int64_t in = inventory->stratum ? (int64_t)h : -1;
         if (inventory->units_in) inventory->units_in[h] = array_distinct(a, inventory->unit, inventory->stratum, in);
-        if (inventory->clusters_in) inventory->clusters_in[h] = array_distinct(a, inventory->cluster, inventory->stratum, in);
+        if (inventory->clusters_in)
+            inventory->clusters_in[h] = a->more_clusters + array_distinct(a, inventory->cluster, inventory->stratum, in);
         for (size_t i = 0; inventory->rows_in && i < a->row_count; i++)
             inventory->rows_in[h] += in < 0 || array_value(a, inventory->stratum, &a->rows[i]) == in;
     }
