@@ -10,6 +10,20 @@ from kit import *
 FAR = 18  # times the standard deviation of the noise: beyond it in less than one of 10^9 releases, all cells together
 
 
+ENV = {}  # where libpq finds the service of examples/postgres
+
+
+def serve(folder):
+    """Makes the table, by the example's own script, in the server of tests/engine/with_postgres."""
+    connection = os.environ.get("TAMIS_TEST_POSTGRES")
+    assert connection, "there is no PostgreSQL server to test with: run this by tests/engine/with_postgres"
+    pathlib.Path(folder, "services").write_text("[survey]\n" + "".join(f"{part}\n" for part in connection.split()))
+    ENV["PGSERVICEFILE"] = str(pathlib.Path(folder, "services"))
+    done = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "service=survey", "-f", "load.sql"],
+                          cwd=TOP / "examples" / "postgres", capture_output=True, text=True, env=environment(**ENV))
+    assert done.returncode == 0, done.stderr
+
+
 def rows(folder, file):
     with open(TOP / "examples" / folder / file, newline="") as opened:
         return list(csv.DictReader(opened))
@@ -49,6 +63,13 @@ def households():
     yield "share", "income=..10000", {}, mean(units, weight, lambda row: float(row["income"]) <= 10000)
 
 
+def postgres():
+    """The same rows as households has, in a server."""
+    for statistic, column, group, value in households():
+        if statistic in ("count", "total", "mean"):
+            yield statistic, column, group, value
+
+
 def municipalities():
     units = rows("municipalities", "sample.csv")
     weight = lambda row: 1 / float(row["inclusion_probability"])
@@ -68,7 +89,7 @@ def released(name, folder, times=1):
     shutil.copytree(TOP / "examples" / name, place)
     plan = place / "plan.yaml"
     plan.write_text(re.sub(r"(epsilon|rho): (\d+)", lambda m: f"{m[1]}: {times ** (1 + (m[1] == 'rho')) * int(m[2])}", plan.read_text()))
-    done = tamis("release", "plan.yaml", "--json", "--quiet", cwd=place)
+    done = tamis("release", "plan.yaml", "--json", "--quiet", cwd=place, env=ENV)
     assert done.returncode == OK and done.stderr == "", done.stderr
     return place, json.loads(done.stdout)
 
@@ -88,6 +109,8 @@ def example(name, truth):
                     assert times == 1 or FAR * r["noise_sd"] < 0.1 * value, r
                     assert r["interval"]["lower"] < r["interval"]["upper"], r
                 assert told["protected"] is True and told["guarantee"]["outsider"] is None
+                done = tamis("verify", place / "plan-release" / "certificate.json")
+                assert done.returncode == OK, (done.stdout, done.stderr)
                 assert tamis("ledger", "verify", next(place.glob("*.ledger")), cwd=place).returncode == OK
 
     def plan_can_be_checked_without_the_data():
@@ -98,7 +121,7 @@ def example(name, truth):
 
     def readme_is_short_and_names_the_source():
         text = (TOP / "examples" / name / "README.md").read_text()
-        assert len(text.splitlines()) <= 14 and "taken from" in text and "licence" in text
+        assert len(text.splitlines()) <= 16 and "taken from" in text and "licence" in text
 
     for function in (numbers_are_those_of_the_file_and_noise, plan_can_be_checked_without_the_data,
                      readme_is_short_and_names_the_source):
@@ -108,6 +131,7 @@ def example(name, truth):
 example("schools", schools)
 example("households", households)
 example("municipalities", municipalities)
+example("postgres", postgres)
 
 
 @case
@@ -130,4 +154,6 @@ def every_plan_under_examples_is_named_here():
     assert found == {match for match in re.findall(r'^example\("(\w+)"', pathlib.Path(__file__).read_text(), re.M)}
 
 
-main()
+with tempfile.TemporaryDirectory() as services:
+    serve(services)
+    main()
