@@ -52,7 +52,7 @@ typedef struct tamis_release tamis_release;
  *
  * Needs    a plan; `folder` does not exist yet (NULL: nothing is written); options may be NULL.
  * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv,
- *          measurements.json and certificate.json, complete or not at all; NULL and no folder on failure. It may outlive the plan.
+ *          measurements.json, certificate.json, registry.yaml and report.html, complete or not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
  *          before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
  *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
@@ -70,6 +70,9 @@ TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_relea
 
 /* certificate.json: everything that the guarantee follows from; <tamis/verify.h> checks it. */
 TAMIS_API tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err);
+
+/* registry.yaml: the record for the public registry of deployments, with what the agency still has to fill in. */
+TAMIS_API tamis_status tamis_release_registry(char **text, const tamis_release *release, tamis_error *err);
 
 /* report.html: one page for people. */
 TAMIS_API tamis_status tamis_release_report(char **text, const tamis_release *release, tamis_error *err);

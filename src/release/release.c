@@ -113,7 +113,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_write_promise(&t, s, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {
-        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json\n", release->folder);
+        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html\n", release->folder);
     }
     return tmi_text_take(text, &t, err);
 }

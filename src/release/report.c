@@ -18,7 +18,7 @@ static const char style[] =
     ".box{background:var(--box);border-left:4px solid var(--mark);padding:.8rem 1rem;margin:1.2rem 0;border-radius:0 6px 6px 0}"
     ".warn{border-color:var(--warn)}.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
     "th,td{padding:.32rem .7rem .32rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:middle}"
-    "th{font-weight:600;color:var(--soft);font-size:.86rem}td.n,th.n{text-align:right;white-space:nowrap}td.i{white-space:nowrap}"
+    "th{font-weight:600;color:var(--soft);font-size:.86rem}td.n,th.n{text-align:right}td.n{white-space:nowrap}td.i{white-space:nowrap}"
     "td:last-child,th:last-child{padding-right:0}svg.w{display:block;width:100%;min-width:9rem;height:1.5rem}.w line{stroke:var(--mark);"
     "stroke-width:2.5;stroke-linecap:round;vector-effect:non-scaling-stroke}.w .axis{stroke:var(--line);stroke-width:1}"
     ".w .dot{stroke-width:9}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1.2rem}"
@@ -221,7 +221,7 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_html_text(&html, s->plan->survey);
     tmi_describe_design(&words, &s->plan->design);
     tmi_text_format(&words, "; one record is one %s", s->plan->privacy.unit);
-    put_between(&html, "</h1>\n<p class=\"soft\">Protected statistics. ", &words, ".");
+    put_between(&html, "</h1>\n<p class=\"soft\">Protected statistics: ", &words, ".");
     if (release->account.charged.time[0]) tmi_text_format(&html, " Released %.10s.", release->account.charged.time);
     tmi_text_put(&html, "</p>\n");
     put_items(&html, tmi_put_warnings, s, "<div class=\"box warn\"><p>Warning: ", "</p></div>\n");

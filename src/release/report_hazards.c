@@ -35,7 +35,7 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tamis_meaning_of(&outside, eps, delta, NULL);
     if (status != TAMIS_OK) html->failed = true;
-    tmi_text_put(html, "<div class=\"wide\"><table><tr><th>who wants to know</th><th class=\"n\">odds of a guess grow at most</th><th "
+    tmi_text_put(html, "<div class=\"wide\"><table><tr><th style=\"min-width:9rem\">who wants to know</th><th class=\"n\">odds grow at most times</th><th "
                  "class=\"n\">10 % belief becomes at most</th><th class=\"n\">50 % belief becomes at most</th><th class=\"n\">records "
                  "found at 5 % false alarms</th></tr>\n");
     put_reader(html, "the nosy neighbour, who saw the interviewer", status == TAMIS_OK ? &sampled : NULL);

@@ -159,6 +159,7 @@ static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_erro
                  {"release.csv", tamis_release_csv},
                  {"measurements.json", tamis_release_measurements},
                  {"certificate.json", tamis_release_certificate},
+                 {"registry.yaml", tamis_release_registry},
                  {"report.html", tamis_release_report}};
     tamis_status status = TAMIS_OK;
     char *text = NULL;
