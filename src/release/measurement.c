@@ -158,7 +158,8 @@ bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
 {
     const tmi_quantity *q = &m->quantity;
     bool x = !q->x || (q->x->missing == TMI_AS_VALUE && !q->x->conditions && !q->x->by_stratum);
-    return x && s->rows_fixed && !q->y && !q->present && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS;
+    return x && s->rows_fixed && !q->y && !q->present && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS &&
+           !(s->of_units && q->weighing != TMI_UNWEIGHED);
 }
 
 /* While design variables are protected a record may move the weights of all others, which then must be told apart from

@@ -185,6 +185,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan)
     bool several = K > 1 && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT;
     s->clustered = is_clustered(d) || (several && has_fixed_rows(d->kind));
     s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
+    s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;
     int64_t drawn = has_fixed_rows(d->kind) ? d->sample : d->population, rows;
     if (d->kind == TMI_DESIGN_CLUSTER) drawn = d->sample * (d->largest > 0 ? d->largest : 1);

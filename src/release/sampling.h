@@ -46,6 +46,7 @@ typedef struct tmi_sampling {
     int64_t df;            /* first-stage units minus strata; -1: not public */
     int64_t rows;          /* in the file at most, or a guess far above where that is not public */
     bool rows_fixed;       /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
+    bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
 /* Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */

@@ -185,6 +185,24 @@ static void clusters(void **state)
           "  - {total: x}\n  - {mean: y, by: g}\n  - {variance: y}\n", two, 2, ones, 1);
 }
 
+/* A unit whose rows are bounded may bring one more, of no stratum: if that is what is kept, the unit adds nothing. */
+static void a_unit_may_be_kept_without_its_stratum(void **state)
+{
+    (void)state;
+    static const char *const privacy[] = {"epsilon: 1", "id: u, rows_per_unit: 1, epsilon: 1"};
+    for (size_t i = 0; i < 2; i++) {
+        tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+                                     privacy[i], "{from: 10, to: 30, step: 1, missing: 10}", "  - total: x\n");
+        tmi_schedule s;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        const tmi_measurement *m = &s.measurements[0];
+        assert_true(m->low > 0 && m->quantity.weighing == TMI_WEIGHED);
+        assert_int_equal(m->laws[0].l1, i == 0 ? m->high - m->low : m->high);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -192,6 +210,7 @@ int main(void)
         cmocka_unit_test(strata),
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
+        cmocka_unit_test(a_unit_may_be_kept_without_its_stratum),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }
