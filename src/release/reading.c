@@ -267,12 +267,15 @@ static double denominator(const tmi_reading *r, const tmi_result *result, const 
     return tmi_table_of(r->schedule, result->statistic, TMI_B) ? z->value[TMI_B] : units_at_most(r->schedule, result);
 }
 
-/* One row's worth: a denominator below it is none. */
+/* One row's worth, of the stratum where it is least: a denominator below it is none. */
 static double smallest_denominator(const tmi_reading *r, const tmi_result *result)
 {
-    const tmi_schedule *s = r->schedule;
-    if (s->plan->statistics[result->statistic].kind == TMI_RATIO) return 0;
-    return s->sampling.weights == TMI_ROWS ? 1 : tmi_number_nearest(s->sampling.weight[0]);
+    const tmi_sampling *s = &r->schedule->sampling;
+    double least = INFINITY;
+    if (r->schedule->plan->statistics[result->statistic].kind == TMI_RATIO) return 0;
+    if (s->weights == TMI_ROWS) return 1;
+    for (size_t h = 0; h < s->strata; h++) least = fmin(least, tmi_number_nearest(s->weight[h]));
+    return least;
 }
 
 static double centre_of(const tmi_reading *r, const tmi_result *result)

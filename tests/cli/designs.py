@@ -132,6 +132,16 @@ def clusters_stages_and_households():
 
 
 @case
+def a_light_stratum_has_a_mean_beside_a_heavy_one():
+    rows = [person(s="pq"[i // 4]) for i in range(8)]
+    told = release(rows, "stratified: {by: s, within: srs, strata: {p: {population: 60, sample: 4}, q: {population: 10, sample: 4}}}",
+                   "epsilon: 1000", "statistics:\n  - {mean: x, by: s}\n")
+    for result in told["results"]:
+        values = [r["x"] for r in rows if r["s"] == result["group"]["s"]]
+        assert result["estimate"] is not None and abs(result["estimate"] - sum(values) / 4) < 3, result
+
+
+@case
 def other_budgets():
     rows = [person() for _ in range(100)]
     told = release(rows, "srs: {population: 1000, sample: 100}", "rho: 0.5")
