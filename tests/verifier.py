@@ -95,7 +95,7 @@ class Verifier:
             if m["cells_of_a_record"] > 1:
                 l1, l2 = 2 * far * K, max(2 * far ** 2, wide ** 2) * K * K
             else:
-                l1 = (max(far, wide) if m["may_be_left_out"] else wide) * K
+                l1 = max(far, wide) * K if m["may_be_left_out"] else max(high, K * high) - min(low, K * low)  # 1 to K rows
                 l2 = l1 * l1
             if self.c["setting"]["design_variables"] == "public":
                 self.check(law["sensitivity"] >= l1, f"{field}.noise[{h}].sensitivity")
