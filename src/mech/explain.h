@@ -32,7 +32,6 @@ typedef struct tmi_design_words {
     const char *name, *what, *plan, *weights, *adds, *example_words;
     tamis_status (*example)(tamis_design **design, tamis_error *err); /* NULL: none, or one for each method */
     tamis_neighbours neighbours;
-    bool released; /* plans of this version take it */
 } tmi_design_words;
 
 extern const tmi_design_words tmi_designs[];

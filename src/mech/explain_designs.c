@@ -124,43 +124,43 @@ const char *const tmi_pps_methods[] = {"conditional_poisson", "sampford", "pivot
 const tmi_design_words tmi_designs[] = {
     {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
      "srs: {population: 6194, sample: 200}", "N/n, the same for everybody",
-     "log(1 + n/N (e^eps - 1)): about n/N of a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE, true},
+     "log(1 + n/N (e^eps - 1)): about n/N of a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE},
     {"srs_with_replacement", "n independent draws of one unit; a unit may be drawn several times, and then counts several times",
      "srs_with_replacement: {population: 6194, sample: 200}", "N/n a draw",
-     "less than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement, TAMIS_REPLACE, false},
+     "less than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement, TAMIS_REPLACE},
     {"bernoulli", "each unit is drawn with the same probability, independently; the size of the sample is random",
      "bernoulli: {rate: 0.1}", "1/rate, the same for everybody",
-     "log(1 + rate (e^eps - 1)), for records that are there or not", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE, false},
+     "log(1 + rate (e^eps - 1)), for records that are there or not", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE},
     {"poisson", "each unit is drawn with a probability of its own, independently; the size of the sample is random",
      "poisson: {probability: COLUMN}, max_weight: 50", "1/probability: the smallest probability needs the most noise",
-     "unit by unit log(1 + pi (e^eps - 1)); the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE, false},
+     "unit by unit log(1 + pi (e^eps - 1)); the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
     {"pps", "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
      "systematic_random, brewer, tille",
      "pps: {method: sampford, probability: COLUMN, sample: 200}, max_weight: 50", "1/probability",
      "unit by unit log(1 + pi (e^eps - 1)) where samples with and without a unit are proved to differ by one exchange; otherwise "
-     "nothing is proved, and nothing is claimed", NULL, NULL, TAMIS_REPLACE, false},
+     "nothing is proved, and nothing is claimed", NULL, NULL, TAMIS_REPLACE},
     {"systematic", "every k-th unit of a list after a random start",
      "systematic: {population: 6194, sample: 200, order: public}", "N/n, the same for everybody",
      "with a public order next to nothing: the k possible samples are k clusters, and all n units come and go together; with a "
-     "random order it is srs", "every 10th of a list", make_systematic, TAMIS_REPLACE, false},
+     "random order it is srs", "every 10th of a list", make_systematic, TAMIS_REPLACE},
     {"stratified", "an independent sample in each stratum; strata and their sizes are public",
      "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
      "stratum by stratum, with its own rate; a stratum taken whole gets nothing, and the largest number counts",
-     "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE, false},
+     "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE},
     {"cluster", "whole clusters are drawn, for instance all persons of a household",
      "cluster: {by: household, population: 3000, sample: 300, smallest: 1, largest: 9}", "clusters / drawn clusters",
      "little unless clusters are small: the whole cluster comes and goes together", "1 of 10 clusters of 4", make_cluster,
-     TAMIS_REPLACE, false},
+     TAMIS_REPLACE},
     {"two_stage", "clusters are drawn, then units within each drawn cluster",
      "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
      "inverse of the product of the two rates",
      "the second stage in full, the first only where few units are taken of a cluster", "1 of 10, then 2 of 4",
-     make_two_stage, TAMIS_REPLACE, false},
+     make_two_stage, TAMIS_REPLACE},
     {"weights", "only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
-     "nothing: without the design there is no probability to count", NULL, NULL, TAMIS_REPLACE, false},
+     "nothing: without the design there is no probability to count", NULL, NULL, TAMIS_REPLACE},
     {"census", "everybody", "census: {population: 6194}", "1", "nothing: everybody is in it", "1000 of 1000", make_census,
-     TAMIS_REPLACE, true},
+     TAMIS_REPLACE},
     {0},
 };
 
@@ -307,7 +307,6 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
     tmi_page_title(page, method ? method : d->name, method ? remark : d->what);
     if (page->json) tmi_page_part(page, "", "what", d->what);
     tmi_page_part(page, "In a plan", "plan", plan);
-    tmi_page_part(page, "Releases", "releases", d->released ? "yes" : "not in this version; it can be drawn and asked about");
     tmi_page_part(page, "Weights", "weights", d->weights);
     tmi_page_part(page, "Sampling adds", "amplification", d->adds);
     if (page->json) {

@@ -73,7 +73,9 @@ static void probabilities(void **state)
         INVALID("probabilities", d, tamis_design_pps(&d, methods[m], odd, 0, &err));
         INVALID("probabilities", d, tamis_design_pps(&d, methods[m], odd, TAMIS_MAX_LISTED + 1, &err));
     }
-    INVALID("method", d, tamis_design_pps(&d, "midzuno", odd, 2, &err));
+    INVALID("method", d, tamis_design_pps(&d, "cube", odd, 2, &err));
+    assert_int_equal(tamis_design_pps(&d, "midzuno", odd, 2, NULL), TAMIS_REFUSED);
+    assert_null(d);
     INVALID("method", d, tamis_design_pps(&d, NULL, odd, 2, &err));
     INVALID("rate", d, tamis_design_bernoulli(&d, 5, NULL, &err));
     INVALID("population", d, tamis_design_bernoulli(&d, 0, half, &err));
