@@ -107,7 +107,7 @@ static void refuses(void **state)
         {"first", "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": 0, \"sample\": 0}]}}",
          "design: stratified: strata: number 0: population:"},
         {"first", "{\"stratified\": {\"within\": \"srs\", \"strata\": 3}}", "design: stratified: strata: must be a list"},
-        {"first", "{\"stratified\": {\"within\": \"cluster\", \"strata\": []}}", "design: stratified: within:"},
+        {"first", "{\"stratified\": {\"within\": \"stratified\", \"strata\": []}}", "design: stratified: within:"},
         {"first", "{\"stratified\": {\"within\": 3, \"strata\": []}}", "design: stratified: within:"},
     };
     (void)state;
