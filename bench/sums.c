@@ -15,10 +15,9 @@
 #include <unistd.h>
 
 #include "engine/duckdb_api.h"
-#include "engine/engine.h"
 #include "engine/source.h"
+#include "weighted.h"
 
-#define GROUPS 20
 #define ROUNDS 3
 
 static const char make[] =
@@ -58,25 +57,11 @@ static void run_sql(const char *sql, unsigned threads)
 
 static void ask_tamis(const char *file, unsigned threads)
 {
-    static char names[GROUPS][16];
-    static const char *values[GROUPS];
-    for (int i = 0; i < GROUPS; i++) {
-        snprintf(names[i], sizeof names[i], "group %02d", i);
-        values[i] = names[i];
-    }
-    const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = values, .value_count = GROUPS};
-    const tmi_column w = {.name = "w", .grid = {1, 40, 0x1p-20, 1 << 20, 40 << 20}};
-    const tmi_column v = {.name = "v", .grid = {0, 150, 0x1p-10, 0, 150 << 10}};
-    const tmi_column *const by[] = {&g};
-    const tmi_measure total = {.factors = {{&w, 0}, {&v, 0}}, .factor_count = 2, .shift = 10, .low = 0, .high = INT64_C(1) << 40};
-    const tmi_table table = {by, 1, &total, 1};
-    const tmi_request request = {.tables = &table, .table_count = 1};
     const tmi_source source = {.files = &file, .file_count = 1};
-    tmi_int128 answers[GROUPS], *const places[] = {answers};
     tmi_engine *engine;
     tamis_error err = {0};
     if (tmi_engine_duckdb(&engine, &source, threads, &err) != TAMIS_OK ||
-        engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK)
+        ask_weighted(engine, &err) != TAMIS_OK)
         stop(err.message);
     engine->free(engine);
 }

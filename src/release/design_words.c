@@ -1,19 +1,7 @@
 /* A design in words. */
 #include "base/decimal.h"
+#include "plan/names.h"
 #include "release/sampling.h"
-
-static const char *const names[] = {
-    [TMI_DESIGN_SRS] = "srs",
-    [TMI_DESIGN_CENSUS] = "census",
-    [TMI_DESIGN_SRS_WITH_REPLACEMENT] = "srs_with_replacement",
-    [TMI_DESIGN_BERNOULLI] = "bernoulli",
-    [TMI_DESIGN_POISSON] = "poisson",
-    [TMI_DESIGN_PPS] = "pps",
-    [TMI_DESIGN_SYSTEMATIC] = "systematic",
-    [TMI_DESIGN_CLUSTER] = "cluster",
-    [TMI_DESIGN_TWO_STAGE] = "two_stage",
-    [TMI_DESIGN_WEIGHTS] = "weights",
-};
 
 static const char *const words[] = {
     [TMI_DESIGN_SRS] = "simple random sample",
@@ -30,7 +18,7 @@ static const char *const words[] = {
 
 const char *tmi_design_name(const tmi_plan_design *d)
 {
-    return d->by ? "stratified" : names[d->kind];
+    return d->by ? "stratified" : tmi_design_kind_name(d->kind);
 }
 
 void tmi_describe_design(tmi_text *text, const tmi_plan_design *d)

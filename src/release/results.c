@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
+#include "plan/names.h"
 #include "release/promise.h"
 
 tamis_status tmi_results_make(tmi_results *r, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err)
@@ -46,15 +47,9 @@ void tmi_result_bound(tmi_result *result)
     if ((estimate || interval) && !result->reason) result->reason = "larger than numbers of the output can be";
 }
 
-static const char *const names[] = {
-    [TMI_COUNT] = "count",   [TMI_TOTAL] = "total", [TMI_MEAN] = "mean",           [TMI_SHARE] = "share",
-    [TMI_RATIO] = "ratio",   [TMI_TABLE] = "table", [TMI_HISTOGRAM] = "histogram", [TMI_VARIANCE] = "variance",
-    [TMI_QUANTILE] = "quantile", [TMI_MEDIAN] = "median",
-};
-
 const char *tmi_statistic_name(const tmi_plan_statistic *s)
 {
-    return names[s->kind];
+    return tmi_statistic_kind_name(s->kind);
 }
 
 /* The column, A/B of a ratio, or what stands for none. */
