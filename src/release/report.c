@@ -116,6 +116,7 @@ static void put_result(tmi_text *html, const tmi_results *r, const tmi_result *x
         tmi_text_format(&cells[0], "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, x->cell, i));
     if (s->by_count == 0) tmi_text_put(&cells[0], "all");
     tmi_result_words(cells, r, x);
+    if (x->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
     put_between(html, "<tr><td>", &cells[0], "</td>");
     put_between(html, "<td class=\"n\">", &cells[1], "</td>");
     put_between(html, "<td class=\"n\">", &cells[2], "</td>");

@@ -115,14 +115,12 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
     if (result->known) return;
     if (isnan(result->lower)) {
         tmi_text_put(&cells[3], result->reason ? result->reason : "none");
-        if (result->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
         return;
     }
     int limit_decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
     put_end(&cells[3], result->lower, -1, result->least, decimals, limit_decimals);
     tmi_text_put(&cells[3], " to ");
     put_end(&cells[3], result->upper, 1, result->most, decimals, limit_decimals);
-    if (result->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
 }
 
 /* The confidence of all statistics, or -1 if they differ. */
@@ -154,6 +152,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tamis_plan *plan = results->plan;
     bool mixed = common_confidence(plan) < 0;
+    bool outside = false;
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
     put_heading(&table, results);
@@ -171,8 +170,13 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
+        if (result->outside_range) {
+            tmi_text_put(&r.cells[3], " *");
+            outside = true;
+        }
         row_add(&table, &r);
     }
     tmi_table_write(text, &table);
+    if (outside) tmi_text_put(text, "* this estimate lies outside the range of possible values\n");
     tmi_table_clear(&table);
 }

@@ -174,7 +174,7 @@ def no_value_decides_what_is_said_after_the_charge():
         with tempfile.TemporaryDirectory() as folder:
             write(folder, NUMBERS, with_last(last))
             done = tamis("release", "plan.yaml", "--out", "out", cwd=folder)
-            shape = re.sub(r"[-\d.,eE]+|\(estimate out of range\)|[0-9a-f]{16,}", "", json.dumps(sorted(release_keys(folder))))
+            shape = re.sub(r"[-\d.,eE]+|[0-9a-f]{16,}", "", json.dumps(sorted(release_keys(folder))))
             seen.add((done.returncode, done.stderr, shape))
     assert len(seen) == 1, seen
 
