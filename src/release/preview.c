@@ -232,25 +232,19 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
     }
 }
 
-/* Around which value, and on which grid if its step is not 1: the integers of the table count steps. */
-static void put_grid(tmi_text *text, const tmi_measurement *m)
+/* Around which value. */
+static void put_centre(tmi_text *text, const tmi_quantity *q)
 {
-    const tmi_quantity *q = &m->quantity;
-    if (!q->x || q->x->conditions || q->x->by_stratum) return;
-    if (q->centre_x != 0) {
-        tmi_text_put(text, " minus ");
-        tmi_text_real(text, (double)q->centre_x * q->x->grid.step);
-    }
-    if (q->x->grid.step == 1) return;
-    tmi_text_put(text, ", steps of ");
-    tmi_text_number(text, q->x->step);
+    if (!q->x || q->x->conditions || q->x->by_stratum || q->centre_x == 0) return;
+    tmi_text_put(text, " minus ");
+    tmi_text_real(text, (double)q->centre_x * q->x->grid.step);
 }
 
-/* For people: six digits. */
-static void put_short(tmi_text *text, const tamis_number *x)
+/* For people: six digits, without an exponent where that is short enough. */
+static void put_short(tmi_text *text, double x)
 {
-    double value = tmi_number_nearest(x);
-    tmi_text_format(text, "%.6g", value);
+    if (x >= 1e3 && x < 1e12) tmi_text_rounded(text, x, 0);
+    else tmi_text_format(text, "%.6g", x);
 }
 
 static bool same_inequality(tmi_text *words, const tmi_schedule *s, size_t j)
@@ -278,13 +272,13 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
             tmi_text cells[5];
             for (size_t c = 0; c < 5; c++) tmi_text_init(&cells[c]);
             if (h == 0) tmi_measurement_name(&cells[0], m);
-            if (h == 0) put_grid(&cells[0], m);
+            if (h == 0) put_centre(&cells[0], &m->quantity);
             if (m->law_count > 1) tmi_text_format(&cells[0], "%s%s", h == 0 ? ": " : "  ", s->plan->design.strata[h].name);
             tmi_text_rounded(&cells[1], (double)(m->cells / m->law_count), 0);
-            if (s->gaussian) tmi_text_rounded(&cells[2], sqrt(tmi_number_nearest(m->laws[h].l2_squared)), 2);
-            else tmi_text_rounded(&cells[2], (double)m->laws[h].l1, 0);
-            put_short(&cells[3], m->part);
-            put_short(&cells[4], m->laws[h].scale);
+            double unit = tmi_measurement_unit(m, &s->sampling, h);
+            put_short(&cells[2], unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
+            put_short(&cells[3], tmi_number_nearest(m->part));
+            put_short(&cells[4], unit * tmi_number_nearest(m->laws[h].scale));
             add_row(&table, cells, 5);
         }
     }
@@ -299,6 +293,8 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
         else if (!told) tmi_text_wrap(text, "  ", "    ", words.bytes);
         tmi_text_clear(&words);
     }
+    tmi_text_wrap(text, "  ", "  ", "Sensitivity and scale are in the units of the data. Squares, and what is called spread, serve "
+                  "the sampling errors.");
 }
 
 tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err)

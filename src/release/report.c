@@ -170,8 +170,8 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
     tmi_text words;
     tmi_text_init(&words);
     if (s->measurement_count == 0) return;
-    tmi_text_format(html, "<h2>What was measured</h2>\n<p class=\"soft\">Each table got exact discrete %s noise of this scale, in steps of its "
-                    "grid; measurements.json has the noisy integers.</p>\n<div class=\"wide\"><table><tr><th>table</th><th class=\"n\">"
+    tmi_text_format(html, "<h2>What was measured</h2>\n<p class=\"soft\">Each table got exact discrete %s noise of this scale, in the units of "
+                    "the data; measurements.json has the noisy integers.</p>\n<div class=\"wide\"><table><tr><th>table</th><th class=\"n\">"
                     "cells</th><th class=\"n\">sensitivity</th><th class=\"n\">noise scale</th><th class=\"n\">%s</th></tr>\n",
                     s->gaussian ? "Gaussian" : "Laplace", s->gaussian ? "rho" : "epsilon");
     for (size_t i = 0; i < s->measurement_count; i++) {
@@ -179,8 +179,9 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         double sensitivity = 0, scale = 0;
         for (size_t h = 0; h < m->law_count; h++) {
             const tmi_law *law = &m->laws[h];
-            sensitivity = fmax(sensitivity, s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1);
-            scale = fmax(scale, tmi_number_nearest(law->scale));
+            double unit = tmi_measurement_unit(m, &s->sampling, h);
+            sensitivity = fmax(sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1));
+            scale = fmax(scale, unit * tmi_number_nearest(law->scale));
         }
         tmi_measurement_name(&words, m);
         put_between(html, "<tr><td>", &words, "</td>");
