@@ -1,11 +1,17 @@
-/* SHA-256 as text: for chains of entries and for what a certificate says about a file. */
+/* SHA-256: as text for chains of entries and for what a certificate says about a file, as bytes for keyed hashes. */
 #ifndef TMI_SHA256_H
 #define TMI_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#define TMI_SHA256_BYTES 32
 #define TMI_SHA256_TEXT 65
+
+void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length);
+
+/* 2 length digits in lower case and a NUL. */
+void tmi_hex(char *text, const unsigned char *bytes, size_t length);
 
 /* 64 hexadecimal digits in lower case. */
 void tmi_sha256_text(char text[TMI_SHA256_TEXT], const char *bytes, size_t length);

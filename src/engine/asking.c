@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "engine/cells.h"
 #include "engine/source.h"
 
@@ -130,9 +131,21 @@ static void put_groups(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     tmi_json_close(out, ']');
 }
 
+static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+{
+    char key[2 * TMI_SCATTER_KEY + 1];
+    tmi_hex(key, column->key, TMI_SCATTER_KEY);
+    put_place(out, "of", layout, column->of);
+    put_place(out, "stratum", layout, column->stratum);
+    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_key(out, "key");
+    tmi_json_put_string(out, key);
+    tmi_wipe(key, sizeof key);
+}
+
 static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
-    static const char *const kinds[] = {"number", "category", "label", "cuts", "indicator", "lookup", "groups"};
+    static const char *const kinds[] = {"number", "category", "label", "cuts", "indicator", "lookup", "groups", "scatter"};
     tmi_json_open(out, '{');
     tmi_json_key(out, "name");
     tmi_json_put_string(out, column->name);
@@ -156,6 +169,7 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     }
     if (column->kind == TMI_INDICATOR) put_conditions(out, layout, column);
     if (column->kind == TMI_GROUPS) put_groups(out, layout, column);
+    if (column->kind == TMI_SCATTER) put_scatter(out, layout, column);
     tmi_json_close(out, '}');
 }
 

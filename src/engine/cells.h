@@ -2,7 +2,7 @@
  *
  *     doubles  -> grid points      tmi_grid_points
  *     texts    -> codes            tmi_code
- *     labels   -> codes            tmi_cluster_code (engine/labels.h)
+ *     labels   -> codes            tmi_cluster_code (engine/labels.h), tmi_scatter
  *     points and codes of some rows, added to the cells of a request     tmi_cells_add
  *
  * Cells of different threads or parts are added up at the end; integers, so the order does not matter.               */
@@ -32,6 +32,9 @@ void tmi_codes_free(tmi_codes *codes);
  * first place; one that is listed as missing is missing. */
 int32_t tmi_code(const tmi_codes *codes, const char *text, size_t length);
 
+/* The codes of a TMI_SCATTER column from n labels and, unless it has none, their strata. */
+void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels, size_t n, const tmi_column *column);
+
 /* INVALID if a column breaks its contract: no name, no values, a grid that is none. Columns that it is made of are not
  * looked into. */
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err);
@@ -42,8 +45,8 @@ void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column);
 /* The distinct columns of a request in the order of their first use (table by table: `by`, then the measures' factors,
  * present, where), each after those that it is made of, the unit last. A column stands for itself by its address.
  *
- * The rows of a unit are ordered by the points and codes of the TMI_NUMBER, TMI_CATEGORY and TMI_GROUPS columns of this
- * list, the first one that differs deciding; what is missing comes before all else.
+ * The rows of a unit are ordered by the points and codes of the TMI_NUMBER, TMI_CATEGORY, TMI_GROUPS and TMI_SCATTER columns
+ * of this list, the first one that differs deciding; what is missing comes before all else.
  *
  * INVALID if the request breaks its contract: see tmi_request in engine.h. */
 typedef struct tmi_layout {
@@ -71,7 +74,8 @@ size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column);
 /* Whether the points or codes of a column are given to tmi_cells_add; others are made there, or labels. */
 static inline bool tmi_is_given(const tmi_column *column)
 {
-    return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_GROUPS;
+    return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_GROUPS ||
+           column->kind == TMI_SCATTER;
 }
 
 /* Whether a column stands in the source. */

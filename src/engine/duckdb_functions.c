@@ -64,6 +64,28 @@ static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, 
                             tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]));
 }
 
+#define PIECE 512
+
+static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_column *column = ((const tmi_duckdb_column *)api->scalar_function_get_extra_info(info))->column;
+    const size_t n = api->data_chunk_get_size(input), arguments = column->stratum ? 2 : 1;
+    int32_t *codes = api->vector_get_data(output);
+    for (size_t start = 0; start < n; start += PIECE) {
+        const size_t count = n - start < PIECE ? n - start : PIECE;
+        tmi_cell cells[2][PIECE];
+        for (size_t a = 0; a < arguments; a++) {
+            duckdb_vector vector = api->data_chunk_get_vector(input, a);
+            const duckdb_string_t *texts = api->vector_get_data(vector);
+            const uint64_t *validity = api->vector_get_validity(vector);
+            for (size_t i = 0; i < count; i++)
+                cells[a][i] = tmi_duckdb_is_null(validity, start + i) ? (tmi_cell){0} : tmi_duckdb_cell(&texts[start + i]);
+        }
+        tmi_scatter(codes + start, column->stratum ? cells[1] : NULL, cells[0], count, column);
+    }
+}
+
 /* ---- numbers to grid points ---- */
 
 /* What stands under a NULL is anything, and not ours to change. */
@@ -187,18 +209,20 @@ static const char *function_of(const tmi_column *column)
     return column->kind == TMI_NUMBER ? "tamis_point" : column->kind == TMI_CATEGORY ? "tamis_code" : "tamis_group";
 }
 
-/* The category whose code is the second argument; NULL: there is only one. */
+/* The column whose code, or label, is the second argument; NULL: there is only one. */
 static const tmi_column *second_of(const tmi_column *column)
 {
-    return column->kind == TMI_NUMBER ? column->by : column->kind == TMI_GROUPS ? column->stratum : NULL;
+    return column->kind == TMI_NUMBER ? column->by : column->kind == TMI_GROUPS || column->kind == TMI_SCATTER ? column->stratum : NULL;
 }
 
 void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c], *second = second_of(column);
     tmi_text_format(sql, "%s_%zu(c%zu", function_of(column), c,
-                    column->kind == TMI_GROUPS ? tmi_layout_index(layout, column->of) : c);
-    if (second) {
+                    column->kind >= TMI_GROUPS ? tmi_layout_index(layout, column->of) : c);
+    if (second && second->kind == TMI_LABEL) {
+        tmi_text_format(sql, ", c%zu", tmi_layout_index(layout, second));
+    } else if (second) {
         tmi_text_put(sql, ", ");
         tmi_duckdb_write_call(sql, layout, tmi_layout_index(layout, second));
     }
@@ -218,13 +242,15 @@ static bool register_column(const tmi_duckdb_column *column, size_t number, duck
     duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
     api->scalar_function_set_name(function, name);
     api->scalar_function_add_parameter(function, from);
-    if (second_of(column->column)) api->scalar_function_add_parameter(function, code);
+    const bool is_scatter = column->column->kind == TMI_SCATTER;
+    if (second_of(column->column)) api->scalar_function_add_parameter(function, is_scatter ? from : code);
     api->scalar_function_set_return_type(function, is_number ? point : code);
     api->scalar_function_set_special_handling(function); /* NULL reaches us */
     api->scalar_function_set_extra_info(function, (void *)(uintptr_t)column, NULL);
-    api->scalar_function_set_function(function, is_number             ? points_of_numbers
+    api->scalar_function_set_function(function, is_number          ? points_of_numbers
+                                                : is_scatter       ? scattered_labels
                                                 : column->clusters ? codes_of_labels
-                                                                 : codes_of_texts);
+                                                                   : codes_of_texts);
     bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&from);
     api->destroy_logical_type(&code);

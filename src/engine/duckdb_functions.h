@@ -3,6 +3,7 @@
  *     tamis_point_C(v DOUBLE [, code INTEGER]) -> BIGINT       the grid point of column C, TMI_NO_POINT if v is missing
  *     tamis_code_C(text VARCHAR) -> INTEGER                    the code of column C, value_count if it has none
  *     tamis_group_C(label VARCHAR [, code INTEGER]) -> INTEGER the same of a TMI_GROUPS column
+ *     tamis_group_C(label VARCHAR [, label VARCHAR]) -> INTEGER of a TMI_SCATTER column
  *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
  *
  * The first two depend on their argument alone, so DuckDB evaluates them once for each entry of a Parquet dictionary

@@ -51,7 +51,12 @@ typedef struct tmi_source {
  * TMI_LOOKUP     number: numbers[code of `of`]; missing where `of` is.
  * TMI_GROUPS     category: cell_of[stratum][r], r the rank of the row's label `of`, in the order of the bytes, among the
  *                distinct labels of its stratum in the whole source. A row without label or stratum is missing, and one
- *                whose rank is not below cluster_counts[stratum].                                                     */
+ *                whose rank is not below cluster_counts[stratum].
+ * TMI_SCATTER    category, never missing: a keyed hash of the row's label `of` in its `stratum`, a label here. H is SHA-256,
+ *                the code the first byte of H(key, H(stratum), H(of)), without H(stratum) if there is no stratum, modulo
+ *                value_count; a missing label is the empty text. It depends on the row alone.                          */
+#define TMI_SCATTER_KEY 32
+
 typedef enum tmi_column_kind {
     TMI_NUMBER,
     TMI_CATEGORY,
@@ -59,7 +64,8 @@ typedef enum tmi_column_kind {
     TMI_CUTS,
     TMI_INDICATOR,
     TMI_LOOKUP,
-    TMI_GROUPS
+    TMI_GROUPS,
+    TMI_SCATTER
 } tmi_column_kind;
 
 typedef struct tmi_column tmi_column;
@@ -84,21 +90,22 @@ struct tmi_column {
     size_t missing_code_count;
 
     const char *const *values; /* CATEGORY */
-    size_t value_count;        /* CATEGORY, CUTS, GROUPS: codes are below it */
+    size_t value_count;        /* CATEGORY, CUTS, GROUPS: codes are below it; SCATTER: a power of 2 up to 256 */
     const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
     size_t missing_text_count;
 
     bool has_instead; /* NUMBER, CATEGORY */
     int64_t instead;
 
-    const tmi_column *of;            /* CUTS: a number; LOOKUP: a category; GROUPS: a LABEL */
+    const tmi_column *of;            /* CUTS: a number; LOOKUP: a category; GROUPS, SCATTER: a LABEL */
     const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;
     const int64_t *numbers;          /* LOOKUP: one a code of `of` */
-    const tmi_column *stratum;       /* GROUPS: a CATEGORY; NULL: one stratum */
+    const tmi_column *stratum;       /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
     const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
     const int64_t *cluster_counts;   /* GROUPS: the length of each list */
+    const unsigned char *key;        /* SCATTER: TMI_SCATTER_KEY bytes */
 };
 
 static inline bool tmi_has_points(const tmi_column *column)
@@ -108,7 +115,8 @@ static inline bool tmi_has_points(const tmi_column *column)
 
 static inline bool tmi_has_codes(const tmi_column *column)
 {
-    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS;
+    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS ||
+           column->kind == TMI_SCATTER;
 }
 
 /* ---- requests ---- */
@@ -238,7 +246,7 @@ bool tmi_is_readstat_file(const char *name);
 
 /* PostgreSQL servers; the integers are added up there. Connected when first asked, and from then on one state of the table
  * is seen. threads 0: as many workers as the server likes. REFUSED by describe and aggregate: several connections with a
- * unit, unless sharded_by_unit, and with clusters. Progress has no share. */
+ * unit, unless sharded_by_unit, and with clusters that are counted or ranked. Progress has no share. */
 tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 
 #endif

@@ -105,6 +105,14 @@ static tamis_status check_groups(const tmi_column *column, tamis_error *err)
                                       column->name);
 }
 
+static tamis_status check_scatter(const tmi_column *column, tamis_error *err)
+{
+    const size_t count = column->value_count;
+    bool good = column->of && column->of->kind == TMI_LABEL && column->key && (!column->stratum || column->stratum->kind == TMI_LABEL) &&
+                count > 0 && count <= 256 && (count & (count - 1)) == 0;
+    return good ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: needs a key, labels and a power of 2 up to 256", column->name);
+}
+
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
 {
     if (!column || !column->name || column->name[0] == '\0')
@@ -117,6 +125,7 @@ tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
     case TMI_INDICATOR: return check_indicator(column, err);
     case TMI_LOOKUP: return check_lookup(column, err);
     case TMI_GROUPS: return check_groups(column, err);
+    case TMI_SCATTER: return check_scatter(column, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "column %s is of no kind", column->name);
 }
@@ -150,7 +159,7 @@ static tamis_status add_column(tmi_layout *layout, const tmi_column *column, int
     if (depth > MAX_DEPTH) return tmi_fail(err, TAMIS_INVALID, "column %s is made of itself", column->name);
     TMI_TRY(tmi_column_check(column, err));
     const tmi_column *const parts[] = {column->kind == TMI_NUMBER ? column->by : NULL,
-                                       column->kind == TMI_GROUPS ? column->stratum : NULL,
+                                       column->kind >= TMI_GROUPS ? column->stratum : NULL,
                                        column->kind >= TMI_CUTS && column->kind != TMI_INDICATOR ? column->of : NULL};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i]) TMI_TRY(add_column(layout, parts[i], depth + 1, err));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "engine/sql.h"
 
 /* ---- literals and steps ---- */
@@ -370,6 +371,27 @@ static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool r
     tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
 }
 
+/* The bytes of a text as they stand in the server, whatever they are. */
+static void put_hash(tmi_text *sql, size_t c)
+{
+    tmi_text_format(sql, "sha256(decode(replace(coalesce(t%zu, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", c);
+}
+
+static void put_scatter(tmi_text *sql, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c];
+    char key[2 * TMI_SCATTER_KEY + 1];
+    tmi_hex(key, column->key, TMI_SCATTER_KEY);
+    tmi_text_format(sql, ", get_byte(sha256(decode('%s', 'hex') || ", key);
+    tmi_wipe(key, sizeof key);
+    if (column->stratum) {
+        put_hash(sql, tmi_layout_index(layout, column->stratum));
+        tmi_text_put(sql, " || ");
+    }
+    put_hash(sql, tmi_layout_index(layout, column->of));
+    tmi_text_format(sql, "), 0) %% %zu AS v%zu", column->value_count, c);
+}
+
 static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_condition *condition)
 {
     const size_t c = tmi_layout_index(layout, condition->column);
@@ -448,6 +470,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (column->kind == TMI_NUMBER && !column->by) put_number(sql, source, c);
+        if (column->kind == TMI_SCATTER) put_scatter(sql, layout, c);
         by = by || (column->kind == TMI_NUMBER && column->by);
         groups = groups || column->kind == TMI_GROUPS;
         depth = depth_of(column) > depth ? depth_of(column) : depth;

@@ -59,19 +59,3 @@ tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *s, cons
     tmi_free(counts);
     return status;
 }
-
-/* The rest would fall into no variance unit, and which clusters those are would follow from the labels of others. */
-tamis_status tmi_check_clusters(tmi_engine *engine, const tmi_schedule *s, const tmi_asking *a, tamis_progress *progress,
-                                void *context, tamis_error *err)
-{
-    int64_t found = 0;
-    tamis_error own = {0};
-    if (s->plan->design.kind != TMI_DESIGN_WEIGHTS || !a->cluster || a->table_count == 0) return TAMIS_OK;
-    tmi_inventory i = {.cluster = a->cluster, .clusters_in = &found};
-    tamis_status status = engine->describe(engine, &i, progress, context, &own);
-    if (status == TAMIS_INVALID) return tmi_fail(err, TAMIS_SYSTEM, "the source could not be read to its end");
-    if (status != TAMIS_OK) return tmi_fail(err, status, "%s", own.message);
-    if (found <= a->groups.cluster_counts[0]) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_SYSTEM, "the source has more than %lld clusters, which a release cannot tell apart; "
-                    "`weights: {deff: ...}` needs none", (long long)a->groups.cluster_counts[0]);
-}

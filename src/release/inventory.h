@@ -10,11 +10,4 @@
 tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *schedule, const tmi_asking *asking,
                                  tamis_progress *progress, void *context, tamis_error *err);
 
-/* After the charge: clusters whose number nobody declared are no more than those that may be told apart (TMI_CLUSTERS_MOST). With
- * more, nothing is released.
- *
- * Errors   SYSTEM, and what the engine gives. */
-tamis_status tmi_check_clusters(tmi_engine *engine, const tmi_schedule *schedule, const tmi_asking *asking,
-                                tamis_progress *progress, void *context, tamis_error *err);
-
 #endif

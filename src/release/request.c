@@ -76,6 +76,12 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
         a->spread = lookup(a, "spread of the stratum", sampling->spread_points);
     }
     if (!sampling->clustered) return;
+    if (a->groups.scattered) {
+        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_SCATTER, .of = a->cluster,
+                                                              .stratum = tmi_columns_add_label(&a->columns, d->strata_label),
+                                                              .value_count = a->groups.count, .key = a->groups.key});
+        return;
+    }
     a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_GROUPS,
                                                           .of = a->cluster ? a->cluster : a->unit,
                                                           .stratum = sampling->stays ? a->stratum : NULL,

@@ -118,7 +118,6 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
     TMI_TRY(tmi_asking_make_room(asking, err));
     TMI_TRY(draw(noise, &asking->groups, s, err));
     TMI_TRY(go_on(run, -1, 0, err));
-    TMI_TRY(tmi_check_clusters(engine, s, asking, run->progress, run->context, err));
     if (asking->table_count > 0)
         TMI_TRY(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err));
     for (size_t i = 0; i < s->measurement_count; i++) {

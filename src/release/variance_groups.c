@@ -9,6 +9,7 @@ void tmi_variance_groups_clear(tmi_variance_groups *g)
     for (size_t h = 0; g->cell_of && h < g->strata; h++) tmi_free(g->cell_of[h]);
     tmi_free(g->cell_of);
     tmi_free(g->cluster_counts);
+    tmi_wipe(g->key, sizeof g->key);
     *g = (tmi_variance_groups){0};
 }
 
@@ -49,16 +50,16 @@ static plan plan_of(const tmi_variance_groups *g, const size_t *slots, bool own,
 
 typedef struct layout {
     size_t slots[PSEUDO_STRATA];
-    bool own, known;
+    bool own;
 } layout;
 
 static layout layout_of(const tmi_variance_groups *g)
 {
-    layout l = {.known = g->members[0] >= 0};
+    layout l = {0};
     int64_t all = 0;
     for (size_t h = 0; h < g->strata; h++) all += g->cluster_counts[h];
-    l.own = l.known && all <= TMI_MAX_VARIANCE_UNITS;
-    if (l.known && !l.own && g->strata <= PSEUDO_STRATA) divide(l.slots, g->cluster_counts, g->strata);
+    l.own = all <= TMI_MAX_VARIANCE_UNITS;
+    if (!l.own && g->strata <= PSEUDO_STRATA) divide(l.slots, g->cluster_counts, g->strata);
     return l;
 }
 
@@ -79,16 +80,16 @@ tamis_status tmi_variance_groups_make(tmi_variance_groups *g, const tmi_sampling
 {
     *g = (tmi_variance_groups){0};
     if (!s->clustered) return TAMIS_OK;
-    bool known = s->design->kind != TMI_DESIGN_WEIGHTS;
     g->count = s->variance_units;
+    g->scattered = s->design->kind == TMI_DESIGN_WEIGHTS;
+    g->pseudo_strata = g->scattered ? 1 : 0;
+    if (g->scattered) return TAMIS_OK;
     g->strata = s->stays ? s->strata : 1;
-    g->pseudo_strata = known ? 0 : 1;
     g->cluster_counts = tmi_alloc(g->strata, sizeof *g->cluster_counts);
     g->cell_of = tmi_alloc(g->strata, sizeof *g->cell_of);
     bool room = g->cluster_counts && g->cell_of;
     for (size_t h = 0; room && h < g->strata; h++) {
-        int64_t drawn = s->stays ? s->design->strata[h].sample : s->design->sample;
-        g->cluster_counts[h] = known ? drawn : TMI_CLUSTERS_MOST;
+        g->cluster_counts[h] = s->stays ? s->design->strata[h].sample : s->design->sample;
         g->cell_of[h] = tmi_alloc((size_t)g->cluster_counts[h], sizeof **g->cell_of);
         room = g->cell_of[h] != NULL;
     }
@@ -96,7 +97,6 @@ tamis_status tmi_variance_groups_make(tmi_variance_groups *g, const tmi_sampling
         tmi_variance_groups_clear(g);
         return tmi_fail_memory(err);
     }
-    if (!known) return TAMIS_OK;
     layout l = layout_of(g);
     set_units(g, &l);
     return TAMIS_OK;
@@ -117,17 +117,15 @@ static tamis_status draw_stratum(int32_t *cell_of, size_t count, const plan *p, 
 tamis_status tmi_variance_groups_draw(tmi_variance_groups *g, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    bool known = g->count > 0 && g->members[0] > 0;
     layout l = layout_of(g);
     for (size_t h = 0; h < g->strata; h++) {
-        size_t count = (size_t)g->cluster_counts[h];
         plan p = plan_of(g, l.slots, l.own, h);
-        if (known) TMI_TRY(draw_stratum(g->cell_of[h], count, &p, rng, err));
-        for (size_t rank = 0; !known && rank < count; rank++) {
-            uint64_t unit;
-            TMI_TRY(tamis_uniform(&unit, g->count, rng, err));
-            g->cell_of[h][rank] = (int32_t)unit;
-        }
+        TMI_TRY(draw_stratum(g->cell_of[h], (size_t)g->cluster_counts[h], &p, rng, err));
+    }
+    for (size_t i = 0; g->scattered && i < sizeof g->key; i++) {
+        uint64_t byte;
+        TMI_TRY(tamis_uniform(&byte, 256, rng, err));
+        g->key[i] = (unsigned char)byte;
     }
 
 done:

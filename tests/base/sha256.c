@@ -18,6 +18,11 @@ static void known_texts(void **state)
         tmi_sha256_text(text, cases[i][0], strlen(cases[i][0]));
         assert_string_equal(text, cases[i][1]);
         assert_true(tmi_is_sha256_text(text));
+        unsigned char hash[TMI_SHA256_BYTES];
+        char hex[2 * sizeof hash + 1];
+        tmi_sha256(hash, cases[i][0], strlen(cases[i][0]));
+        tmi_hex(hex, hash, sizeof hash);
+        assert_string_equal(hex, cases[i][1]);
     }
     text[3] = 'A';
     assert_false(tmi_is_sha256_text(text));

@@ -111,10 +111,12 @@ static void kinds(void **state)
                                       .cluster_counts = counts, .value_count = 2};
     static const tmi_condition both[] = {{.column = &x, .least = 1, .most = 2}, {.column = &cut, .codes = first, .code_count = 1}};
     static const tmi_column indicator = {.name = "i", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2};
-    static const tmi_column *const by_both[] = {&groups, &cut};
+    static const unsigned char key[TMI_SCATTER_KEY] = {[0] = 0xab, [31] = 7};
+    static const tmi_column scatter = {.name = "sc", .kind = TMI_SCATTER, .of = &cluster, .key = key, .value_count = 1};
+    static const tmi_column *const by_both[] = {&groups, &cut, &scatter};
     static const tmi_measure many[] = {{.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator,
                                         .present = {&x, &g}}};
-    static const tmi_table table = {by_both, 2, many, 1};
+    static const tmi_table table = {by_both, 3, many, 1};
     static const tmi_request asked = {.tables = &table, .table_count = 1};
     script s = {.reply = "{\"sums\": [[1, 2, 3, 4]]}"};
     tamis_source *source;
@@ -124,8 +126,10 @@ static void kinds(void **state)
     assert_true(got[0] == 1 && got[3] == 4);
     tmi_json *read;
     assert_int_equal(tmi_json_read(&read, s.question, strlen(s.question), NULL), TAMIS_OK);
-    assert_int_equal(tmi_json_size(tmi_json_get(read, "columns")), 8);
+    assert_int_equal(tmi_json_size(tmi_json_get(read, "columns")), 9);
     assert_non_null(strstr(s.question, "\"least\": 1, \"most\": 2}, {\"column\": "));
+    assert_non_null(strstr(s.question, "\"kind\": \"scatter\", \"of\": 1, \"stratum\": null, \"codes\": 1, \"key\": \"ab00"));
+    assert_non_null(strstr(s.question, "0007\"}"));
     assert_non_null(strstr(s.question, "\"cell_of\": [[0, 1], [1]]"));
     tmi_json_free(read);
     engine->free(engine);

@@ -24,7 +24,8 @@ static const tmi_column
     y = {.name = "y", .grid = {-1e6, 1e6, 0.1, -10000000, 10000000}},
     y_by = {.name = "y", .by = &s, .grids = y_grids, .has_instead = true, .instead = 1},
     weight = {.name = "p", .reciprocal = true, .grid = {1, 5000, 0x1p-20, 1 << 20, INT64_C(5000) << 20}},
-    unit = {.name = "id", .kind = TMI_LABEL}, label = {.name = "c \"1\"", .kind = TMI_LABEL};
+    unit = {.name = "id", .kind = TMI_LABEL}, label = {.name = "c \"1\"", .kind = TMI_LABEL},
+    h_label = {.name = "h", .kind = TMI_LABEL};
 
 static const int64_t cuts[] = {-3, 0, 40, 399, 400}, numbers[] = {(INT64_C(1) << 52) - 1, -7, 0};
 static const int32_t two_codes[] = {0, 2, 99, -5}, late[] = {2, 3, 5}, no_codes[] = {0};
@@ -48,10 +49,17 @@ static const tmi_column groups = {.name = "groups", .kind = TMI_GROUPS, .of = &l
                         groups_in_all = {.name = "all groups", .kind = TMI_GROUPS, .of = &label, .cell_of = cell_of,
                                          .cluster_counts = cluster_counts, .value_count = 4};
 
+static const unsigned char key[TMI_SCATTER_KEY] = "a key of thirty-two bytes, no mo";
+static const tmi_column stratum_label = {.name = "s", .kind = TMI_LABEL},
+                        scattered = {.name = "scattered", .kind = TMI_SCATTER, .of = &label, .stratum = &stratum_label, .key = key,
+                                     .value_count = 8},
+                        scattered_in_all = {.name = "all scattered", .kind = TMI_SCATTER, .of = &h_label, .key = key, .value_count = 32};
+
 #define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
                         *const by_all[] = {&x_cut, &g_counted, &s}, *const by_groups[] = {&groups, &g},
-                        *const by_groups_in_all[] = {&groups_in_all};
+                        *const by_groups_in_all[] = {&groups_in_all}, *const by_scattered[] = {&g, &scattered},
+                        *const by_scattered_in_all[] = {&scattered_in_all};
 static const tmi_measure
     plain[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y), ROWS_WITH(&h)},
     many[] = {
@@ -70,7 +78,8 @@ static const tmi_measure
 static const tmi_table
     few_tables[] = {{NULL, 0, plain, 6}, {by_g, 1, plain, 5}, {by_gh, 2, plain, 6}, {by_h, 1, plain + 1, 1}},
     many_tables[] = {{NULL, 0, many, COUNT(many)}, {by_all, 3, many, COUNT(many)}, {by_gh, 2, many + 11, 9}, {by_g, 1, plain, 6}},
-    group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}};
+    group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}},
+    scatter_tables[] = {{by_scattered, 2, many, COUNT(many)}, {by_scattered_in_all, 1, plain, 6}};
 static const struct {
     const char *name;
     tmi_request request;
@@ -82,6 +91,8 @@ static const struct {
     {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
     {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
+    {"scattered", {.tables = scatter_tables, .table_count = 2}, 3000},
+    {"scattered units", {.tables = scatter_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
     {"only rows of units", {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2}, 300},
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "engine/cells.h"
 #include "num/grid.h"
 
@@ -52,13 +53,36 @@ static inline int code_of_text(const tmi_column *column, const char *cell)
     return -1;
 }
 
+/* Values of the columns of a layout that were asked for before: ranks of labels take long. */
+typedef struct known_value {
+    int64_t value;
+    bool asked, there;
+} known_value;
+
 typedef struct rows {
     const row *list;
     size_t count;
+    const tmi_layout *layout; /* NULL: nothing is remembered */
+    known_value *known;       /* one a column and row */
 } rows;
+
+static inline bool find_value(int64_t *value, const tmi_column *column, const row *row, const rows *all);
 
 /* The point or code; false if it is missing. */
 static inline bool value_of(int64_t *value, const tmi_column *column, const row *row, const rows *all)
+{
+    const size_t c = all->layout ? tmi_layout_index(all->layout, column) : 0;
+    if (!all->layout || c == all->layout->column_count) return find_value(value, column, row, all);
+    known_value *known = &all->known[c * all->count + (size_t)(row - all->list)];
+    if (!known->asked) {
+        known->there = find_value(&known->value, column, row, all);
+        known->asked = true;
+    }
+    *value = known->value;
+    return known->there;
+}
+
+static inline bool find_value(int64_t *value, const tmi_column *column, const row *row, const rows *all)
 {
     int64_t part = 0;
     *value = 0;
@@ -133,6 +157,22 @@ static inline bool value_of(int64_t *value, const tmi_column *column, const row 
         *value = column->cell_of[stratum][rank];
         return true;
     }
+    case TMI_SCATTER: { /* H(key, H(stratum), H(label)) */
+        const tmi_column *const labels[] = {column->stratum, column->of};
+        unsigned char parts[3 * 32], hash[32];
+        size_t length = 32;
+        memcpy(parts, column->key, 32);
+        for (size_t i = 0; i < 2; i++) {
+            char text[48];
+            if (!labels[i]) continue;
+            trimmed(text, row->text[column_number(labels[i])]);
+            tmi_sha256(parts + length, text, strlen(text));
+            length += 32;
+        }
+        tmi_sha256(hash, parts, length);
+        *value = hash[0] % (int64_t)column->value_count;
+        return true;
+    }
     case TMI_LABEL: break;
     }
     fail_msg("a label has no value");
@@ -185,10 +225,12 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
     return before < request->rows_per_unit;
 }
 
-static inline void right_answers(tmi_int128 *const *answers, const tmi_request *request, const rows *all)
+static inline void right_answers(tmi_int128 *const *answers, const tmi_request *request, const rows *given)
 {
     tmi_layout layout;
     assert_int_equal(tmi_layout_init(&layout, request, NULL), TAMIS_OK);
+    const rows with_memory = {given->list, given->count, &layout, calloc(layout.column_count * given->count + 1, sizeof(known_value))};
+    const rows *all = &with_memory;
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         memset(answers[t], 0, tmi_table_cells(table) * table->measure_count * sizeof **answers);
@@ -205,6 +247,7 @@ static inline void right_answers(tmi_int128 *const *answers, const tmi_request *
                 answers[t][cell * table->measure_count + m] += term_of(&table->measures[m], &all->list[i], all);
         }
     }
+    free(with_memory.known);
     tmi_layout_clear(&layout);
 }
 

@@ -37,11 +37,6 @@ static inline void server_run(const char *sql)
     PQfinish(connection);
 }
 
-static inline void server_put(PGconn *connection, const char *text)
-{
-    assert_int_equal(PQputCopyData(connection, text, (int)strlen(text)), 1);
-}
-
 static inline void server_end_copy(PGconn *connection)
 {
     assert_int_equal(PQputCopyEnd(connection, NULL), 1);

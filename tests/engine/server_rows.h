@@ -5,17 +5,30 @@
 #include "engine/reference.h"
 #include "engine/server.h"
 
-/* A cell of CSV: quoted, so that an empty one is a text and not NULL, unless it should be. */
-static inline void put_cell(PGconn *connection, const char *text, bool last)
+/* What goes to the server, in large pieces. */
+typedef struct letter {
+    PGconn *connection;
+    char text[1 << 16];
+    size_t length;
+} letter;
+
+static inline void send_letter(letter *l)
 {
-    char cell[128] = "\"";
-    size_t at = 1;
-    for (; *text; text++) {
-        if (*text == '"') cell[at++] = '"';
-        cell[at++] = *text;
+    assert_int_equal(PQputCopyData(l->connection, l->text, (int)l->length), 1);
+    l->length = 0;
+}
+
+/* A cell of CSV: quoted, so that an empty one is a text and not NULL, unless it should be (NULL). */
+static inline void put_cell(letter *l, const char *text, bool last)
+{
+    if (sizeof l->text - l->length < 128) send_letter(l);
+    if (text) l->text[l->length++] = '"';
+    for (const char *c = text; c && *c; c++) {
+        if (*c == '"') l->text[l->length++] = '"';
+        l->text[l->length++] = *c;
     }
-    strcpy(cell + at, last ? "\"\n" : "\",");
-    server_put(connection, cell);
+    if (text) l->text[l->length++] = '"';
+    l->text[l->length++] = last ? '\n' : ',';
 }
 
 static inline bool in_part(const row *row, size_t part, size_t parts)
@@ -43,6 +56,8 @@ static inline void write_table(const char *schema, const char *table, bool typed
     server_do(connection, sql);
     snprintf(sql, sizeof sql, "COPY %s.%s FROM STDIN (FORMAT csv)", schema, table);
     server_do(connection, sql);
+    static letter l;
+    l.connection = connection;
     for (size_t i = 0; i < n; i++) {
         if (!in_part(&list[i], part, parts)) continue;
         for (size_t c = 0; c < COLUMNS; c++) {
@@ -51,16 +66,17 @@ static inline void write_table(const char *schema, const char *table, bool typed
             char exact[48];
             if (number && !isnan(list[i].number[c])) {
                 snprintf(exact, sizeof exact, "%.17g", list[i].number[c]);
-                put_cell(connection, exact, c + 1 == COLUMNS);
-            } else if (number ? !missing : text[0] == '\0' && i % 2) {
-                server_put(connection, c + 1 == COLUMNS ? "\n" : ","); /* NULL */
+                put_cell(&l, exact, c + 1 == COLUMNS);
             } else {
-                put_cell(connection, number ? missing : text, c + 1 == COLUMNS);
+                const bool is_null = text[0] == '\0' && i % 2;
+                put_cell(&l, number ? missing : is_null ? NULL : text, c + 1 == COLUMNS);
             }
         }
     }
+    send_letter(&l);
     server_end_copy(connection);
-    server_do(connection, "ANALYZE");
+    snprintf(sql, sizeof sql, "ANALYZE %s.%s", schema, table);
+    server_do(connection, sql);
     PQfinish(connection);
 }
 

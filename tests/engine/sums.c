@@ -123,6 +123,7 @@ static void bad_columns(void **state)
                             number = {.name = "fine", .grid = {0, 9, 1, 0, 9}}, label = {.name = "label", .kind = TMI_LABEL};
     static tmi_column loop = {.name = "loop", .kind = TMI_CUTS, .value_count = 1};
     static const tmi_condition on_label[] = {{.column = &label}}, no_codes[] = {{.column = &category, .code_count = 1}};
+    static const unsigned char key[TMI_SCATTER_KEY];
     static const tmi_column bad[] = {
         {.name = "grids", .by = &category, .grids = grids}, {.name = "no grids", .by = &category},
         {.name = "by a number", .by = &number, .grids = grids}, {.name = "kind", .kind = (tmi_column_kind)77},
@@ -139,6 +140,12 @@ static void bad_columns(void **state)
         {.name = "large", .kind = TMI_LOOKUP, .of = &category, .numbers = large}, {.name = "no numbers", .kind = TMI_LOOKUP, .of = &category},
         {.name = "of a number", .kind = TMI_LOOKUP, .of = &number, .numbers = large},
         {.name = "beyond", .kind = TMI_GROUPS, .of = &label, .cell_of = cells, .cluster_counts = counts, .value_count = 2},
+        {.name = "no key", .kind = TMI_SCATTER, .of = &label, .value_count = 2},
+        {.name = "three", .kind = TMI_SCATTER, .of = &label, .key = key, .value_count = 3},
+        {.name = "too many", .kind = TMI_SCATTER, .of = &label, .key = key, .value_count = 512},
+        {.name = "nothing", .kind = TMI_SCATTER, .key = key, .value_count = 2},
+        {.name = "no codes", .kind = TMI_SCATTER, .of = &label, .key = key},
+        {.name = "stratum", .kind = TMI_SCATTER, .of = &label, .stratum = &category, .key = key, .value_count = 2},
         {.name = "no label", .kind = TMI_GROUPS, .of = &category, .cell_of = cells, .cluster_counts = counts, .value_count = 3},
     };
     for (size_t i = 0; i < COUNT(bad); i++) expect_invalid(&bad[i], bad[i].name);

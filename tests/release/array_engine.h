@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "engine/engine.h"
 #include "rng/scripted_bits.h"
 
@@ -23,7 +24,6 @@ typedef struct array_engine {
     const array_row *rows;
     size_t row_count;
     tamis_status describe_status, aggregate_status;
-    int64_t more_clusters; /* than the rows have */
     int describes, aggregates;
     size_t bits_before; /* random bytes taken when the aggregation began */
     tmi_inventory asked; /* the last one */
@@ -114,6 +114,17 @@ static inline int64_t array_value(const array_engine *a, const tmi_column *c, co
         return missing ? ARRAY_MISSING : 1;
     }
     case TMI_LOOKUP: return (of = array_value(a, c->of, row)) == ARRAY_MISSING ? ARRAY_MISSING : c->numbers[of];
+    case TMI_SCATTER: { /* H(key, H(stratum), H(label)) */
+        unsigned char parts[3 * 32], hash[32], *end = parts + 32;
+        const tmi_column *const labels[] = {c->stratum, c->of};
+        memcpy(parts, c->key, 32);
+        for (size_t i = 0; i < 2; i++) {
+            const char *text = labels[i] ? array_text(labels[i], row) : NULL;
+            if (labels[i]) tmi_sha256(end, text ? text : "", text ? strlen(text) : 0), end += 32;
+        }
+        tmi_sha256(hash, parts, (size_t)(end - parts));
+        return hash[0] % (int64_t)c->value_count;
+    }
     default: {
         int64_t stratum = c->stratum ? array_value(a, c->stratum, row) : 0;
         if (stratum == ARRAY_MISSING || !array_text(c->of, row)) return ARRAY_MISSING;
@@ -157,8 +168,7 @@ static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inv
     for (size_t h = 0; h < strata; h++) {
         const int64_t in = inventory->stratum ? (int64_t)h : -1;
         if (inventory->units_in) inventory->units_in[h] = array_distinct(a, inventory->unit, inventory->stratum, in);
-        if (inventory->clusters_in)
-            inventory->clusters_in[h] = a->more_clusters + array_distinct(a, inventory->cluster, inventory->stratum, in);
+        if (inventory->clusters_in) inventory->clusters_in[h] = array_distinct(a, inventory->cluster, inventory->stratum, in);
         for (size_t i = 0; inventory->rows_in && i < a->row_count; i++)
             inventory->rows_in[h] += in < 0 || array_value(a, inventory->stratum, &a->rows[i]) == in;
     }

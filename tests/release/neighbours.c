@@ -1,7 +1,7 @@
 /* The sensitivity of every measurement against its definition: all pairs of neighbours of a tiny survey, through an engine.
  *
  * A record of the survey is replaced by another one that the design could have drawn instead: any answers, any weight that the
- * plan allows, the same stratum, the same cluster. The distance of the two tables, each cell in units of its own law's
+ * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too. The distance of the two tables, each cell in units of its own law's
  * sensitivity, is never above 1, and for some pair it is 1. */
 #include "test.h"
 
@@ -20,10 +20,27 @@ static const char *const gs[] = {"a", "b", NULL}, *const hs[] = {"u", "w", "othe
 
 #define MOST_RECORDS 4096
 
+/* Where a record may move: few answers, all places. */
+static size_t movers(array_row *list, const array_row *row, double weight)
+{
+    static const char *const strata[] = {"p", "q", NULL}, *const clusters[] = {"1", "2", NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
+        for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
+            for (size_t g = 0; g < 3; g++)
+                for (size_t place = 0; place < 9; place++) {
+                    array_row r = *row;
+                    r.x = xs[i], r.y = ys[j], r.g = gs[g], r.w = weight, r.s = strata[place / 3], r.c = clusters[place % 3];
+                    list[count++] = r;
+                }
+    return count;
+}
+
 /* Every record that could stand in the place of `row`. */
-static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count)
+static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count, bool moves)
 {
     size_t count = 0;
+    if (moves) return movers(list, row, weights[0]);
     for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
         for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
             for (size_t g = 0; g < 3; g++)
@@ -73,18 +90,23 @@ static void compare(worst *worst, double *const *adds, size_t records, const tmi
 {
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
+        double *l1_of = calloc(m->cells, sizeof *l1_of), *l2_of = calloc(m->cells, sizeof *l2_of);
+        for (size_t cell = 0; cell < m->cells; cell++) {
+            l1_of[cell] = (double)tmi_cell_law(m, cell)->l1;
+            l2_of[cell] = tmi_number_nearest(tmi_cell_law(m, cell)->l2_squared);
+        }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < p; q++) {
                 double l1 = 0, l2 = 0;
                 for (size_t cell = 0; cell < m->cells; cell++) {
-                    const tmi_law *law = tmi_cell_law(m, cell);
                     double change = fabs(adds[i][p * m->cells + cell] - adds[i][q * m->cells + cell]);
-                    l1 += change / (double)law->l1;
-                    l2 += change * change / tmi_number_nearest(law->l2_squared);
+                    l1 += change / l1_of[cell];
+                    l2 += change * change / l2_of[cell];
                 }
                 worst[i].l1 = fmax(worst[i].l1, l1);
                 worst[i].l2 = fmax(worst[i].l2, l2);
             }
+        free(l1_of), free(l2_of);
     }
 }
 
@@ -110,7 +132,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
     tables t = {&asking};
     for (size_t row = 0; row < n; row++) {
         memcpy(survey, rows, n * sizeof *survey);
-        size_t records = alternatives(list, &rows[row], weights, weight_count);
+        size_t records = alternatives(list, &rows[row], weights, weight_count, asking.units && asking.units->kind == TMI_SCATTER);
         for (size_t i = 0; i < s.measurement_count; i++) adds[i] = calloc(records * s.measurements[i].cells, sizeof **adds);
         for (size_t r = 0; r < records; r++) {
             survey[row] = list[r];
@@ -185,6 +207,49 @@ static void clusters(void **state)
           "  - {total: x}\n  - {mean: y, by: g}\n  - {variance: y}\n", two, 2, ones, 1);
 }
 
+/* Nothing is fixed but the weights' bound: a record may come from any cluster of any stratum. */
+static void clusters_that_nobody_counted(void **state)
+{
+    (void)state;
+    static const double weight[] = {50};
+    check("weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X,
+          "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
+}
+
+/* Labels that begin again in each stratum are different clusters. Every draw has another key. */
+static void labels_count_in_their_stratum(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50",
+                                          "weights: {cluster: c}, weight: w, max_weight: 50"};
+    for (size_t d = 0; d < 2; d++) {
+        tamis_plan *plan = plan_with(designs[d], "epsilon: 1", X, "  - total: x\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        tamis_rng *rng;
+        array_engine engine = array_engine_of(two, 2);
+        unsigned char first[TMI_SCATTER_KEY];
+        size_t apart = 0;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        bits_from_seed(12);
+        assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+        for (size_t i = 0; i < 100; i++) {
+            const array_row here = {.s = "p", .c = "1"}, there = {.s = "q", .c = "1"};
+            assert_int_equal(tmi_variance_groups_draw(&asking.groups, rng, NULL), TAMIS_OK);
+            if (i == 0) memcpy(first, asking.groups.key, sizeof first);
+            else assert_true(memcmp(first, asking.groups.key, sizeof first) != 0);
+            apart += array_value(&engine, asking.units, &here) != array_value(&engine, asking.units, &there);
+        }
+        assert_true(d == 0 ? apart > 80 : apart == 0); /* 31/32 of them, on the average */
+        tamis_rng_free(rng);
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 /* A unit whose rows are bounded may bring one more, of no stratum: if that is what is kept, the unit adds nothing. */
 static void a_unit_may_be_kept_without_its_stratum(void **state)
 {
@@ -210,6 +275,8 @@ int main(void)
         cmocka_unit_test(strata),
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
+        cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(a_unit_may_be_kept_without_its_stratum),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

@@ -214,28 +214,6 @@ static void a_contradiction_stops_before_values_are_read(void **state)
 }
 
 /* How many answered is protected there: never compared with the plan, in the release as in the estimate. */
-/* What the labels beyond would do depends on those before them: a single record could move all of the last cluster. */
-static void more_clusters_than_can_be_told_apart_are_not_released(void **state)
-{
-    static const char text[] = "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {weights: {cluster: c}, weight: w, max_weight: 2}\n"
-                               "privacy: {unit: person, protect: sample, given: frame, epsilon: 1}\n"
-                               "columns: {x: {from: 0, to: 9, step: 1}}\nstatistics: [{total: x}]\n";
-    tamis_plan *plan;
-    (void)state;
-    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
-    for (int64_t more = 0; more < 2; more++) {
-        array_engine engine = array_engine_of(rows, 8);
-        tamis_release *r;
-        tamis_error err = {0};
-        engine.more_clusters = more * (TMI_CLUSTERS_MOST + 1);
-        assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){0}, &err), more ? TAMIS_SYSTEM : TAMIS_OK);
-        assert_int_equal(engine.aggregates, !more);
-        assert_true(!more || strstr(err.message, "clusters"));
-        tamis_release_free(r);
-    }
-    tamis_plan_free(plan);
-}
-
 static void rows_are_not_counted_where_they_are_protected(void **state)
 {
     (void)state;
@@ -524,7 +502,6 @@ int main(void)
         cmocka_unit_test(integers_plus_noise),
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
-        cmocka_unit_test(more_clusters_than_can_be_told_apart_are_not_released),
         cmocka_unit_test(rows_are_not_counted_where_they_are_protected),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
         cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),
