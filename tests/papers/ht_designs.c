@@ -162,7 +162,7 @@ static double laplace_gap(const small_design *d, double E, double b, double z, f
 static double laplace_delta(const small_design *d, double E, double b, form f)
 {
     enum { STEPS = 1000 };
-    int64_t keys[SUPPORT_MAX];
+    int64_t keys[SUPPORT_MAX] = {0};
     int count = support(keys, d, d->x, d->x_prime, ALL);
     double first = total_of(d, keys[0]), last = total_of(d, keys[count - 1]), sum = 0;
     for (int j = 1; j < count; j++) {
