@@ -262,23 +262,32 @@ tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tam
     return status == TAMIS_OK ? tmi_results_csv(text, &estimate->results, err) : status;
 }
 
-/* What differs from the plan, a line each; a wrong list of values would else pass in silence. */
+/* What differs from the plan, a sentence each; a wrong list of values would else pass in silence. */
+static void write_fact(tmi_text *text, const char *name, int64_t count, const char *one, const char *many)
+{
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "%s: %lld %s", name, (long long)count, count == 1 ? one : many);
+    if (line.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "    ", line.bytes);
+    tmi_text_clear(&line);
+}
+
 static void write_facts(tmi_text *text, const tamis_estimate *estimate)
 {
     const tamis_plan *plan = estimate->plan;
     for (size_t i = 0; i < plan->column_count; i++) {
         const tmi_column_facts *facts = &estimate->results.facts[i];
         const char *name = plan->columns[i].name;
-        if (facts->missing > 0) {
-            tmi_text_format(text, plan->columns[i].is_number
-                            ? "  %s: %lld values are missing and left out\n"
-                            : "  %s: %lld values are missing or not in the list of the plan, and in no group\n",
-                            name, (long long)facts->missing);
-        }
-        if (facts->outside_bounds > 0) {
-            tmi_text_format(text, "  %s: %lld records lie outside the bounds of the plan; a release counts them as the nearest "
-                            "bound\n", name, (long long)facts->outside_bounds);
-        }
+        if (facts->missing > 0 && plan->columns[i].is_number)
+            write_fact(text, name, facts->missing, "value is missing and left out", "values are missing and left out");
+        else if (facts->missing > 0)
+            write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",
+                       "values are missing or not in the list of the plan, and in no group");
+        if (facts->outside_bounds > 0)
+            write_fact(text, name, facts->outside_bounds,
+                       "record lies outside the bounds of the plan; a release counts it as the nearest bound",
+                       "records lie outside the bounds of the plan; a release counts them as the nearest bound");
     }
 }
 
@@ -293,7 +302,7 @@ tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, ta
     tmi_text_put(&t, "\n");
     tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
                   "intervals by Student's t.");
-    if (estimate->note) tmi_text_format(&t, "  Variances: %s.\n", estimate->note);
+    if (estimate->note) tmi_text_wrap(&t, "  Variances: ", "  ", estimate->note);
     write_facts(&t, estimate);
     return tmi_text_take(text, &t, err);
 }

@@ -11,6 +11,7 @@
 
 static const char from_range[] = "the variance from the noisy numbers was not positive: the largest that the range allows is used";
 static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
+static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
 
 /* ---- ranges ---- */
@@ -333,7 +334,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    double B = denominator(r, result, z), ratio = z->value[TMI_A] / B, centre = t->second ? 0 : centre_of(r, result);
+    double B = denominator(r, result, z), centre = t->second ? 0 : centre_of(r, result);
     bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
     tamis_status status;
     tmi_count_law law;
@@ -341,6 +342,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
         result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
         return TAMIS_OK;
     }
+    double ratio = z->value[TMI_A] / B;
     result->estimate = centre + ratio;
     error e = {.factor = {[TMI_A] = 1 / B, [TMI_B] = measured ? -ratio / B : 0}, .with_noise = z->with_noise};
     e.noise = z->noise_variance[TMI_A] / (B * B) + (measured ? ratio * ratio * z->noise_variance[TMI_B] / (B * B) : 0);
@@ -435,5 +437,10 @@ tamis_status tmi_read_result(tmi_result *result, const tmi_reading *r, tamis_err
     else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, &z, err);
     else status = read_total(result, r, &z, err);
     tmi_group_sums_clear(&z);
+    if (status == TAMIS_INVALID || status == TAMIS_UNABLE) { /* the noise fell where no interval is: no failure of the release */
+        result->lower = result->upper = TMI_NULL;
+        result->reason = no_interval;
+        status = TAMIS_OK;
+    }
     return status;
 }

@@ -1,6 +1,7 @@
 /* Results for people: one block a statistic, groups beneath it, numbers rounded to two digits of their error. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/decimal.h"
 #include "base/table.h"
@@ -147,12 +148,32 @@ static void put_heading(tmi_text_table *table, const tmi_results *results)
     row_add(table, &r);
 }
 
+/* Why numbers have no interval, each reason once: below the table, where it cannot widen it. */
+#define MOST_REASONS 9
+
+typedef struct reasons {
+    const char *words[MOST_REASONS];
+    size_t count;
+} reasons;
+
+static void put_reason(tmi_text *cell, reasons *all, const char *words)
+{
+    size_t i = 0;
+    while (i < all->count && strcmp(all->words[i], words) != 0) i++;
+    if (i == MOST_REASONS) return;
+    if (i == all->count) all->words[all->count++] = words;
+    tmi_text_clear(cell);
+    tmi_text_init(cell);
+    tmi_text_format(cell, "none (%zu)", i + 1);
+}
+
 void tmi_results_table(tmi_text *text, const tmi_results *results)
 {
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tamis_plan *plan = results->plan;
     bool mixed = common_confidence(plan) < 0;
     bool outside = false;
+    reasons none = {0};
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
     put_heading(&table, results);
@@ -167,6 +188,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         }
         put_label(&r.cells[0], s, result);
         tmi_result_words(r.cells, results, result);
+        if (!result->known && isnan(result->lower) && result->reason) put_reason(&r.cells[3], &none, result->reason);
         if (mixed && !result->known && !isnan(result->lower)) {
             tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
         }
@@ -177,6 +199,11 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         row_add(&table, &r);
     }
     tmi_table_write(text, &table);
+    for (size_t i = 0; i < none.count; i++) {
+        char first[] = "(1) ";
+        first[1] = (char)('1' + i);
+        tmi_text_wrap(text, first, "    ", none.words[i]);
+    }
     if (outside) tmi_text_put(text, "* this estimate lies outside the range of possible values\n");
     tmi_table_clear(&table);
 }

@@ -260,7 +260,8 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         put_tally(&out, "protected", &c->own);
         put_tally(&out, "unprotected", &c->bare);
         tmi_json_key(&out, "width_ratio");
-        if (c->bare.width > 0) tmi_json_put_real(&out, c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given));
+        if (c->bare.width > 0 && c->own.given > 0)
+            tmi_json_put_real(&out, c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given));
         else tmi_json_put_null(&out);
         tmi_json_key(&out, "passes");
         tmi_json_put_boolean(&out, passes(c));

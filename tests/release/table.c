@@ -41,10 +41,40 @@ static void numbers_are_rounded_to_what_they_tell(void **state)
     tamis_plan_free(plan);
 }
 
+/* Why a number has no interval stands below the table, once: no noise widens it. */
+static void reasons_stand_below(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("srs: {population: 25000, sample: 100}", "20", "  - {mean: x, by: g}");
+    tmi_schedule s;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    tmi_result list[] = {TMI_NO_RESULT, TMI_NO_RESULT};
+    list[1].cell = 1;
+    list[0].reason = "a reason of many words, so that with the columns before it no line of eighty letters would hold it any more";
+    list[1].reason = "another";
+    const tmi_results results = {.plan = plan, .schedule = &s, .list = list, .count = 2};
+    for (int i = 0; i < 2; i++) {
+        tmi_text text;
+        tmi_text_init(&text);
+        tmi_results_table(&text, &results);
+        assert_non_null(strstr(text.bytes, "  none (1)\n"));
+        assert_non_null(strstr(text.bytes, "\n(1) a reason of many words"));
+        assert_int_equal(strstr(text.bytes, "none (2)") != NULL, i == 0);
+        assert_int_equal(strstr(text.bytes, "\n(2) another\n") != NULL, i == 0);
+        for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1)
+            if ((unsigned char)*line < 128) assert_true(strcspn(line, "\n") <= 80); /* the rule is wider in bytes than in letters */
+        tmi_text_clear(&text);
+        list[1].reason = list[0].reason;
+    }
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(numbers_are_rounded_to_what_they_tell),
+        cmocka_unit_test(reasons_stand_below),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }
