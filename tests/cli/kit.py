@@ -9,6 +9,7 @@ import pathlib
 import pty
 import select
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -23,6 +24,11 @@ TOP = HERE.parents[1]
 API = TOP / "examples" / "api"
 
 CANCELLED = f"suppressions={HERE / 'cancelled.supp'}:print_suppressions=0"  # LSAN_OPTIONS of a command that is stopped
+
+# What is started in the background or by nohup ignores these, and would pass that on to the command under test.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 OK, SYSTEM, USAGE, INVALID, REFUSED, UNABLE = range(6)
 

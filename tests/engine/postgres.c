@@ -290,7 +290,7 @@ static void stopped(bool by_death)
     memset(got, 1, sizeof got);
     tmi_engine *engine = open_table("slow");
     assert_int_equal(engine->aggregate(engine, places, &request, stop_soon, &s, &err), TAMIS_SYSTEM);
-    assert_true(seconds() - s.asked < 5); /* a second, on a machine that has time */
+    assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
     assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 1" : "cancelled"));
     assert_true(got[0] == 0 && got[1] == 0);
     engine->free(engine);
