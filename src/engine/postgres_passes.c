@@ -238,26 +238,48 @@ static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
     return product;
 }
 
-/* Whether the query names the value of a column more than once. */
-static bool uses_twice(const tmi_sql_pass *pass)
+/* How often the sums of a pass name the value of column c. */
+static size_t uses_in_sums(const tmi_sql_pass *pass, size_t c)
 {
-    for (size_t c = 0; c < pass->layout->column_count; c++) {
-        char name[32];
-        size_t uses = has_key(pass, c);
-        snprintf(name, sizeof name, "v%zu", c);
-        for (size_t i = 0; i < pass->sum_count; i++)
-            for (const char *at = pass->sums[i]; (at = strstr(at, name)); at += strlen(name))
-                uses += at[strlen(name)] < '0' || at[strlen(name)] > '9';
-        if (uses > 1) return true;
+    char name[32];
+    size_t uses = 0;
+    snprintf(name, sizeof name, "v%zu", c);
+    for (size_t i = 0; i < pass->sum_count; i++)
+        for (const char *at = pass->sums[i]; (at = strstr(at, name)); at += strlen(name))
+            uses += at[strlen(name)] < '0' || at[strlen(name)] > '9';
+    return uses;
+}
+
+static bool is_made_of(const tmi_column *column, const tmi_column *part)
+{
+    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++)
+        if (column->conditions[i].column == part) return true;
+    return column->by == part || column->of == part || column->stratum == part;
+}
+
+/* Categories that rows are grouped by, and nothing else: the server groups by their texts, and looks up the code of each group
+ * instead of each row. */
+static void find_late(bool *late, const tmi_sql_pass *pass)
+{
+    const tmi_layout *layout = pass->layout;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        late[c] = column->kind == TMI_CATEGORY && !layout->request->unit && has_key(pass, c) && uses_in_sums(pass, c) == 0;
+        for (size_t other = 0; other < layout->column_count; other++)
+            late[c] = late[c] && !is_made_of(layout->columns[other], column);
     }
+}
+
+/* Whether the query names the value of a column more than once. */
+static bool uses_twice(const tmi_sql_pass *pass, const bool *late)
+{
+    for (size_t c = 0; c < pass->layout->column_count; c++)
+        if (uses_in_sums(pass, c) + (has_key(pass, c) && !late[c]) > 1) return true;
     return false;
 }
 
-tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err)
+static void put_key(tmi_text *sql, const tmi_sql_pass *pass)
 {
-    size_t step;
-    tamis_status status = tmi_sql_values(&step, sql, source, uses_twice(pass), err);
-    if (status != TAMIS_OK) return status;
     tmi_text_put(sql, pass->key_count > 0 ? " SELECT " : " SELECT 0");
     for (size_t k = 0; k < pass->key_count; k++) {
         tmi_text_format(sql, "%scoalesce(v%zu, %zu)", k > 0 ? " + " : "", pass->keys[k],
@@ -266,13 +288,48 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
         tmi_text_put(sql, " * ");
         tmi_sql_integer(sql, worth_of_key(pass, k));
     }
-    tmi_text_put(sql, ", count(*)");
-    for (size_t i = 0; i < pass->sum_count; i++) {
-        tmi_text_put(sql, ", ");
-        tmi_text_put(sql, pass->sums[i]);
+}
+
+/* Groups by texts and codes, then by codes. */
+static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, const bool *late, size_t step, tamis_error *err)
+{
+    tmi_text_put(sql, ", texts AS (SELECT ");
+    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%c%zu, ", late[pass->keys[k]] ? 'c' : 'v', pass->keys[k]);
+    tmi_text_put(sql, "count(*) AS n");
+    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s AS a%zu", pass->sums[i], i);
+    tmi_text_format(sql, " FROM s%zu GROUP BY", step);
+    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%s %zu", k > 0 ? "," : "", k + 1);
+    tmi_text_put(sql, "), codes AS (SELECT texts.*");
+    tamis_status status = tmi_sql_late_codes(sql, pass->layout, late, err);
+    tmi_text_put(sql, " FROM texts)");
+    put_key(sql, pass);
+    tmi_text_put(sql, ", sum(n)");
+    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", sum(a%zu)", i);
+    tmi_text_put(sql, " FROM codes GROUP BY 1");
+    return status;
+}
+
+tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err)
+{
+    size_t step;
+    bool some_late = false, *late = tmi_alloc(pass->layout->column_count, sizeof *late);
+    tamis_status status;
+    if (!late) return tmi_fail_memory(err);
+    find_late(late, pass);
+    for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
+    TMI_TRY(tmi_sql_values(&step, sql, source, uses_twice(pass, late), late, err));
+    if (some_late) {
+        TMI_TRY(put_late_groups(sql, pass, late, step, err));
+    } else {
+        put_key(sql, pass);
+        tmi_text_put(sql, ", count(*)");
+        for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s", pass->sums[i]);
+        tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
     }
-    tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
-    return sql->failed ? tmi_fail_memory(err) : TAMIS_OK;
+    if (sql->failed) status = tmi_fail_memory(err);
+done:
+    tmi_free(late);
+    return status;
 }
 
 bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums)

@@ -195,6 +195,7 @@ static void put_tree(tmi_text *sql, const char *text, const entry *list, size_t 
     tmi_text_put(sql, " END");
 }
 
+/* The code of text c as v; begins with a comma. */
 static tamis_status put_code(tmi_text *sql, const tmi_column *column, size_t c, tamis_error *err)
 {
     size_t count = 0, kept = 0;
@@ -226,11 +227,13 @@ static tamis_status put_code(tmi_text *sql, const tmi_column *column, size_t c, 
     return TAMIS_OK;
 }
 
-static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+/* Of those that are `late`, or of those that are not (all, if it is NULL). */
+static tamis_status put_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, bool are_late, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t c = 0; status == TAMIS_OK && c < source->layout->column_count; c++)
-        if (source->layout->columns[c]->kind == TMI_CATEGORY) status = put_code(sql, source->layout->columns[c], c, err);
+    for (size_t c = 0; status == TAMIS_OK && c < layout->column_count; c++)
+        if (layout->columns[c]->kind == TMI_CATEGORY && (late && late[c]) == are_late)
+            status = put_code(sql, layout->columns[c], c, err);
     return status;
 }
 
@@ -238,7 +241,7 @@ tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *so
 {
     *step = tmi_sql_cells(sql, source) + 1;
     begin_step(sql, *step);
-    tamis_status status = put_codes(sql, source, err);
+    tamis_status status = put_codes(sql, source->layout, NULL, false, err);
     end_step(sql, *step);
     return status;
 }
@@ -458,14 +461,15 @@ static void put_unit(tmi_text *sql, const tmi_layout *layout, size_t *step)
     tmi_text_put(sql, ")");
 }
 
-tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, tamis_error *err)
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
+                            tamis_error *err)
 {
     const tmi_layout *layout = source->layout;
     size_t depth = 0;
     bool by = false, groups = false;
     *step = tmi_sql_cells(sql, source) + 1;
     begin_step(sql, *step);
-    tamis_status status = put_codes(sql, source, err);
+    tamis_status status = put_codes(sql, layout, late, false, err);
     if (status != TAMIS_OK) return status;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
@@ -497,4 +501,9 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         end_step(sql, *step);
     }
     return TAMIS_OK;
+}
+
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, tamis_error *err)
+{
+    return put_codes(sql, layout, late, true, err);
 }

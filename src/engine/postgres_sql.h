@@ -37,8 +37,12 @@ size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source);
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
 
 /* All steps up to the points and codes (v) of all columns of a request, of the rows that count. `kept`: each is computed once,
- * which costs a little where each is used once anyway. */
-tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, tamis_error *err);
+ * which costs a little where each is used once anyway. Categories that are `late` (one a column) keep their texts. */
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
+                            tamis_error *err);
+
+/* The codes of those, each with a comma before it, from their texts. */
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, tamis_error *err);
 
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);
