@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "engine/addends.h"
+#include "engine/moments.h"
 
 /* Neighbouring rows often fall into the same cell; with several lanes an addition need not wait for the one before.
  * Beyond LANE_CELLS cells that is rare, and memory counts more: then all lanes are the same. */
@@ -39,6 +40,8 @@ struct tmi_cells {
     tmi_addends *terms;
     table *tables;
     int64_t rows, pending, largest;
+    bool has_moments;            /* of all columns: rows may come as doubles */
+    const tmi_measure **squares; /* one a column of the layout, or NULL */
     int32_t cell[TMI_BLOCK];
 };
 
@@ -74,6 +77,45 @@ static bool make_table(tmi_cells *cells, table *made, const tmi_table *asked)
     return true;
 }
 
+/* The only column that a measure looks at; NULL: none. False if there is another, or a condition. */
+static bool only_column(const tmi_column **only, const tmi_measure *measure)
+{
+    *only = measure->factor_count > 0 ? measure->factors[0].column : measure->present[0] ? measure->present[0] : measure->present[1];
+    for (size_t f = 0; f < measure->factor_count; f++)
+        if (measure->factors[f].column != *only) return false;
+    for (size_t p = 0; p < 2; p++)
+        if (measure->present[p] && measure->present[p] != *only) return false;
+    return !measure->where;
+}
+
+static bool has_moment(tmi_cells *cells, const tmi_measure *measure)
+{
+    const tmi_column *column;
+    int64_t low, high;
+    if (!only_column(&column, measure)) return false;
+    if (!column) return true;
+    if (!tmi_has_moments(column)) return false;
+    if (measure->factor_count == 0) return true;
+    const int64_t minus = measure->factors[0].minus;
+    tmi_point_range(&low, &high, column);
+    if (measure->factor_count == 1) return measure->shift == 0 && measure->low <= low - minus && high - minus <= measure->high;
+    const tmi_measure **square = &cells->squares[tmi_layout_index(cells->layout, column)];
+    const bool is_first = !*square, fits = (double)measure->high < TMI_MAX_MOMENT && (double)measure->low > -TMI_MAX_MOMENT;
+    if (is_first) *square = measure;
+    return measure->factor_count == 2 && fits && tmi_addend_of(cells->terms, *square) == tmi_addend_of(cells->terms, measure);
+}
+
+static void find_moments(tmi_cells *cells)
+{
+    const tmi_request *request = cells->layout->request;
+    cells->has_moments = !request->unit;
+    for (size_t t = 0; cells->has_moments && t < request->table_count; t++) {
+        cells->has_moments = request->tables[t].by_count == 0;
+        for (size_t m = 0; cells->has_moments && m < request->tables[t].measure_count; m++)
+            cells->has_moments = has_moment(cells, &request->tables[t].measures[m]);
+    }
+}
+
 tmi_cells *tmi_cells_new(const tmi_layout *layout)
 {
     const tmi_request *request = layout->request;
@@ -83,9 +125,11 @@ tmi_cells *tmi_cells_new(const tmi_layout *layout)
     cells->largest = 1;
     cells->terms = tmi_addends_new(layout);
     cells->tables = tmi_alloc(request->table_count, sizeof *cells->tables);
-    bool made = cells->terms && cells->tables;
+    cells->squares = tmi_alloc(layout->column_count, sizeof *cells->squares);
+    bool made = cells->terms && cells->tables && cells->squares;
     for (size_t t = 0; made && t < request->table_count; t++)
         made = make_table(cells, &cells->tables[t], &request->tables[t]);
+    if (made) find_moments(cells);
     if (made) return cells;
     tmi_cells_free(cells);
     return NULL;
@@ -109,6 +153,7 @@ void tmi_cells_free(tmi_cells *cells)
         tmi_free(table->by);
     }
     tmi_free(cells->tables);
+    tmi_free(cells->squares);
     tmi_addends_free(cells->terms);
     tmi_wipe(cells, sizeof *cells);
     tmi_free(cells);
@@ -235,6 +280,44 @@ tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t 
         add_block(cells, at, n - start < step ? n - start : step);
     }
     tmi_free(at);
+    return TAMIS_OK;
+}
+
+/* ---- from doubles ---- */
+
+bool tmi_cells_take_numbers(const tmi_cells *cells)
+{
+    return cells->has_moments;
+}
+
+/* Straight to the totals: one cell a table, and no lane. A sum of (k - minus) is that of k less the number of rows times minus. */
+static void add_moments(sum *sum, const tmi_measure *measure, const tmi_moments *found, size_t n)
+{
+    if (measure->factor_count == 0)
+        sum->totals[0] += (int64_t)n - found->present; /* the rows that add nothing */
+    else if (measure->factor_count == 1)
+        sum->totals[0] += found->sum - (tmi_int128)measure->factors[0].minus * found->present;
+    else
+        sum->totals[0] += found->squares;
+}
+
+tamis_status tmi_cells_add_numbers(tmi_cells *cells, const double *const *columns, size_t n, tamis_error *err)
+{
+    const tmi_request *request = cells->layout->request;
+    tamis_status status = count(cells, (int64_t)n, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t t = 0; t < request->table_count; t++) cells->tables[t].sums[request->tables[t].measure_count].totals[0] += (int64_t)n;
+    for (size_t c = 0; c < cells->layout->column_count; c++) {
+        tmi_moments found = tmi_moments_of(columns[c], n, cells->layout->columns[c], cells->squares[c]);
+        for (size_t t = 0; t < request->table_count; t++)
+            for (size_t m = 0; m < request->tables[t].measure_count; m++) {
+                const tmi_measure *measure = &request->tables[t].measures[m];
+                const tmi_column *column;
+                if (only_column(&column, measure) && column == cells->layout->columns[c])
+                    add_moments(&cells->tables[t].sums[m], measure, &found, n);
+            }
+        tmi_wipe(&found, sizeof found);
+    }
     return TAMIS_OK;
 }
 

@@ -92,6 +92,12 @@ void tmi_cells_free(tmi_cells *cells);
 /* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the
  * layout if it is given; else it is not looked at. SYSTEM beyond TMI_MAX_ROWS rows, and without memory. */
 tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t n, tamis_error *err);
+
+/* The same from the doubles of the columns themselves, n <= TMI_SCAN_ROWS of them, if the cells take them: requests of one cell,
+ * of counts, sums and sums of squares. */
+bool tmi_cells_take_numbers(const tmi_cells *cells);
+tamis_status tmi_cells_add_numbers(tmi_cells *cells, const double *const *columns, size_t n, tamis_error *err);
+
 tamis_status tmi_cells_add_cells(tmi_cells *cells, tmi_cells *others, tamis_error *err);
 
 /* The answer_count integers, in the order of engine.h. */

@@ -140,6 +140,7 @@ typedef struct worker {
     tmi_units *units;   /* if a unit's rows are bounded: there is then one worker */
     tmi_labels *labels; /* the units */
     tmi_raw_piece piece;
+    const double **numbers; /* of a piece, one a column of the layout */
     watch *watch;
     tamis_status status;
     tamis_error error;
@@ -156,11 +157,26 @@ static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis
     return TAMIS_OK;
 }
 
+/* Whether the piece may be added as it stands. */
+static bool take_numbers(worker *w, const tmi_raw *raw)
+{
+    const tmi_reading *r = w->reading;
+    if (!tmi_cells_take_numbers(w->cells)) return false;
+    for (size_t c = 0; c < r->layout.column_count; c++)
+        if (!(w->numbers[c] = raw[r->place[c]].numbers)) return false;
+    return true;
+}
+
 static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     worker *w = context;
     const tmi_reading *r = w->reading;
     tamis_status status;
+    if (take_numbers(w, raw)) {
+        TMI_TRY(tmi_cells_add_numbers(w->cells, w->numbers, n, err));
+        TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
+        return TAMIS_OK;
+    }
     tmi_raw_values(&w->piece, raw, n);
     if (w->units)
         TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
@@ -189,7 +205,8 @@ static tamis_status make_worker(worker *w, tamis_error *err)
         w->units = tmi_units_new(layout);
         w->labels = tmi_labels_new();
     }
-    if (!w->cells || (layout->request->unit && (!w->units || !w->labels))) return tmi_fail_memory(err);
+    w->numbers = tmi_alloc(layout->column_count, sizeof *w->numbers);
+    if (!w->cells || !w->numbers || (layout->request->unit && (!w->units || !w->labels))) return tmi_fail_memory(err);
     return tmi_raw_piece_make(&w->piece, w->reading, err);
 }
 
@@ -198,6 +215,7 @@ static void clear_worker(worker *w)
     tmi_cells_free(w->cells);
     tmi_units_free(w->units);
     tmi_labels_free(w->labels);
+    tmi_free(w->numbers);
     if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory_that_fails.h"
 #include "engine/cells.h"
+#include "engine/moments.h"
 #include "engine/request.h"
 #include "num/grid.h"
 
@@ -25,6 +26,29 @@ static uint64_t random64(void) /* splitmix64 */
 }
 
 /* ---- grid points ---- */
+
+/* Pieces of these values give the sums of their points. */
+static void expect_moments(const double *v, const int64_t *k, size_t n, const tmi_column *column)
+{
+    const tmi_measure square = {.factors = {{column, column->grid.low}, {column, column->grid.high}}, .factor_count = 2, .shift = 40,
+                                .low = -1000000, .high = 1000};
+    if (!tmi_has_moments(column)) return;
+    for (size_t at = 0; at < n;) {
+        const size_t length = n - at < 1 + at % 700 ? n - at : 1 + at % 700; /* also of a single one */
+        tmi_moments right = {0};
+        for (size_t i = at; i < at + length; i++) {
+            if (k[i] == TMI_NO_POINT) continue;
+            const double product = (double)(k[i] - square.factors[0].minus) * (double)(k[i] - square.factors[1].minus);
+            right.present++;
+            right.sum += k[i];
+            right.squares += (int64_t)floor(fmin(fmax(product * 0x1p-40 + 0.5, -1000000), 1000));
+        }
+        const tmi_moments got = tmi_moments_of(v + at, length, column, &square), fewer = tmi_moments_of(v + at, length, column, NULL);
+        assert_true(got.present == right.present && got.sum == right.sum && got.squares == right.squares);
+        assert_true(fewer.present == right.present && fewer.sum == right.sum && fewer.squares == 0);
+        at += length;
+    }
+}
 
 static void points_are_those_of_num(void **state)
 {
@@ -69,7 +93,17 @@ static void points_are_those_of_num(void **state)
             if (v[j] == 97 || v[j] == -1 || !tmi_grid_point(&right, &grid, v[j])) right = TMI_NO_POINT;
             if (k[j] != right) fail_msg("grid %zu, %.17g: %lld, not %lld", i, v[j], (long long)k[j], (long long)right);
             assert_int_equal(tmi_is_missing(v[j], &column), right == TMI_NO_POINT);
+            if (v[j] == 97 || v[j] == -1) tmi_grid_point(&k[j], &grid, v[j]);
         }
+        const tmi_column without_codes = {.name = "x", .grid = grid};
+        expect_moments(v, k, COUNT(v), &without_codes);
+        size_t kept = 0;
+        for (size_t j = 0; j < COUNT(v); j++) { /* and of those that are there alone */
+            if (k[j] == TMI_NO_POINT) continue;
+            v[kept] = v[j];
+            k[kept++] = k[j];
+        }
+        expect_moments(v, k, kept, &without_codes);
         tamis_number_free(from);
         tamis_number_free(to);
         tamis_number_free(step);

@@ -24,6 +24,8 @@ static const tmi_column
     y = {.name = "y", .grid = {-1e6, 1e6, 0.1, -10000000, 10000000}},
     y_by = {.name = "y", .by = &s, .grids = y_grids, .has_instead = true, .instead = 1},
     weight = {.name = "p", .reciprocal = true, .grid = {1, 5000, 0x1p-20, 1 << 20, INT64_C(5000) << 20}},
+    x_plain = {.name = "x", .grid = {-10, 100, 0.25, -40, 400}},
+    x_coarse = {.name = "x", .grid = {-10, 100, 0.3, -30, 330}},
     unit = {.name = "id", .kind = TMI_LABEL}, label = {.name = "c \"1\"", .kind = TMI_LABEL},
     h_label = {.name = "h", .kind = TMI_LABEL};
 
@@ -55,6 +57,7 @@ static const tmi_column stratum_label = {.name = "s", .kind = TMI_LABEL},
                                      .value_count = 8},
                         scattered_in_all = {.name = "all scattered", .kind = TMI_SCATTER, .of = &h_label, .key = key, .value_count = 32};
 
+#define WIDE_ENOUGH .low = -(INT64_C(1) << 49), .high = INT64_C(1) << 49
 #define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
                         *const by_all[] = {&x_cut, &g_counted, &s}, *const by_groups[] = {&groups, &g},
@@ -75,7 +78,13 @@ static const tmi_measure
         {.where = &is_both, .low = 0, .high = 1}, {.where = &is_odd, .present = {&y, &g}, .low = 0, .high = 1},
         {.present = {&y, &x_cut}, .low = 5, .high = 9}, {.shift = 1, WIDE}, {.shift = 2, WIDE}, {.where = &is_never, .high = 1},
     };
+static const tmi_measure moments[] = {
+    ROWS_WITH(NULL), SUM_OF(&x_plain), ROWS_WITH(&x_plain), ROWS_WITH(&x_coarse), SUM_OF(&x_coarse),
+    {.factors = {{&x_plain, 17}}, .factor_count = 1, WIDE}, {.factors = {{&x_plain, 9}, {&x_plain, -3}}, .factor_count = 2, .shift = 3, WIDE_ENOUGH},
+    {.factors = {{&x_coarse, 100}, {&x_coarse, 100}}, .factor_count = 2, .low = 5, .high = 9000},
+};
 static const tmi_table
+    moment_table = {NULL, 0, moments, COUNT(moments)},
     few_tables[] = {{NULL, 0, plain, 6}, {by_g, 1, plain, 5}, {by_gh, 2, plain, 6}, {by_h, 1, plain + 1, 1}},
     many_tables[] = {{NULL, 0, many, COUNT(many)}, {by_all, 3, many, COUNT(many)}, {by_gh, 2, many + 11, 9}, {by_g, 1, plain, 6}},
     group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}},
@@ -87,6 +96,7 @@ static const struct {
 } requests[] = {
     {"few", {.tables = few_tables, .table_count = 4}, SIZE_MAX},
     {"many", {.tables = many_tables, .table_count = 4}, 3000},
+    {"moments", {.tables = &moment_table, .table_count = 1}, SIZE_MAX},
     {"one row a unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1}, 300},
     {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
