@@ -51,6 +51,12 @@ static tmi_noise_part part_of(const tmi_reading *r, const block *b, size_t h)
     return (tmi_noise_part){unit, tmi_number_nearest(law->scale), s->gaussian};
 }
 
+/* Variance of the noise of one cell; 0 where there is no table. */
+static double block_noise(const tmi_reading *r, const block *b, size_t h)
+{
+    return b->m ? tmi_noise_part_variance(part_of(r, b, h)) : 0;
+}
+
 static double sum_of(const tmi_reading *r, const block *b)
 {
     double sum = 0;
@@ -101,6 +107,29 @@ static double moment(const tmi_reading *r, const block *squares, const block *ot
     return b->m ? plain_value(r, b, h, 0) : 0;
 }
 
+/* Variance of X^2 for noise X of variance v: the fourth moment is 6 v^2 or 3 v^2. */
+static double square_noise(double v, bool gaussian)
+{
+    return (gaussian ? 2 : 5) * v * v;
+}
+
+/* The noises of a stratum in the form: of the sums of squares, and of the sums x and y, which stand for squares where those
+ * are not measured, and in -a/n (a x - b y)^2, to second order. `mean`: y counts rows. */
+static void add_form_noise(tmi_form_noise *noise, const tmi_stratum_sums *s, const double squares[3], bool mean, bool subtracts,
+                           bool gaussian)
+{
+    double each = subtracts ? s->a / s->sample : 0, vx = s->x_noise_variance, vy = s->y_noise_variance;
+    if (squares[0] > 0) tmi_form_noise_add(noise, s->a, 0, 0, squares[0]);
+    if (squares[1] > 0) tmi_form_noise_add(noise, 0, -2 * s->a, 0, squares[1]);
+    if (squares[2] > 0) tmi_form_noise_add(noise, 0, 0, s->a, squares[2]);
+    double x_square = squares[0] > 0 ? 0 : s->a, x_product = mean ? -2 * s->a : 0, y_square = squares[2] > 0 ? 0 : s->a;
+    tmi_form_noise_add(noise, x_square - 2 * each * s->x, x_product + 2 * each * s->y, 0, vx);
+    tmi_form_noise_add(noise, 0, 2 * each * s->x, y_square - 2 * each * s->y, vy);
+    tmi_form_noise_add(noise, each, 0, 0, square_noise(vx, gaussian));
+    tmi_form_noise_add(noise, 0, 2 * each, 0, vx * vy);
+    tmi_form_noise_add(noise, 0, 0, each, square_noise(vy, gaussian));
+}
+
 static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -116,8 +145,10 @@ static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size
         moments.xx += p.a * moment(r, &aa, &a, h);
         if (b.m) moments.xy += p.a * (ratio ? moment(r, &ab, &none, h) : x);
         if (b.m) moments.yy += p.a * (ratio ? moment(r, &bb, &b, h) : y);
-        double vx = tmi_noise_part_variance(part_of(r, &a, h)), vy = b.m ? tmi_noise_part_variance(part_of(r, &b, h)) : 0;
+        double vx = block_noise(r, &a, h), vy = block_noise(r, &b, h);
         list[h] = (tmi_stratum_sums){p.a, p.rows, x, y, vx, vy};
+        const double squares[] = {block_noise(r, &aa, h), block_noise(r, &ab, h), block_noise(r, &bb, h)};
+        add_form_noise(&z->form_noise, &list[h], squares, b.m && !ratio, s->sampling.subtracts, s->gaussian);
         z->spread += p.a * p.rows;
     }
     z->form = tmi_variance_moments(moments, list, s->sampling.subtracts ? a.strata : 0);
@@ -131,6 +162,11 @@ static void weighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size
 {
     const tmi_schedule *s = r->schedule;
     block aa = block_of(r, i, TMI_AA, group), ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group);
+    for (size_t h = 0; h < aa.strata; h++) {
+        tmi_form_noise_add(&z->form_noise, 1, ab.m ? 0 : -2, 0, block_noise(r, &aa, h));
+        tmi_form_noise_add(&z->form_noise, 0, -2, 0, block_noise(r, &ab, h));
+        tmi_form_noise_add(&z->form_noise, 0, 0, 1, block_noise(r, &bb, h));
+    }
     z->form = (tmi_quadratic){sum_of(r, &aa), ab.m ? sum_of(r, &ab) : sum_of(r, &aa), sum_of(r, &bb)};
     for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) {
         if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum tells nothing */

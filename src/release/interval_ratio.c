@@ -18,6 +18,8 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "ratio: its numerator or denominator is not finite");
     if (!isfinite(ratio->sampling.xx) || !isfinite(ratio->sampling.xy) || !isfinite(ratio->sampling.yy))
         return tmi_fail(err, TAMIS_INVALID, "sampling: not finite");
+    for (int i = 0; i < 5; i++)
+        if (!isfinite(ratio->margin.c[i])) return tmi_fail(err, TAMIS_INVALID, "margin: not finite");
     if (!(ratio->largest >= 0 && isfinite(ratio->largest)))
         return tmi_fail(err, TAMIS_INVALID, "largest: not a finite number of at least 0");
     if (!isfinite(least) || !isfinite(most) || !(least < most))
@@ -35,9 +37,9 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
         p->parts[i] = (tmi_noise_part){a * part->numerator - b * part->denominator, part->scale, part->gaussian};
     }
     double variance = a * a * s->xx - 2 * a * b * s->xy + b * b * s->yy;
-    *law = (tmi_error_law){.se = sqrt(tmi_variance_or_bound(variance, a == 0 ? INFINITY : p->ratio->largest).value),
-                           .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
-    if (a == 0 && !(variance > 0)) law->se = 0; /* a denominator without sampling error */
+    double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
+    tmi_variance v = tmi_variance_limit(variance, margin, a == 0 ? INFINITY : p->ratio->largest);
+    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
     return tmi_error_reach(reach, law, p->confidence, err);
 }
 
@@ -90,7 +92,7 @@ static tamis_status find_interval(tmi_ratio_result *result, const problem *p, do
     TMI_TRY(reach_of(&reach, &law, p, 1, result->estimate, err));
     result->sampling_se = law.se / fabs(ratio->denominator);
     result->noise_sd = sqrt(tmi_noise_variance(p->parts, ratio->count)) / fabs(ratio->denominator);
-    result->from_range = !(tmi_quadratic_at(ratio->sampling, result->estimate) > 0);
+    result->from_range = law.se >= sqrt(ratio->largest);
     if (may_be_zero) goto done;
     TMI_TRY(excess(&over, p, start, err));
     if (over > 0) { /* the whole interval lies outside of the range */

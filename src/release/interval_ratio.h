@@ -14,7 +14,8 @@ typedef struct tmi_ratio_part {
 typedef struct tmi_ratio {
     double numerator, denominator; /* noisy estimates of the two totals A and B */
     tmi_quadratic sampling;        /* estimated sampling variance of A - r B, for every r */
-    double largest;                /* what that variance can not exceed for an r in the range; stands where it is not positive */
+    tmi_form_noise margin;         /* square of what is added to it against the noise in it */
+    double largest;                /* what that variance can not exceed for an r in the range */
     int64_t df;                    /* TMI_NORMAL: the variances are known */
     const tmi_ratio_part *parts;
     size_t count;
@@ -23,7 +24,7 @@ typedef struct tmi_ratio {
 typedef struct tmi_ratio_result {
     double estimate, sampling_se, noise_sd; /* standard errors of first order; NaN if the denominator is 0 */
     tmi_interval interval;                  /* clipped also if the denominator may be 0: then it is the whole range */
-    bool from_range;                        /* the sampling variance at the estimate was not positive */
+    bool from_range;                        /* the sampling variance at the estimate is `largest` */
 } tmi_ratio_result;
 
 /* Fieller's interval with the exact noise: r is in it if 0 is plausible for A - r B, whose error is Student's times the

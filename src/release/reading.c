@@ -9,7 +9,8 @@
 #include "release/interval_strata.h"
 #include "release/group_sums.h"
 
-static const char from_range[] = "the variance from the noisy numbers was not positive: the largest that the range allows is used";
+static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
+static const char from_limit[] = "the sampling variance is small beside the noise in it: an upper limit of it is used";
 static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
@@ -116,16 +117,24 @@ static tamis_status set_interval(tmi_result *result, const tmi_reading *r, tmi_g
     return TAMIS_OK;
 }
 
-/* The variance, or what the range of z allows where it is not positive. */
+/* An upper limit of a variance that was estimated with noise, at most the bound. */
+static double limited(tmi_result *result, const tmi_reading *r, double variance, double noise_sd, double bound)
+{
+    double confidence = tmi_number_nearest(r->schedule->plan->statistics[result->statistic].confidence);
+    double margin = tmi_variance_margin(confidence) * noise_sd;
+    if (isnan(variance)) return variance;
+    tmi_variance v = tmi_variance_limit(variance, margin, bound);
+    if (v.from_range && bound > 0) note(result, from_range);
+    else if (margin > 0 && margin >= variance) note(result, from_limit);
+    return v.value;
+}
+
 static double variance_within(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double variance, ends range)
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
     double bound = z->with_noise ? INFINITY : z->spread * most * most;
-    if (isnan(variance)) return variance;
-    tmi_variance v = tmi_variance_or_bound(variance, bound);
-    if (v.from_range && bound > 0) note(result, from_range);
-    return v.value;
+    return limited(result, r, variance, tmi_form_noise_sd(&z->form_noise, 1, 0), bound);
 }
 
 /* ---- totals and counts ---- */
@@ -301,10 +310,9 @@ static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, co
 {
     if (is_census(r->schedule)) return 0;
     if (z->with_noise) return fmax(tmi_quadratic_at(z->form, range.low), tmi_quadratic_at(z->form, range.high));
-    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1};
-    double width = x.high - x.low;
-    if (t->second) width = fmax(fabs(x.low), fabs(x.high)) + fmax(fabs(range.low), fabs(range.high)) * fmax(fabs(y.low), fabs(y.high));
-    double far = r->schedule->sampling.subtracts && !t->second ? width / 2 : width;
+    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1}; /* x - r y has 0 in its range */
+    double width = x.high - x.low + fmax(fabs(range.low), fabs(range.high)) * (y.high - y.low);
+    double far = r->schedule->sampling.subtracts ? width / 2 : width;
     return z->spread * far * far;
 }
 
@@ -319,8 +327,10 @@ static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_
         bool above = i < z->first[TMI_B];
         parts[i] = (tmi_ratio_part){above ? part.factor : 0, above ? 0 : part.factor, part.scale, part.gaussian};
     }
-    tmi_ratio ratio = {z->value[TMI_A], z->value[TMI_B], z->form, largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL,
-                       parts, count};
+    double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
+    tmi_ratio ratio = {z->value[TMI_A], z->value[TMI_B], z->form, z->form_noise, largest_variance(r, z, t, range),
+                       z->df > 0 ? z->df : TMI_NORMAL, parts, count};
+    for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
     tmi_free(parts);
@@ -348,10 +358,8 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     e.noise = z->noise_variance[TMI_A] / (B * B) + (measured ? ratio * ratio * z->noise_variance[TMI_B] / (B * B) : 0);
     ends range = ratio_range(t, centre);
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
-    tmi_variance v = {variance, false};
-    if (!z->with_noise && !isnan(variance) && isfinite(largest)) v = tmi_variance_or_bound(variance, largest);
-    if (v.from_range && largest > 0) note(result, from_range);
-    e.sampling = is_census(s) ? 0 : fmax(v.value, 0) / (B * B);
+    double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
+    e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, z->with_noise ? INFINITY : largest) / (B * B);
     tmi_group_sums copy = *z; /* set_interval scales the parts */
     copy.parts = tmi_alloc(z->first[TMI_MAIN_ROLES], sizeof *copy.parts);
     if (!copy.parts) return tmi_fail_memory(err);

@@ -6,10 +6,40 @@
 #include "base/memory.h"
 #include "survey/estimator.h"
 
-tmi_variance tmi_variance_or_bound(double estimate, double bound)
+/* ---- the noise in an estimated variance ---- */
+
+double tmi_variance_margin(double confidence)
 {
-    if (estimate > 0 && estimate <= bound) return (tmi_variance){estimate, false};
-    return (tmi_variance){bound, !(estimate > 0)};
+    double low = 0, high = 10; /* erfc(10 / sqrt 2) is below 1e-22 */
+    for (int i = 0; i < 60; i++) {
+        double z = (low + high) / 2;
+        if (erfc(z * M_SQRT1_2) > 1 - confidence) low = z;
+        else high = z;
+    }
+    return low / 3;
+}
+
+tmi_variance tmi_variance_limit(double estimate, double margin, double bound)
+{
+    double limit = fmax(estimate, 0) + margin;
+    return limit < bound ? (tmi_variance){limit, false} : (tmi_variance){bound, true};
+}
+
+void tmi_form_noise_add(tmi_form_noise *noise, double aa, double ab, double bb, double variance)
+{
+    noise->c[0] += aa * aa * variance;
+    noise->c[1] += 2 * aa * ab * variance;
+    noise->c[2] += (ab * ab + 2 * aa * bb) * variance;
+    noise->c[3] += 2 * ab * bb * variance;
+    noise->c[4] += bb * bb * variance;
+}
+
+double tmi_form_noise_sd(const tmi_form_noise *noise, double a, double b)
+{
+    double sum = 0, power = 1;
+    if (a == 0) return b * b * sqrt(noise->c[4]);
+    for (int i = 0; i < 5; i++, power *= b / a) sum += noise->c[i] * power;
+    return a * a * sqrt(fmax(sum, 0));
 }
 
 /* ---- simple random sampling ---- */

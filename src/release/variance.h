@@ -1,8 +1,8 @@
 /* Sampling variances from released numbers alone: from noisy counts, from noisy moments, from noisy totals of variance
  * units; and, before there are any numbers, from public ranges.
  *
- * A variance that was estimated from noisy numbers may come out negative. Then the largest variance that the public
- * range allows stands in its place, and the flag says so. No privacy hangs on these functions.                        */
+ * A variance that was estimated from noisy numbers misses the usual estimate by a noise whose standard deviation is known.
+ * What intervals use is an upper limit of it, never more than the public range allows. No privacy hangs on these functions. */
 #ifndef TMI_VARIANCE_H
 #define TMI_VARIANCE_H
 
@@ -13,11 +13,28 @@
 
 typedef struct tmi_variance {
     double value;
-    bool from_range; /* the estimate was not positive: value is the bound */
+    bool from_range; /* value is the bound, or nothing else is known */
 } tmi_variance;
 
-/* The estimate if it is positive and not above the bound, else the bound; bound >= 0 or infinite. */
-tmi_variance tmi_variance_or_bound(double estimate, double bound);
+/* ---- the noise in an estimated variance ---- */
+
+/* What an interval of the given confidence adds to a variance that was estimated with noise: a third of the normal quantile,
+ * times the noise's standard deviation. With less the interval would cover too little where the variance is small beside
+ * its noise; with this it covers what it says whatever the variance is (tests/release/variance.c computes the worst). */
+double tmi_variance_margin(double confidence);
+
+/* max(estimate, 0) + margin, at most the bound; bound >= 0 or infinite. */
+tmi_variance tmi_variance_limit(double estimate, double margin, double bound);
+
+/* The variance of the noise in a form a^2 xx - 2 a b xy + b^2 yy, for every a and b: a polynomial of degree 4, as each noise
+ * enters with a quadratic factor of its own, independently of the others. */
+typedef struct tmi_form_noise {
+    double c[5]; /* of a^4, a^3 b, ..., b^4 */
+} tmi_form_noise;
+
+/* A noise of the given variance whose factor is aa a^2 + ab a b + bb b^2. */
+void tmi_form_noise_add(tmi_form_noise *noise, double aa, double ab, double bb, double variance);
+double tmi_form_noise_sd(const tmi_form_noise *noise, double a, double b);
 
 /* first-stage units - strata of the whole design; less than 1: no interval. */
 static inline int64_t tmi_degrees(int64_t first_stage_units, int64_t strata)

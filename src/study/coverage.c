@@ -25,6 +25,7 @@ typedef struct tally {
 typedef struct cell {
     double truth;
     tally own, bare; /* the release's, the unprotected one */
+    double noise, sampling; /* sums of the noise's standard deviations and of the unprotected standard errors */
     int64_t bounded; /* releases in which something was done to the number, such as a variance taken from the range */
     bool known;
 } cell;
@@ -94,6 +95,7 @@ static tamis_status run_once(tamis_coverage *study, tmi_population *p, const tam
         cell *c = &study->cells[i];
         c->known = own[i].known;
         c->bounded += own[i].note_count > 0;
+        if (isfinite(own[i].noise_sd) && isfinite(bare[i].se)) c->noise += own[i].noise_sd, c->sampling += bare[i].se;
         count(&c->own, &own[i], c->truth);
         count(&c->bare, &bare[i], c->truth);
     }
@@ -262,6 +264,9 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         tmi_json_key(&out, "width_ratio");
         if (c->bare.width > 0 && c->own.given > 0)
             tmi_json_put_real(&out, c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given));
+        else tmi_json_put_null(&out);
+        tmi_json_key(&out, "noise_ratio");
+        if (c->sampling > 0) tmi_json_put_real(&out, hypot(c->noise, c->sampling) / c->sampling);
         else tmi_json_put_null(&out);
         tmi_json_key(&out, "passes");
         tmi_json_put_boolean(&out, passes(c));
