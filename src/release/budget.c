@@ -46,6 +46,14 @@ static double demand(const tmi_schedule *s, size_t i, tmi_role role, const tmi_o
     return share * error * error * tmi_table_variance(s, i, m, gaussian ? gaussian_variance : laplace_variance);
 }
 
+/* The same for the variance that is estimated from the squares. */
+static double square_demand(const tmi_schedule *s, size_t i, tmi_role role, const tmi_outlook *o, bool gaussian)
+{
+    const tmi_measurement *m = tmi_table_of(s, i, role);
+    if (!m || o->square[role] == 0) return 0;
+    return o->square[role] * o->square[role] * tmi_table_variance(s, i, m, gaussian ? gaussian_variance : laplace_variance);
+}
+
 static double root(double demanded, bool gaussian)
 {
     return gaussian ? sqrt(demanded) : cbrt(demanded);
@@ -68,17 +76,16 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         tmi_outlook o;
         tmi_outlook_make(&o, s, i);
-        double own = 0;
-        size_t squares = 0;
+        double own = 0, squares = 0;
         for (size_t role = TMI_A; role <= TMI_Q; role++) {
             size_t table = s->uses[i].table[role];
             if (table != TMI_NO_TABLE && demands[table] > 0)
                 own += root(demands[table], gaussian) * demand(s, i, (tmi_role)role, &o, gaussian) / demands[table];
         }
-        for (size_t role = TMI_AA; role < TMI_ROLES; role++) squares += s->uses[i].table[role] != TMI_NO_TABLE;
-        for (size_t role = TMI_AA; role < TMI_ROLES; role++) {
-            size_t table = s->uses[i].table[role];
-            if (table != TMI_NO_TABLE) s->measurements[table].brought += FOR_SQUARES * own / (double)squares;
+        for (size_t role = 0; role < TMI_ROLES; role++) squares += root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
+        for (size_t role = 0; role < TMI_ROLES && squares > 0; role++) {
+            double demanded = root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
+            if (demanded > 0) s->measurements[s->uses[i].table[role]].brought += FOR_SQUARES * own * demanded / squares;
         }
     }
     for (size_t j = 0; j < s->measurement_count; j++) all += s->measurements[j].brought;

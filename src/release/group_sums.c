@@ -100,55 +100,103 @@ static part part_in(const tmi_schedule *s, const block *b, size_t statistic, siz
     return (part){w * (w - 1) * n / (n - 1), n};
 }
 
-/* Sums of z^2 where z is 1 or an indicator are sums of z. */
-static double moment(const tmi_reading *r, const block *squares, const block *otherwise, size_t h)
-{
-    const block *b = squares->m ? squares : otherwise;
-    return b->m ? plain_value(r, b, h, 0) : 0;
-}
-
 /* Variance of X^2 for noise X of variance v: the fourth moment is 6 v^2 or 3 v^2. */
 static double square_noise(double v, bool gaussian)
 {
     return (gaussian ? 2 : 5) * v * v;
 }
 
-/* The noises of a stratum in the form: of the sums of squares, and of the sums x and y, which stand for squares where those
- * are not measured, and in -a/n (a x - b y)^2, to second order. `mean`: y counts rows. */
-static void add_form_noise(tmi_form_noise *noise, const tmi_stratum_sums *s, const double squares[3], bool mean, bool subtracts,
-                           bool gaussian)
+/* A sum of squares or products about centres: its value in a stratum, its noise. Where z is 1 or an indicator, z^2 is z. */
+typedef struct square {
+    bool measured;
+    double value, noise, centre_x, centre_y;
+} square;
+
+static double centre_of(const block *b, bool of_y)
 {
-    double each = subtracts ? s->a / s->sample : 0, vx = s->x_noise_variance, vy = s->y_noise_variance;
-    if (squares[0] > 0) tmi_form_noise_add(noise, s->a, 0, 0, squares[0]);
-    if (squares[1] > 0) tmi_form_noise_add(noise, 0, -2 * s->a, 0, squares[1]);
-    if (squares[2] > 0) tmi_form_noise_add(noise, 0, 0, s->a, squares[2]);
-    double x_square = squares[0] > 0 ? 0 : s->a, x_product = mean ? -2 * s->a : 0, y_square = squares[2] > 0 ? 0 : s->a;
-    tmi_form_noise_add(noise, x_square - 2 * each * s->x, x_product + 2 * each * s->y, 0, vx);
-    tmi_form_noise_add(noise, 0, 2 * each * s->x, y_square - 2 * each * s->y, vy);
-    tmi_form_noise_add(noise, each, 0, 0, square_noise(vx, gaussian));
-    tmi_form_noise_add(noise, 0, 2 * each, 0, vx * vy);
-    tmi_form_noise_add(noise, 0, 0, each, square_noise(vy, gaussian));
+    const tmi_plan_column *column = !b->m ? NULL : of_y ? b->m->quantity.y : b->m->quantity.x;
+    if (!column || column->conditions) return 0;
+    return tmi_grid_in(column, 0).step * (double)(of_y ? b->m->quantity.centre_y : b->m->quantity.centre_x);
+}
+
+/* `ratio`: sums are taken about 0, so the centres count; else all have the same. */
+static square square_of(const tmi_reading *r, const block *b, size_t h, bool ratio)
+{
+    if (!b->m) return (square){0};
+    return (square){true, plain_value(r, b, h, 0), block_noise(r, b, h), ratio ? centre_of(b, false) : 0, ratio ? centre_of(b, true) : 0};
+}
+
+/* A stratum's sums: x and y about 0, the rows n of a ratio, squares; how x and y follow from what was measured. */
+typedef struct stratum_form {
+    double a, each;             /* each: a over the sampled rows; 0 where no mean is taken off */
+    double x, y, n;
+    double vx, vy, vn;          /* noise of the sums as they were measured, about the centres */
+    double centre_x, centre_y;
+    square xx, xy, yy;
+    bool mean;                  /* y counts rows: x y is x */
+    bool gaussian;
+} stratum_form;
+
+/* Sums about 0 from sums about a centre c: x^2 = (x-c)^2 + 2 c x - c^2, and so on. */
+static tmi_quadratic moments_of(const stratum_form *s)
+{
+    const square *xx = &s->xx, *xy = &s->xy, *yy = &s->yy;
+    double a = xx->centre_x, b = yy->centre_x;
+    return (tmi_quadratic){
+        s->a * (xx->measured ? xx->value + 2 * a * s->x - a * a * s->n : s->x),
+        s->a * (xy->measured ? xy->value + xy->centre_x * s->y + xy->centre_y * s->x - xy->centre_x * xy->centre_y * s->n
+                             : s->mean ? s->x : 0),
+        s->a * (yy->measured ? yy->value + 2 * b * s->y - b * b * s->n : s->y)};
+}
+
+/* The noises of a stratum in the form, each with its derivative by a number that was measured; those of x and y also to
+ * second order, in -each (a x - b y)^2. */
+static void add_form_noise(tmi_form_noise *noise, const stratum_form *s)
+{
+    const square *xx = &s->xx, *xy = &s->xy, *yy = &s->yy;
+    double cx = xy->centre_x, cy = xy->centre_y, product = xy->measured ? 0 : s->mean ? 1 : 0;
+    if (xx->measured) tmi_form_noise_add(noise, s->a, 0, 0, xx->noise);
+    if (xy->measured) tmi_form_noise_add(noise, 0, -2 * s->a, 0, xy->noise);
+    if (yy->measured) tmi_form_noise_add(noise, 0, 0, s->a, yy->noise);
+    const double by_x[] = {s->a * (xx->measured ? 2 * xx->centre_x : 1) - 2 * s->each * s->x,
+                           -2 * s->a * (cy + product) + 2 * s->each * s->y, 0};
+    const double by_y[] = {0, -2 * s->a * cx + 2 * s->each * s->x,
+                           s->a * (yy->measured ? 2 * yy->centre_x : 1) - 2 * s->each * s->y};
+    const double by_n[] = {-s->a * xx->centre_x * xx->centre_x, 2 * s->a * cx * cy, -s->a * yy->centre_x * yy->centre_x};
+    double with_n[3]; /* x = x' + centre n */
+    for (int i = 0; i < 3; i++) with_n[i] = by_n[i] + s->centre_x * by_x[i] + s->centre_y * by_y[i];
+    tmi_form_noise_add(noise, by_x[0], by_x[1], by_x[2], s->vx);
+    tmi_form_noise_add(noise, by_y[0], by_y[1], by_y[2], s->vy);
+    tmi_form_noise_add(noise, with_n[0], with_n[1], with_n[2], s->vn);
+    double vx = s->vx + s->centre_x * s->centre_x * s->vn, vy = s->vy + s->centre_y * s->centre_y * s->vn;
+    tmi_form_noise_add(noise, s->each, 0, 0, square_noise(vx, s->gaussian));
+    tmi_form_noise_add(noise, 0, 2 * s->each, 0, vx * vy);
+    tmi_form_noise_add(noise, 0, 0, s->each, square_noise(vy, s->gaussian));
 }
 
 static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     block a = block_of(r, i, TMI_A, group), b = block_of(r, i, TMI_B, group), aa = block_of(r, i, TMI_AA, group);
-    block ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group), none = {0};
+    block ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group), rows = {0};
     const bool ratio = s->plan->statistics[i].kind == TMI_RATIO;
+    if (ratio) rows = block_of(r, i, TMI_N, group);
     tmi_stratum_sums *list = tmi_alloc(a.strata, sizeof *list);
     if (!list) return tmi_fail_memory(err);
     tmi_quadratic moments = {0};
     for (size_t h = 0; h < a.strata; h++) {
         part p = part_in(s, &a, i, group, h);
-        double x = plain_value(r, &a, h, 0), y = b.m ? plain_value(r, &b, h, 0) : 0;
-        moments.xx += p.a * moment(r, &aa, &a, h);
-        if (b.m) moments.xy += p.a * (ratio ? moment(r, &ab, &none, h) : x);
-        if (b.m) moments.yy += p.a * (ratio ? moment(r, &bb, &b, h) : y);
-        double vx = block_noise(r, &a, h), vy = block_noise(r, &b, h);
-        list[h] = (tmi_stratum_sums){p.a, p.rows, x, y, vx, vy};
-        const double squares[] = {block_noise(r, &aa, h), block_noise(r, &ab, h), block_noise(r, &bb, h)};
-        add_form_noise(&z->form_noise, &list[h], squares, b.m && !ratio, s->sampling.subtracts, s->gaussian);
+        stratum_form f = {.a = p.a, .each = s->sampling.subtracts ? p.a / p.rows : 0, .mean = b.m && !ratio, .gaussian = s->gaussian,
+                          .n = rows.m ? plain_value(r, &rows, h, 0) : p.rows, .vn = block_noise(r, &rows, h),
+                          .vx = block_noise(r, &a, h), .vy = block_noise(r, &b, h), .centre_x = z->centre[0], .centre_y = z->centre[1],
+                          .xx = square_of(r, &aa, h, ratio), .xy = square_of(r, &ab, h, ratio), .yy = square_of(r, &bb, h, ratio)};
+        f.x = plain_value(r, &a, h, 0) + f.centre_x * f.n;
+        f.y = b.m ? plain_value(r, &b, h, 0) + f.centre_y * f.n : 0;
+        tmi_quadratic m = moments_of(&f);
+        moments = (tmi_quadratic){moments.xx + m.xx, moments.xy + m.xy, moments.yy + m.yy};
+        list[h] = (tmi_stratum_sums){p.a, p.rows, f.x, f.y, f.vx + f.centre_x * f.centre_x * f.vn,
+                                     f.vy + f.centre_y * f.centre_y * f.vn, f.centre_x * f.centre_y * f.vn};
+        add_form_noise(&z->form_noise, &f);
         z->spread += p.a * p.rows;
     }
     z->form = tmi_variance_moments(moments, list, s->sampling.subtracts ? a.strata : 0);
@@ -224,7 +272,8 @@ tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_reading
 
 static tamis_status units_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
 {
-    static const double only_a[] = {1, 0, 0}, only_b[] = {0, 1, 0}, both[] = {1, 1, 0};
+    const double x = z->centre[0], y = z->centre[1];
+    const double only_a[] = {1, 0, x}, only_b[] = {0, 1, y}, both[] = {1, 1, x + y};
     double a, b, sum;
     tamis_status status;
     z->with_noise = true;
@@ -269,6 +318,11 @@ static tamis_status make(tmi_group_sums *z, const tmi_reading *r, size_t i, size
         }
     }
     z->first[TMI_MAIN_ROLES] = count;
+    if (s->plan->statistics[i].kind == TMI_RATIO) {
+        block a = block_of(r, i, TMI_A, group), b = block_of(r, i, TMI_B, group);
+        z->centre[0] = centre_of(&a, false);
+        z->centre[1] = centre_of(&b, false);
+    }
     if (s->plan->design.kind == TMI_DESIGN_CENSUS) {
         z->df = -1;
         return TAMIS_OK;

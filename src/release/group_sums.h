@@ -11,6 +11,7 @@
 
 typedef struct tmi_group_sums {
     double value[TMI_MAIN_ROLES];       /* of the population, weights applied */
+    double centre[2];                   /* of a ratio: A and B are sums about these, times the rows N */
     double noise_variance[TMI_MAIN_ROLES];
     tmi_noise_part *parts;              /* of A, then of B, then of Q: factor 1 is one unit of the sum */
     size_t first[TMI_MAIN_ROLES + 1];   /* where each begins */

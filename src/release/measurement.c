@@ -158,7 +158,7 @@ bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
 {
     const tmi_quantity *q = &m->quantity;
     bool x = !q->x || (q->x->missing == TMI_AS_VALUE && !q->x->conditions && !q->x->by_stratum);
-    return x && s->rows_fixed && !q->y && !q->present && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS &&
+    return x && s->rows_fixed && !q->y && !q->present && !q->present_too && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS &&
            !(s->of_units && q->weighing != TMI_UNWEIGHED);
 }
 
@@ -263,6 +263,7 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m)
     if (q->y && q->y == q->x) tmi_text_put(text, "^2");
     else if (q->y) tmi_text_format(text, " * %s", q->y->name);
     if (q->present) tmi_text_format(text, " with %s", q->present->name);
+    if (q->present_too) tmi_text_format(text, " and %s", q->present_too->name);
     if (q->where) tmi_text_format(text, " where %s", q->where->name);
     for (size_t i = 0; i < m->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", m->by[i]->name);
     if (m->units > 1) tmi_text_format(text, "%s%zu variance units", m->by_count ? ", " : " by ", m->units);

@@ -25,6 +25,7 @@ typedef struct tmi_quantity {
     const tmi_plan_column *x, *y;    /* NULL: 1; y = x: a square */
     int64_t centre_x, centre_y;      /* grid points taken off */
     const tmi_plan_column *present;  /* must not be missing either; NULL: nothing else */
+    const tmi_plan_column *present_too;
     const tmi_plan_column *where;    /* an indicator; NULL: all rows */
     tmi_weighing weighing;
 } tmi_quantity;

@@ -58,6 +58,7 @@ static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_qua
     put_factor(out, "x", q->x, q->centre_x, s->sampling.strata);
     put_factor(out, "y", q->y, q->centre_y, s->sampling.strata);
     if (q->present) put_text(out, "present", q->present->name);
+    if (q->present_too) put_text(out, "present_too", q->present_too->name);
     if (q->where) put_text(out, "where", q->where->name);
     tmi_json_close(out, '}');
 }
@@ -66,7 +67,8 @@ static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_qua
 static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     const tmi_quantity *q = &m->quantity;
-    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present, q->where};
+    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present, q->present_too,
+                                              q->where};
     tmi_json_key(out, "columns");
     tmi_json_open(out, '[');
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {

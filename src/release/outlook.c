@@ -94,9 +94,9 @@ static double not_zero(double size, double otherwise)
 static void expect_total(tmi_outlook *o, const tmi_plan_statistic *t, const guess *g)
 {
     double N = g->units, p = g->part;
-    o->factor[TMI_A] = 1;
+    o->factor[TMI_A] = o->square[TMI_AA] = 1;
     if (!t->column) {
-        *o = (tmi_outlook){.factor = {[TMI_A] = 1}, .size = N * p, .expected = N * p, .range = N,
+        *o = (tmi_outlook){.factor = {[TMI_A] = 1}, .square = {[TMI_AA] = 1}, .size = N * p, .expected = N * p, .range = N,
                            .sampling_sd = sqrt(g->spread * p * (1 - p))};
         return;
     }
@@ -108,14 +108,20 @@ static void expect_total(tmi_outlook *o, const tmi_plan_statistic *t, const gues
     o->sampling_sd = sqrt(g->spread * (p * (square + x.mean * x.mean) - p * p * x.mean * x.mean));
 }
 
+/* The centre of a sum of a ratio. */
+static double centre_in(const tmi_schedule *s, size_t i, tmi_role role)
+{
+    const tmi_measurement *m = tmi_table_of(s, i, role);
+    return m ? tmi_grid_in(m->quantity.x, 0).step * (double)m->quantity.centre_x : 0;
+}
+
 static void expect_ratio(tmi_outlook *o, const tmi_schedule *s, size_t i, const guess *g)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_measurement *a = tmi_table_of(s, i, TMI_A);
     value x = value_of(t->column), y = {.mean = 1};
     if (t->second) y = value_of(t->second);
     double B = not_zero(fabs(g->units * g->part * y.mean), g->units * g->part), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
-    double about = t->second ? ratio : x.mean - (a ? tmi_grid_in(t->column, 0).step * (double)a->quantity.centre_x : 0);
+    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_A);
     if (!t->second) about = fmax(fabs(about), x.width / 4); /* groups differ: a typical value is not that of each */
     double square = square_of_sd(&x, t->column->conditions != NULL);
     o->sampling_sd = sqrt(g->spread * g->part * square) / B;
@@ -124,6 +130,11 @@ static void expect_ratio(tmi_outlook *o, const tmi_schedule *s, size_t i, const 
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
     o->factor[TMI_A] = 1 / B;
     o->factor[TMI_B] = fabs(about) / B;
+    o->square[TMI_AA] = 1;
+    o->square[TMI_AB] = 2 * fabs(about);
+    o->square[TMI_BB] = about * about;
+    if (t->second) o->square[TMI_N] = x.width * x.width / 16; /* x - r y is about so far from 0 at the centres */
+    if (t->second) o->factor[TMI_N] = fmax(fabs(centre_in(s, i, TMI_A) - ratio * centre_in(s, i, TMI_B)), x.width / 4) / B;
     if (t->kind != TMI_VARIANCE) return;
     o->expected = TMI_NULL;
     o->range = x.width * x.width / 4;

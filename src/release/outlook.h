@@ -7,6 +7,7 @@
 
 typedef struct tmi_outlook {
     double factor[TMI_ROLES]; /* how much an error of each sum changes the statistic */
+    double square[TMI_ROLES]; /* how much an error of each changes the estimated variance, relative to one another */
     double size;              /* what a relative error is relative to; above 0 */
     double expected;          /* a public guess of its size; NaN if there is none */
     double range;             /* width of the interval in which the statistic certainly lies */

@@ -225,6 +225,16 @@ static tamis_status strata_count(tmi_result *result, const tmi_reading *r, doubl
     return TAMIS_OK;
 }
 
+/* The interval of a count by inversion of its test, if it has one: no estimated variance is then in it. */
+static tamis_status invert(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+{
+    tmi_count_law law;
+    bool exact = has_exact_count(r->schedule, result, &law);
+    if (!exact && !has_strata_count(r->schedule, result)) return TAMIS_OK;
+    result->note_count = 0;
+    return exact ? exact_count(result, r, law, over, err) : strata_count(result, r, over, err);
+}
+
 /* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
 static tamis_status round_once(tmi_result *result, const tmi_reading *r, tamis_error *err)
 {
@@ -256,14 +266,12 @@ static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_gro
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     ends range = t->column ? with_zero(ends_of(t->column)) : (ends){0, 1};
     tamis_status status;
-    tmi_count_law law;
     result->estimate = z->value[TMI_A];
     error e = {.factor = {[TMI_A] = 1}, .noise = z->noise_variance[TMI_A], .with_noise = z->with_noise};
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
     TMI_TRY(round_once(result, r, err));
     TMI_TRY(set_interval(result, r, z, &e, err));
-    if (has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, 1, err));
-    else if (has_strata_count(s, result)) TMI_TRY(strata_count(result, r, 1, err));
+    TMI_TRY(invert(result, r, 1, err));
 
 done:
     return status;
@@ -316,19 +324,28 @@ static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, co
     return z->spread * far * far;
 }
 
+/* The rows of a ratio, where something in it is centred. */
+static double rows_of(const tmi_reading *r, const tmi_result *result, const tmi_group_sums *z)
+{
+    if (z->centre[0] == 0 && z->centre[1] == 0) return 0;
+    return tmi_table_of(r->schedule, result->statistic, TMI_N) ? z->value[TMI_N] : units_at_most(r->schedule, result);
+}
+
 static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    size_t count = z->with_noise ? 0 : z->first[TMI_Q];
+    size_t count = z->with_noise ? 0 : z->first[TMI_MAIN_ROLES];
     tmi_ratio_part *parts = tmi_alloc(count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         tmi_noise_part part = z->parts[i];
-        bool above = i < z->first[TMI_B];
-        parts[i] = (tmi_ratio_part){above ? part.factor : 0, above ? 0 : part.factor, part.scale, part.gaussian};
+        bool above = i < z->first[TMI_B], below = !above && i < z->first[TMI_N];
+        double x = above ? 1 : below ? 0 : z->centre[0], y = above ? 0 : below ? 1 : z->centre[1];
+        parts[i] = (tmi_ratio_part){x * part.factor, y * part.factor, part.scale, part.gaussian};
     }
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
-    tmi_ratio ratio = {z->value[TMI_A], z->value[TMI_B], z->form, z->form_noise, largest_variance(r, z, t, range),
+    double N = rows_of(r, result, z);
+    tmi_ratio ratio = {z->value[TMI_A] + z->centre[0] * N, z->value[TMI_B] + z->centre[1] * N, z->form, z->form_noise, largest_variance(r, z, t, range),
                        z->df > 0 ? z->df : TMI_NORMAL, parts, count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
@@ -344,18 +361,17 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    double B = denominator(r, result, z), centre = t->second ? 0 : centre_of(r, result);
+    double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N, centre = t->second ? 0 : centre_of(r, result);
     bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
     tamis_status status;
-    tmi_count_law law;
     if (!(B > smallest_denominator(r, result)) && measured) {
         result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
         return TAMIS_OK;
     }
-    double ratio = z->value[TMI_A] / B;
+    double ratio = (z->value[TMI_A] + z->centre[0] * N) / B;
     result->estimate = centre + ratio;
-    error e = {.factor = {[TMI_A] = 1 / B, [TMI_B] = measured ? -ratio / B : 0}, .with_noise = z->with_noise};
-    e.noise = z->noise_variance[TMI_A] / (B * B) + (measured ? ratio * ratio * z->noise_variance[TMI_B] / (B * B) : 0);
+    error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B}, .with_noise = z->with_noise};
+    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) e.noise += e.factor[role] * e.factor[role] * z->noise_variance[role];
     ends range = ratio_range(t, centre);
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
@@ -369,8 +385,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     if (status != TAMIS_OK) return status;
     bool fits = measured && !isnan(result->lower) && isfinite(range.low) && isfinite(range.high);
     if (fits) TMI_TRY(fieller(result, r, z, centre, range, err));
-    else if (!measured && has_exact_count(s, result, &law)) TMI_TRY(exact_count(result, r, law, B, err));
-    else if (!measured && has_strata_count(s, result)) TMI_TRY(strata_count(result, r, B, err));
+    else if (!measured) TMI_TRY(invert(result, r, B, err));
 
 done:
     return status;

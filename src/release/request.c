@@ -112,6 +112,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_sampling *s, const tmi_me
     if (q->x) add(&measure, tmi_columns_take(&a->columns, q->x), q->centre_x);
     if (q->y) add(&measure, tmi_columns_take(&a->columns, q->y), q->centre_y);
     measure.present[0] = tmi_columns_take(&a->columns, q->present);
+    measure.present[1] = tmi_columns_take(&a->columns, q->present_too);
     measure.where = tmi_columns_take(&a->columns, q->where);
     return measure;
 }

@@ -120,7 +120,8 @@ static void set_dimensions(tmi_measurement *m, const tmi_schedule *s, const tmi_
 static bool same_quantity(const tmi_quantity *p, const tmi_quantity *q, bool any_centre)
 {
     bool centre = any_centre || (p->centre_x == q->centre_x && p->centre_y == q->centre_y);
-    return p->x == q->x && p->y == q->y && p->present == q->present && p->where == q->where && p->weighing == q->weighing && centre;
+    return p->x == q->x && p->y == q->y && p->present == q->present && p->present_too == q->present_too &&
+           p->where == q->where && p->weighing == q->weighing && centre;
 }
 
 static bool same_dimensions(const tmi_measurement *m, const tmi_measurement *n)
@@ -132,8 +133,9 @@ static bool same_dimensions(const tmi_measurement *m, const tmi_measurement *n)
     return true;
 }
 
-/* The middle of the grid if that lowers the sensitivity of a table of sums. */
-static int64_t choose_centre(const tmi_measurement *m)
+/* The middle of the grid if that lowers the sensitivity of a table of sums; that of a mean also if it does not raise it, as
+ * squares about the middle are smaller. */
+static int64_t choose_centre(const tmi_measurement *m, bool mean)
 {
     const tmi_quantity *q = &m->quantity;
     if (!q->x || q->x->conditions || q->x->by_stratum) return 0;
@@ -141,7 +143,7 @@ static int64_t choose_centre(const tmi_measurement *m)
     double low = (double)g.low, high = (double)g.high, far = fmax(fabs(low), fabs(high));
     double as_it_is = m->movable > 1 ? 2 * far : fmax(far, high - low);
     double centred = m->movable > 1 ? high - low + 1 : high - low;
-    return centred < as_it_is ? g.low + (g.high - g.low) / 2 : 0;
+    return centred < as_it_is || (mean && centred == as_it_is) ? g.low + (g.high - g.low) / 2 : 0;
 }
 
 /* The number of the table, found or added. */
@@ -156,14 +158,14 @@ static tamis_status take_table(size_t *table, tmi_schedule *s, tmi_measurement m
     if (any_centre) {
         place->movable = 1;
         for (size_t i = 0; i < m.by_count; i++) place->movable *= i == m.stratum_at ? 1 : m.by[i]->value_count;
-        place->quantity.centre_x = choose_centre(place);
+        place->quantity.centre_x = choose_centre(place, !m.quantity.present);
     }
     return tmi_measurement_prepare(place, &s->sampling, &s->plan->privacy, err);
 }
 
 typedef struct need {
     tmi_role role;
-    const tmi_plan_column *x, *y, *present;
+    const tmi_plan_column *x, *y, *present, *present_too;
     bool any_centre;
 } need;
 
@@ -181,9 +183,10 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
         needs[1] = (need){.role = TMI_B, .present = t->column};
         return known ? 1 : 2;
     case TMI_RATIO:
-        needs[0] = (need){.role = TMI_A, .x = t->column, .present = t->second};
-        needs[1] = (need){.role = TMI_B, .x = t->second, .present = t->column};
-        return 2;
+        needs[0] = (need){.role = TMI_A, .x = t->column, .present = t->second, .any_centre = true};
+        needs[1] = (need){.role = TMI_B, .x = t->second, .present = t->column, .any_centre = true};
+        needs[2] = (need){.role = TMI_N, .present = t->column, .present_too = t->second};
+        return 3;
     case TMI_VARIANCE:
         needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
         needs[1] = (need){.role = TMI_B, .present = t->column};
@@ -225,6 +228,31 @@ static bool varies(const tmi_schedule *s)
     return s->plan->design.kind != TMI_DESIGN_CENSUS;
 }
 
+/* The middle of a column's range, about which squares are smallest. */
+static int64_t middle(const tmi_plan_column *x)
+{
+    if (!x || x->conditions || x->by_stratum) return 0;
+    return x->grid.low + (x->grid.high - x->grid.low) / 2;
+}
+
+/* Those of a ratio where the mean is taken off: the variance is then nearly that of x - r y about any centre. */
+static bool squares_are_centred(const tmi_schedule *s, size_t i)
+{
+    const tmi_measurement *a = tmi_table_of(s, i, TMI_A);
+    return s->plan->statistics[i].kind == TMI_RATIO && s->sampling.subtracts && !s->sampling.clustered && varies(s) &&
+           a->quantity.weighing == TMI_UNWEIGHED;
+}
+
+/* Whether the rows of a ratio are to be counted: something in it is centred, and the design does not tell their number. */
+static bool needs_rows(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_measurement *a = tmi_table_of(s, i, TMI_A), *b = tmi_table_of(s, i, TMI_B);
+    if (!a || !b || (denominator_is_known(s, t) && tmi_never_missing(t->second))) return false;
+    bool squares = squares_are_centred(s, i) && (middle(t->column) != 0 || middle(t->second) != 0);
+    return a->quantity.centre_x != 0 || b->quantity.centre_x != 0 || squares;
+}
+
 static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squares, tamis_error *err)
 {
     const tmi_plan_statistic *statistic = &s->plan->statistics[i];
@@ -235,10 +263,15 @@ static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squ
     m.quantity.x = n->x;
     m.quantity.y = n->y;
     m.quantity.present = n->present;
+    m.quantity.present_too = n->present_too;
     const tmi_measurement *a = n->role == TMI_A ? NULL : tmi_table_of(s, i, TMI_A);
     bool follows = n->x && n->x == statistic->column && statistic->kind != TMI_RATIO && a; /* its centre is that of the sums */
     if (follows) m.quantity.centre_x = a->quantity.centre_x;
     if (follows && n->y) m.quantity.centre_y = a->quantity.centre_x;
+    if (squares && squares_are_centred(s, i)) {
+        m.quantity.centre_x = middle(n->x);
+        m.quantity.centre_y = middle(n->y);
+    }
     return take_table(&use->table[n->role], s, m, n->any_centre, err);
 }
 
@@ -256,6 +289,7 @@ static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
             size_t count = main_needs(needs, s, t);
             for (size_t j = 0; j < count; j++) {
                 int turn = needs[j].role == TMI_Q ? 2 : needs[j].any_centre;
+                if (t->kind == TMI_RATIO && needs[j].role == TMI_N && !needs_rows(s, i)) continue;
                 if (turn == round) TMI_TRY(take_need(s, i, &needs[j], false, err));
             }
             if (round < 2 || !varies(s)) continue;

@@ -1,7 +1,7 @@
 /* What a plan measures: the list of noisy tables, their budgets, and which statistic is read from which table.
  *
  * A statistic is made of sums over the rows: A alone (counts, totals), A / B (means, shares, ratios), or Q, A and B (a
- * variance, Q/B - (A/B)^2). Its sampling error needs sums of squares AA, AB, BB as well, unless the design is clustered, where
+ * variance, Q/B - (A/B)^2). A ratio's A and B, and its squares, are taken about centres, and N counts its rows. Its sampling error needs sums of squares AA, AB, BB as well, unless the design is clustered, where
  * all sums are taken by variance units, or the values are 0 and 1, which are their own squares. Statistics that one table
  * can serve are measured once. A mean that has no total beside it uses sums of (value - centre), the centre being the
  * middle of the range where that lowers the sensitivity.
@@ -16,7 +16,7 @@
 #include "release/measurement.h"
 #include "release/outsider.h"
 
-typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_AA, TMI_AB, TMI_BB, TMI_ROLES } tmi_role;
+typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_AA, TMI_AB, TMI_BB, TMI_ROLES } tmi_role;
 
 #define TMI_NO_TABLE SIZE_MAX
 

@@ -73,7 +73,7 @@ tmi_quadratic tmi_variance_moments(tmi_quadratic moments, const tmi_stratum_sums
         const tmi_stratum_sums *s = &strata[i];
         double each = s->a / s->sample;
         tmi_sum_add(&xx, -each * tmi_unbiased_square(s->x, s->x_noise_variance));
-        tmi_sum_add(&xy, -each * s->x * s->y);
+        tmi_sum_add(&xy, -each * (s->x * s->y - s->noise_covariance));
         tmi_sum_add(&yy, -each * tmi_unbiased_square(s->y, s->y_noise_variance));
     }
     return (tmi_quadratic){tmi_sum_value(xx), tmi_sum_value(xy), tmi_sum_value(yy)};

@@ -82,11 +82,11 @@ static inline double tmi_quadratic_at(tmi_quadratic q, double r)
  * its units, x and y its noisy sums of values. */
 typedef struct tmi_stratum_sums {
     double a, sample;
-    double x, y, x_noise_variance, y_noise_variance;
+    double x, y, x_noise_variance, y_noise_variance, noise_covariance;
 } tmi_stratum_sums;
 
 /* The moments sum a x^2, sum a x y, sum a y^2 less a/n (sum x)^2, ... of each measured stratum, without the bias that
- * squares of noisy sums have. The noises of x and y are independent. */
+ * squares and products of noisy sums have. */
 tmi_quadratic tmi_variance_moments(tmi_quadratic moments, const tmi_stratum_sums *strata, size_t count);
 
 /* ---- variance units ---- */

@@ -41,9 +41,13 @@ static void noise_in_the_numerator_alone(void **state)
     assert_true(fabs(found.interval.lower - (100 - reach) / 50) < 1e-6 && fabs(found.interval.upper - (100 + reach) / 50) < 1e-6);
     double sd = sqrt(tmi_noise_part_variance((tmi_noise_part){2, 3, false}));
     assert_true(fabs(found.noise_sd - sd / 50) < 1e-12 && found.sampling_se == 0 && found.from_range);
-    ratio.largest = 1e4; /* the variance is not positive: the range's stands in */
+    ratio.largest = 1e4; /* a margin of 2500 b^2, at b = 2 */
+    ratio.margin.c[4] = 6.25e6;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 10, NULL), TAMIS_OK);
     assert_true(found.from_range && fabs(found.sampling_se - 2) < 1e-12);
+    ratio.margin.c[4] = 6.25e4;
+    assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 10, NULL), TAMIS_OK);
+    assert_true(!found.from_range && fabs(found.sampling_se - sqrt(1000) / 50) < 1e-12);
 }
 
 /* A noise that stands in both, with the ratio's own factors, cancels at r = 2. */
@@ -122,11 +126,11 @@ static void bad_ratios_are_refused(void **state)
     (void)state;
     tmi_ratio_part part = {1, 1, 2, false};
     tmi_ratio good = {.numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
-    tmi_ratio bad[] = {good, good, good, good, good, good};
+    tmi_ratio bad[] = {good, good, good, good, good, good, good};
     bad[0].numerator = NAN, bad[1].denominator = INFINITY, bad[2].sampling.xy = NAN, bad[3].largest = -1, bad[4].parts = NULL;
-    bad[5].df = -1;
+    bad[5].df = -1, bad[6].margin.c[2] = NAN;
     tmi_ratio_result found;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         assert_int_equal(tmi_interval_ratio(&found, &bad[i], 0.95, 0, 1, NULL), TAMIS_INVALID);
         assert_true(found.interval.lower == 0 && found.interval.upper == 1);
     }
