@@ -24,6 +24,7 @@ STATISTICS = """statistics:
 """
 SECRET = "protect: frame, given: population, secret_sample: yes"
 DICE = random.Random(5)
+FAR = 18  # Laplace noise is beyond it in less than one of 10^10 draws
 
 
 def person(**more):
@@ -81,7 +82,7 @@ def compare(rows, weight, design, privacy="epsilon: 100000"):
     assert len(told["results"]) == len(expected)
     for result, truth in zip(told["results"], expected):
         near = 1e-2 if result["statistic"] == "variance" else 1e-3  # the grid of weights, and n/(n-1) of a weighted variance
-        assert abs(result["estimate"] - truth) <= near * abs(truth) + 6 * result["noise_sd"], (design, result, truth)
+        assert abs(result["estimate"] - truth) <= near * abs(truth) + FAR * result["noise_sd"], (design, result, truth)
         assert result["sampling_se"] > 0 and result["se"] >= result["noise_sd"], (design, result)
         assert result["interval"]["lower"] <= result["estimate"] + 1e-9 and result["estimate"] <= result["interval"]["upper"] + 1e-9
     return told
@@ -117,7 +118,7 @@ def strata():
         weight = {"p": p / 60, "q": q / 40}
         expected = list(truths(rows, lambda r: weight[r["s"]]))
         for result, truth in zip(told["results"], expected[:11] + expected[17:]):
-            assert abs(result["estimate"] - truth) <= 1e-2 * abs(truth) + 6 * result["noise_sd"], (result, truth)
+            assert abs(result["estimate"] - truth) <= 1e-2 * abs(truth) + FAR * result["noise_sd"], (result, truth)
             assert result["sampling_se"] > 0, result
         assert [part["stratum"] for part in told["guarantee"]["outsider"]["by_stratum"]] == ["p", "q"]
 

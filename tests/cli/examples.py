@@ -104,10 +104,13 @@ def example(name, truth):
                 assert set(results) == set(wanted), set(results) ^ set(wanted)
                 for cell, value in wanted.items():
                     r = results[cell]
+                    if times == 1 and r["estimate"] is None:  # the noise has left nothing to divide by
+                        assert "noise" in r["reason"], r
+                        continue
                     assert r["noise_sd"] > 0 and r["se"] >= 0.9 * r["noise_sd"], r
                     assert abs(r["estimate"] - value) < FAR * r["noise_sd"] + 1e-6 * value, (r, value)
                     assert times == 1 or FAR * r["noise_sd"] < 0.1 * value, r
-                    assert r["interval"]["lower"] < r["interval"]["upper"], r
+                    assert times == 1 or r["interval"]["lower"] < r["interval"]["upper"], r
                 assert told["protected"] is True and told["guarantee"]["outsider"] is None
                 done = tamis("verify", place / "plan-release" / "certificate.json")
                 assert done.returncode == OK, (done.stdout, done.stderr)
