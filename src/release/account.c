@@ -74,6 +74,7 @@ static void bill_clear(bill *b)
     tmi_free(b->frozen);
 }
 
+/* The caller clears it, also after a failure. */
 static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
@@ -88,7 +89,6 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_
     else b->charge.amount.epsilon = s->spent;
 
 done:
-    if (status != TAMIS_OK) bill_clear(b);
     return status;
 }
 

@@ -109,6 +109,14 @@ static tamis_status make_room(tamis_release *r, tamis_error *err)
     return TAMIS_OK;
 }
 
+/* After the charge a source that cannot be read is nobody's wrong call any more, whatever the engine says. */
+static tamis_status after_charge(tamis_status status, tamis_error *err)
+{
+    if (status == TAMIS_OK) return status;
+    if (err) err->status = TAMIS_SYSTEM;
+    return TAMIS_SYSTEM;
+}
+
 static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
 {
     const tmi_schedule *s = &r->schedule;
@@ -119,7 +127,7 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
     TMI_TRY(draw(noise, &asking->groups, s, err));
     TMI_TRY(go_on(run, -1, 0, err));
     if (asking->table_count > 0)
-        TMI_TRY(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err));
+        TMI_TRY(after_charge(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err), err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         for (size_t cell = 0; cell < m->cells; cell++)

@@ -1,0 +1,197 @@
+/* A release with a ledger, step by step: whatever breaks at whatever moment, nothing is published that is not charged, a
+ * refusal reads nothing, and after the charge every failure is the system's.                                             */
+#include "test.h"
+
+#include <dirent.h>
+
+#include "base/memory_that_fails.h"
+#include "ledger/kit.h"
+#include "ledger/ledger.h"
+#include "release/array_engine.h"
+#include "release/plans.h"
+#include "release/release.h"
+
+#define SRS "srs: {population: 80, sample: 8}"
+#define STATISTICS "  - {count: units, by: g}\n"
+
+static const array_row rows[] = {
+    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}, {.x = NAN, .g = "b", .h = "w"},
+    {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"}, {.x = 15, .g = "z", .h = "v"}, {.x = 11, .g = "a", .h = NULL},
+};
+
+static char out[128];
+
+static int make_place(void **state)
+{
+    int failed = make_folder(state);
+    snprintf(out, sizeof out, "%s/out", folder);
+    return failed;
+}
+
+#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_folder)
+
+/* Charges of the ledger, which must be in order; 0 if there is none. */
+static size_t charges(void)
+{
+    tamis_ledger *ledger;
+    int ok = 0;
+    char *problems = NULL;
+    if (access(path, F_OK) != 0) return 0;
+    assert_int_equal(tamis_ledger_verify(&ok, &problems, path, NULL, 0, 0, NULL), TAMIS_OK);
+    if (!ok) fail_msg("%s", problems);
+    tamis_free(problems);
+    assert_int_equal(tamis_ledger_look(&ledger, path, NULL), TAMIS_OK);
+    size_t count = ledger->book.charge_count;
+    tamis_ledger_free(ledger);
+    return count;
+}
+
+/* Nothing but the ledger is in the folder. */
+static void assert_nothing_published(void)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.' && strncmp(e->d_name, "a.ledger", 8) != 0) fail_msg("%s was left", e->d_name);
+    closedir(dir);
+}
+
+static tamis_status release_once(tamis_release **release, const tamis_plan *plan, array_engine *engine, tamis_progress *progress,
+                                 void *context, tamis_error *err)
+{
+    const tmi_run run = {.folder = out, .ledger = path, .again = true, .progress = progress, .context = context};
+    return tmi_release_with(release, plan, &engine->engine, &run, err);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release = NULL;
+    size_t charged = 0, uncharged = 0;
+    EVERY_ALLOCATION_FAILS((unlink(path), release_once(&release, plan, &engine, NULL, NULL, NULL)), {
+        assert_null(release);
+        assert_nothing_published();
+        if (charges() == 1) charged++;
+        else uncharged++;
+    });
+    assert_true(charged > 10 && uncharged > 10); /* both sides of the charge were tried */
+    assert_int_equal(charges(), 1);
+    tamis_release_free(release);
+    tamis_plan_free(plan);
+}
+
+/* The engine's complaint is the system's: no exit code tells a broken row from a broken disk. */
+static void what_breaks_after_the_charge_is_a_system_error_and_stays_charged(void **state)
+{
+    (void)state;
+    static const tamis_status how[] = {TAMIS_SYSTEM, TAMIS_INVALID, TAMIS_UNABLE, TAMIS_REFUSED};
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS "budget: {epsilon: 100}\n");
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        array_engine engine = array_engine_of(rows, 8);
+        tamis_release *release;
+        tamis_error err = {0};
+        engine.aggregate_status = how[i];
+        assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, &err), TAMIS_SYSTEM);
+        assert_int_equal(err.status, TAMIS_SYSTEM);
+        assert_null(release);
+        assert_nothing_published();
+        assert_int_equal(charges(), i + 1);
+    }
+    tamis_plan_free(plan);
+}
+
+static void what_breaks_before_the_charge_costs_nothing(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    static const tamis_status how[] = {TAMIS_SYSTEM, TAMIS_INVALID};
+    for (size_t i = 0; i < 3; i++) {
+        array_engine engine = array_engine_of(rows, i < 2 ? 8 : 7);
+        tamis_release *release;
+        if (i < 2) engine.describe_status = how[i];
+        assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, NULL), i < 2 ? how[i] : TAMIS_INVALID);
+        assert_null(release);
+        assert_nothing_published();
+        assert_int_equal(charges(), 0);
+        assert_int_equal(engine.aggregates, 0);
+    }
+    tamis_plan_free(plan);
+}
+
+static void a_refusal_reads_nothing_and_spends_nothing(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS), *other = plan_of("srs: {population: 90, sample: 8}", "1", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release;
+    char line[300];
+    assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, NULL), TAMIS_OK);
+    tamis_release_free(release);
+    snprintf(line, sizeof line, "rm -r '%s'", out);
+    assert_int_equal(system(line), 0);
+    const tamis_plan *const refused[] = {plan, other}; /* the budget is spent; a frozen field differs */
+    for (size_t i = 0; i < 2; i++) {
+        engine = array_engine_of(rows, 8);
+        tamis_error err = {0};
+        assert_int_equal(release_once(&release, refused[i], &engine, NULL, NULL, &err), TAMIS_REFUSED);
+        assert_null(release);
+        assert_nothing_published();
+        assert_int_equal(engine.describes + engine.aggregates, 0);
+        assert_int_equal(charges(), 1);
+    }
+    tamis_plan_free(plan);
+    tamis_plan_free(other);
+}
+
+typedef struct patience {
+    int calls, stop_at;
+} patience;
+
+static int lose_patience(void *context, double share, int64_t rows_read)
+{
+    patience *p = context;
+    (void)share;
+    (void)rows_read;
+    return ++p->calls == p->stop_at;
+}
+
+/* Stopped at each moment at which it asks: charged or not, nothing is published. */
+static void stopped_at_any_moment_nothing_is_published(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    size_t charged = 0, uncharged = 0;
+    tamis_release *release;
+    for (int stop_at = 1;; stop_at++) {
+        array_engine engine = array_engine_of(rows, 8);
+        patience p = {.stop_at = stop_at};
+        unlink(path);
+        tamis_status status = release_once(&release, plan, &engine, lose_patience, &p, NULL);
+        if (p.calls < stop_at) {
+            assert_int_equal(status, TAMIS_OK);
+            break;
+        }
+        assert_int_equal(status, TAMIS_SYSTEM);
+        assert_null(release);
+        assert_nothing_published();
+        if (charges() == 1) charged++;
+        else uncharged++;
+    }
+    assert_true(charged > 1 && uncharged > 0);
+    tamis_release_free(release);
+    tamis_plan_free(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_PLACE(every_allocation_may_fail),
+        IN_A_PLACE(what_breaks_after_the_charge_is_a_system_error_and_stays_charged),
+        IN_A_PLACE(what_breaks_before_the_charge_costs_nothing),
+        IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
+        IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
