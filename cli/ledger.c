@@ -9,29 +9,29 @@
 #define REASON 512
 
 /* What an outsider has of everything charged, amplified once; the reason goes to `room` where it is not the ledger's. */
-static tamis_status find_outsider(tamis_ledger_outsider *outsider, char room[REASON], const tamis_ledger *ledger, size_t account,
-                                  const tamis_number *at, tamis_error *err)
+static tamis_status find_outsider(tamis_ledger_outsider *outsider, tamis_amplified *amplified, char room[REASON],
+                                  const tamis_ledger *ledger, size_t account, const tamis_number *at, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_design *design = NULL;
-    tamis_amplified amplified = {0};
     *outsider = (tamis_ledger_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
     const char *json = tamis_ledger_design(&outsider->reason, ledger, account);
     if (!json) return TAMIS_OK;
     tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, err);
     if (status == TAMIS_OK) status = tamis_design_read(&design, json, err);
-    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_REPLACE};
-    if (status == TAMIS_OK) status = tamis_amplify_design(&amplified, design, &promise, err);
+    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
+    if (status == TAMIS_OK) status = tamis_amplify_design(amplified, design, &promise, err);
     if (status == TAMIS_OK) {
         outsider->proved = 1;
-        outsider->epsilon = amplified.eps;
-        outsider->delta = amplified.delta;
+        outsider->epsilon = amplified->eps;
+        outsider->delta = amplified->delta;
+        outsider->parts = amplified->parts;
+        outsider->part_count = amplified->count;
     } else if (status == TAMIS_REFUSED || status == TAMIS_INVALID) { /* another version of tamis may know such a design */
         snprintf(room, REASON, "%.500s", err->message);
         outsider->reason = room;
         status = TAMIS_OK;
     }
-    tamis_amplified_clear(&amplified);
     tamis_design_free(design);
     tamis_number_free(eps);
     tamis_number_free(delta);
@@ -42,16 +42,19 @@ static tamis_status show(char **text, const cli_call *call, const tamis_ledger *
 {
     const size_t count = tamis_ledger_accounts(ledger);
     tamis_ledger_outsider *outsiders = calloc(count + 1, sizeof *outsiders);
+    tamis_amplified *amplified = calloc(count + 1, sizeof *amplified);
     char(*reasons)[REASON] = calloc(count + 1, sizeof *reasons);
     tamis_status status = TAMIS_OK;
-    if (!outsiders || !reasons) {
+    if (!outsiders || !amplified || !reasons) {
         *err = (tamis_error){TAMIS_SYSTEM, "out of memory"};
         status = TAMIS_SYSTEM;
     }
     for (size_t i = 0; status == TAMIS_OK && i < count; i++)
-        status = find_outsider(&outsiders[i], reasons[i], ledger, i, at, err);
+        status = find_outsider(&outsiders[i], &amplified[i], reasons[i], ledger, i, at, err);
     if (status == TAMIS_OK) status = tamis_ledger_text(text, ledger, outsiders, at, call->json, err);
+    for (size_t i = 0; amplified && i < count; i++) tamis_amplified_clear(&amplified[i]);
     free(outsiders);
+    free(amplified);
     free(reasons);
     return status;
 }
@@ -75,7 +78,7 @@ static const cli_command show_command = {
     .name = "ledger show",
     .purpose = "what each survey has spent and has left, and its releases",
     .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and for "
-             "an outsider where the design, the setting and a secret sample allow that number. All releases of a sample "
+             "an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All releases of a sample "
              "are added up first, and sampling is counted once.\n\n"
              "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
              "One that stays charged was interrupted: it has published nothing and has spent its budget.",

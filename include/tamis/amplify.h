@@ -18,14 +18,15 @@ TAMIS_BEGIN
 
 /* Which change of the records counts as one step: of the frame, for the result; of the sample, for the mechanism. */
 typedef enum tamis_neighbours {
-    TAMIS_REPLACE,   /* one record has other values; strata, sizes and probabilities stay */
-    TAMIS_ADD_REMOVE /* one record is there or not */
+    TAMIS_REPLACE,    /* one record has other values; strata, sizes and probabilities stay */
+    TAMIS_ADD_REMOVE, /* one record is there or not */
+    TAMIS_ANY_ONE     /* either; of a mechanism to which a record that is not there is one that adds nothing */
 } tamis_neighbours;
 
 /* The promise of a mechanism on the sample, and what it is asked for. */
 typedef struct tamis_sample_promise {
     const tamis_number *eps, *delta;
-    tamis_neighbours neighbours; /* of the frame */
+    tamis_neighbours neighbours; /* of the frame: not TAMIS_ANY_ONE */
     tamis_neighbours mechanism;  /* what eps and delta count on the sample; replacing counts as two steps of add and
                                     remove, adding as none of replacing: then only samples of equal size compare */
     int64_t releases; /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */

@@ -27,7 +27,7 @@
 #ifndef TAMIS_LEDGER_H
 #define TAMIS_LEDGER_H
 
-#include <tamis/num.h>
+#include <tamis/amplify.h>
 
 TAMIS_BEGIN
 
@@ -159,6 +159,8 @@ typedef struct tamis_ledger_outsider {
     int proved;
     tamis_bound epsilon, delta;
     const char *reason; /* if not proved */
+    const tamis_amplified_part *parts; /* each stratum, take-all units apart; the strata are counted in the order of their names */
+    size_t part_count;
 } tamis_ledger_outsider;
 
 /* The book for people, or with json as `tamis ledger show --json` prints it (docs/ledger.md).

@@ -1,6 +1,9 @@
 #include "base/sha256.h"
 
+#include <errno.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
+#include <stdio.h>
 #include <string.h>
 
 void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length)
@@ -23,6 +26,25 @@ void tmi_sha256_text(char text[TMI_SHA256_TEXT], const char *bytes, size_t lengt
     unsigned char hash[TMI_SHA256_BYTES];
     tmi_sha256(hash, bytes, length);
     tmi_hex(text, hash, sizeof hash);
+}
+
+tamis_status tmi_sha256_file(char text[TMI_SHA256_TEXT], const char *path, tamis_error *err)
+{
+    unsigned char hash[TMI_SHA256_BYTES], bytes[1 << 14];
+    size_t n;
+    text[0] = '\0';
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return tmi_fail(err, errno == ENOENT || errno == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: %s", path, strerror(errno));
+    EVP_MD_CTX *sum = EVP_MD_CTX_new();
+    bool right = sum && EVP_DigestInit_ex(sum, EVP_sha256(), NULL) == 1;
+    while (right && (n = fread(bytes, 1, sizeof bytes, file)) > 0) right = EVP_DigestUpdate(sum, bytes, n) == 1;
+    right = right && !ferror(file) && EVP_DigestFinal_ex(sum, hash, NULL) == 1;
+    EVP_MD_CTX_free(sum);
+    fclose(file);
+    if (!right) return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot be read", path);
+    tmi_hex(text, hash, sizeof hash);
+    return TAMIS_OK;
 }
 
 bool tmi_is_sha256_text(const char *text)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 #define TMI_SHA256_BYTES 32
 #define TMI_SHA256_TEXT 65
 
@@ -15,6 +17,9 @@ void tmi_hex(char *text, const unsigned char *bytes, size_t length);
 
 /* 64 hexadecimal digits in lower case. */
 void tmi_sha256_text(char text[TMI_SHA256_TEXT], const char *bytes, size_t length);
+
+/* The same of a file. INVALID if there is none, SYSTEM if it cannot be read. */
+tamis_status tmi_sha256_file(char text[TMI_SHA256_TEXT], const char *path, tamis_error *err);
 
 /* Whether a text has that form. */
 bool tmi_is_sha256_text(const char *text);

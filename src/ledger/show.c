@@ -69,7 +69,29 @@ typedef struct account {
     tamis_spending budget, spent, left;
     tamis_bound epsilon, delta; /* of a sampled person */
     const tamis_ledger_outsider *outsider;
+    tmi_json *frozen;
+    const tmi_json *strata; /* of the design, by name; NULL: there are none */
 } account;
+
+static void account_clear(account *x)
+{
+    tmi_json_free(x->frozen);
+    *x = (account){0};
+}
+
+/* The name of a stratum; NULL if there are none. */
+static const char *name_of(const account *x, int64_t stratum)
+{
+    const char *name = x->strata ? tmi_json_next_key(x->strata, NULL) : NULL;
+    while (name && stratum-- > 0) name = tmi_json_next_key(x->strata, name);
+    return name;
+}
+
+static const tmi_json *inside(const tmi_json *object, const char *key)
+{
+    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
+    return found && tmi_json_kind_of(found) == TMI_JSON_OBJECT ? found : NULL;
+}
 
 static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, const tamis_ledger_outsider *outsiders, const tamis_number *at,
                             tamis_error *err)
@@ -82,10 +104,37 @@ static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, co
     x->epsilon = tmi_number_bound(eps);
     x->delta = tmi_number_bound(delta);
     if (x->a->sums.concentrated && !x->budget.in_rho) x->epsilon = x->spent.epsilon;
+    TMI_TRY(tmi_json_read(&x->frozen, x->a->frozen, strlen(x->a->frozen), err)); /* canonical: keys in the order of the names */
+    x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
 done:
     tamis_number_free(eps);
     tamis_number_free(delta);
     return status;
+}
+
+static void put_outsider(tmi_json_out *out, const account *x)
+{
+    const tamis_ledger_outsider *o = x->outsider;
+    tmi_json_key(out, "outsider");
+    tmi_json_open(out, '{');
+    put_bound(out, "epsilon", o->epsilon);
+    put_bound(out, "delta", o->delta);
+    if (o->part_count > 1) {
+        tmi_json_key(out, "by_stratum");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < o->part_count; i++) {
+            tmi_json_open(out, '{');
+            tmi_json_key(out, "stratum");
+            tmi_json_put_string(out, name_of(x, o->parts[i].stratum));
+            tmi_json_key(out, "take_all");
+            tmi_json_put_boolean(out, o->parts[i].take_all);
+            put_bound(out, "epsilon", o->parts[i].eps);
+            put_bound(out, "delta", o->parts[i].delta);
+            tmi_json_close(out, '}');
+        }
+        tmi_json_close(out, ']');
+    }
+    tmi_json_close(out, '}');
 }
 
 static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const account *x)
@@ -99,7 +148,7 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
     put_spending(out, "left", &x->left, converted);
     put_loss(out, "sample", x->epsilon, x->delta);
     if (x->outsider && x->outsider->proved) {
-        put_loss(out, "outsider", x->outsider->epsilon, x->outsider->delta);
+        put_outsider(out, x);
     } else {
         tmi_json_key(out, "outsider");
         tmi_json_put_null(out);
@@ -175,6 +224,25 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t pla
     tmi_table_clear(&table);
 }
 
+/* The worst case, and then each stratum. */
+static void write_outsider(tmi_text *text, const account *x)
+{
+    const tamis_ledger_outsider *o = x->outsider;
+    tamis_spending loss = {.epsilon = o->epsilon, .delta = o->delta};
+    write_line(text, "outsider", &loss, false, true);
+    for (size_t i = 0; o->part_count > 1 && i < o->part_count; i++) {
+        const tamis_amplified_part *p = &o->parts[i];
+        const char *name = name_of(x, p->stratum);
+        loss = (tamis_spending){.epsilon = p->eps, .delta = p->delta};
+        tmi_text_put(text, "    ");
+        put_name(text, name ? name : p->take_all ? "always drawn" : "others");
+        if (name && p->take_all) tmi_text_put(text, ", always drawn");
+        tmi_text_put(text, ": ");
+        put_words(text, &loss, false, true);
+        tmi_text_put(text, "\n");
+    }
+}
+
 static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
 {
     const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
@@ -186,8 +254,7 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
     write_line(text, "left", &x->left, converted, false);
     write_line(text, "sampled person", &sample, false, true);
     if (x->outsider && x->outsider->proved) {
-        sample = (tamis_spending){.epsilon = x->outsider->epsilon, .delta = x->outsider->delta};
-        write_line(text, "outsider", &sample, false, true);
+        write_outsider(text, x);
     } else {
         tmi_text reason;
         tmi_text_init(&reason);
@@ -206,7 +273,7 @@ tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const ta
     tamis_status status = TAMIS_OK;
     tmi_text t;
     tmi_json_out out;
-    account x;
+    account x = {0};
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
@@ -224,6 +291,7 @@ tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const ta
         if (json) put_account(&out, ledger, &x);
         else if (i > 0) tmi_text_put(&t, "\n");
         if (!json) write_account(&t, ledger, &x);
+        account_clear(&x);
     }
     if (json) {
         tmi_json_close(&out, ']');
@@ -232,6 +300,7 @@ tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const ta
     }
     TMI_TRY(tmi_text_take(text, &t, err));
 done:
+    account_clear(&x);
     tmi_text_clear(&t);
     return status;
 }

@@ -57,6 +57,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
 static int64_t steps(tamis_distance d, tamis_neighbours mechanism)
 {
     if (mechanism == TAMIS_ADD_REMOVE) return 2 * d.exchanges + d.additions;
+    if (mechanism == TAMIS_ANY_ONE) return d.exchanges + d.additions;
     return d.additions > 0 ? -1 : d.exchanges;
 }
 

@@ -456,15 +456,15 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
 }
 
 /* {"design": ...}, or why sampling adds nothing. */
-static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, tamis_error *err)
+static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     tamis_error reason = {0};
-    tamis_status status = tmi_plan_may_amplify(plan, &reason);
+    tamis_status status = tmi_plan_may_amplify(plan, frame, &reason);
     tmi_json_key(out, "outsider");
     if (status == TAMIS_OK) {
         tmi_json_open(out, '{');
         tmi_json_key(out, "design");
-        tmi_put_law(out, plan);
+        tmi_put_law(out, plan, frame);
         tmi_json_close(out, '}');
     } else {
         tmi_json_put_string(out, reason.message);
@@ -472,7 +472,7 @@ static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, tami
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     tmi_text written;
     tmi_json_out out;
@@ -490,7 +490,8 @@ tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, tamis_err
     begin(&out, "budget", '{');
     put_loss(&out, &plan->budget);
     tmi_json_close(&out, '}');
-    tamis_status status = put_outsider(&out, plan, err);
+    if (frame) text(&out, "frame", frame->hash);
+    tamis_status status = put_outsider(&out, plan, frame, err);
     tmi_json_close(&out, '}');
     if (status == TAMIS_OK) return finish(json, &written, err);
     tmi_text_clear(&written);

@@ -5,6 +5,7 @@
 #define TMI_PLAN_JSON_H
 
 #include "base/json.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* All of the plan but its ledger.
@@ -14,11 +15,11 @@
 tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
 /* What the first release of an account fixes: source, design, unit, id, rows_per_unit, protect, given, design_variables,
- * secret_sample, budget; connections as SHA-256. And `outsider`, what sampling adds: {"design": ...} as tamis_design_read
+ * secret_sample, budget; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling adds: {"design": ...} as tamis_design_read
  * takes it, or the reason why nothing is claimed.
  *
  * Gives    as above. */
-tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
 /* What a column is, declared or made from others, as an object: two columns have the same text only if every row means the same
  * in both. `typical` does not enter. */

@@ -14,16 +14,40 @@ static int64_t population_of(const tmi_plan_stratum *s)
     return s->population > 0 ? s->population : UNKNOWN_POPULATION;
 }
 
-tamis_status tmi_plan_knows_law(const tamis_plan *plan, tamis_error *err)
+/* Whether a method has a proved coupling is asked of the smallest sample that it can draw. */
+static tamis_status check_method(const char *method, tamis_error *err)
 {
-    switch (plan->design.kind) {
+    tamis_design *design = NULL;
+    tamis_exposure *list = NULL;
+    tamis_number *half = NULL;
+    size_t count = 0;
+    tamis_status status;
+    TMI_TRY(tmi_number_ratio(&half, 1, 2, err));
+    TMI_TRY(tamis_design_pps(&design, method, (const tamis_number *const[]){half, half}, 2, err));
+    TMI_TRY(tamis_design_exposures(&list, &count, design, err));
+    if (!list[0].theorem) status = tmi_fail(err, TAMIS_REFUSED, "design.pps: %s; an outsider is promised no more than a sampled person", list[0].reason);
+
+done:
+    tmi_free(list);
+    tamis_design_free(design);
+    tamis_number_free(half);
+    return status;
+}
+
+tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+{
+    const tmi_plan_design *d = &plan->design;
+    switch (d->kind) {
     case TMI_DESIGN_POISSON:
     case TMI_DESIGN_PPS:
-        return tmi_fail(err, TAMIS_REFUSED, "design.%s: the probabilities of units that were not drawn are not in the plan; describe the "
-                        "design with a list of all of them, as JSON", tmi_design_kind_name(plan->design.kind));
+        if (frame) return d->kind == TMI_DESIGN_PPS ? check_method(d->method, err) : TAMIS_OK;
+        return tmi_fail(err, TAMIS_REFUSED, "design.%s: the probabilities of units that were not drawn are not in the plan; %s",
+                        tmi_design_kind_name(d->kind), d->frame ? "`tamis check` reads them from the frame"
+                        : "give the design a frame, or describe it with a list of all of them, as JSON");
     case TMI_DESIGN_TWO_STAGE:
-        return tmi_fail(err, TAMIS_REFUSED, "design.two_stage: the sizes of clusters that were not drawn are not in the plan; describe the "
-                        "design with a list of all of them, as JSON");
+        if (d->second_take > 0) return TAMIS_OK;
+        return tmi_fail(err, TAMIS_REFUSED, "design.two_stage: how many units are drawn in a cluster stands in a column, and in the plan "
+                        "there is no bound; `second: {sample: NUMBER}` is one");
     case TMI_DESIGN_WEIGHTS:
         return tmi_fail(err, TAMIS_REFUSED, "design.weights: only weights are known, not how the sample was drawn: no theorem says what "
                         "that adds");
@@ -37,12 +61,12 @@ static tamis_status check_weights(const tmi_plan_design *design, tamis_error *er
     return tmi_fail(err, TAMIS_REFUSED, "design.weights_are: final weights depend on everybody, and no theorem covers that");
 }
 
-tamis_status tmi_plan_may_amplify(const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_plan_may_amplify(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     const tmi_plan_privacy *p = &plan->privacy;
     tamis_status status = tamis_setting_outsider(p->setting, p->secret_sample, p->design_protected, err);
     if (status == TAMIS_OK) status = check_weights(&plan->design, err);
-    return status == TAMIS_OK ? tmi_plan_knows_law(plan, err) : status;
+    return status == TAMIS_OK ? tmi_plan_knows_law(plan, frame, err) : status;
 }
 
 /* ---- as JSON ---- */
@@ -53,28 +77,54 @@ static void whole(tmi_json_out *out, const char *key, int64_t value)
     tmi_json_put_integer(out, value);
 }
 
-static void put_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
+static void exact(tmi_json_out *out, const tamis_number *number)
 {
+    char *text = NULL;
+    if (tamis_number_write(&text, number, NULL) != TAMIS_OK) out->text->failed = true;
+    else tmi_json_put_string(out, text);
+    tamis_free(text);
+}
+
+/* The name of the design that stands for the plan's. */
+static const char *law_name(tmi_design_kind kind)
+{
+    return tmi_design_kind_name(kind == TMI_DESIGN_PPS ? TMI_DESIGN_POISSON : kind == TMI_DESIGN_TWO_STAGE ? TMI_DESIGN_CLUSTER : kind);
+}
+
+/* Units in a cluster, at most, that come and go together. */
+static int64_t cluster_size(const tmi_plan_design *d)
+{
+    return d->kind == TMI_DESIGN_TWO_STAGE ? d->second_take : d->largest;
+}
+
+static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
+{
+    tmi_json_key(out, "probabilities");
+    tmi_json_open(out, '[');
+    if (f->largest) exact(out, f->largest);
+    if (f->certain > 0) tmi_json_put_string(out, "1");
+    tmi_json_close(out, ']');
+}
+
+static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, const tmi_frame_stratum *f)
+{
+    if (f) {
+        put_probabilities(out, f);
+        return;
+    }
     whole(out, "population", population_of(s));
     if (d->kind == TMI_DESIGN_BERNOULLI) {
-        char *rate = NULL;
         tmi_json_key(out, "rate");
-        if (tamis_number_write(&rate, s->rate, NULL) != TAMIS_OK) out->text->failed = true;
-        else tmi_json_put_string(out, rate);
-        tamis_free(rate);
+        exact(out, s->rate);
     } else if (d->kind != TMI_DESIGN_CENSUS) {
         whole(out, "sample", s->sample);
     }
-}
-
-static void put_rest(tmi_json_out *out, const tmi_plan_design *d)
-{
     if (d->kind == TMI_DESIGN_SYSTEMATIC) {
         tmi_json_key(out, "order");
         tmi_json_put_string(out, d->random_order ? "random" : "public");
-    } else if (d->kind == TMI_DESIGN_CLUSTER) {
-        whole(out, "smallest", d->smallest);
-        whole(out, "largest", d->largest);
+    } else if (d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE) {
+        whole(out, "smallest", cluster_size(d));
+        whole(out, "largest", cluster_size(d));
     }
 }
 
@@ -84,10 +134,10 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void tmi_put_law(tmi_json_out *out, const tamis_plan *plan)
+void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame)
 {
     const tmi_plan_design *d = &plan->design;
-    const char *name = tmi_design_kind_name(d->kind);
+    const char *name = law_name(d->kind);
     const tmi_plan_stratum **sorted = tmi_alloc(d->stratum_count, sizeof *sorted);
     if (!sorted) out->text->failed = true;
     for (size_t h = 0; sorted && h < d->stratum_count; h++) sorted[h] = &d->strata[h];
@@ -103,8 +153,7 @@ void tmi_put_law(tmi_json_out *out, const tamis_plan *plan)
     }
     for (size_t h = 0; sorted && h < d->stratum_count; h++) {
         if (d->by) tmi_json_open(out, '{');
-        put_sizes(out, d, sorted[h]);
-        put_rest(out, d);
+        put_stratum(out, d, sorted[h], frame ? &frame->strata[sorted[h] - d->strata] : NULL);
         if (d->by) tmi_json_close(out, '}');
     }
     if (d->by) tmi_json_close(out, ']');
@@ -115,26 +164,43 @@ void tmi_put_law(tmi_json_out *out, const tamis_plan *plan)
 
 /* ---- as a design ---- */
 
-static tamis_status stratum_design(tamis_design **design, const tmi_plan_design *d, const tmi_plan_stratum *s, tamis_error *err)
+static tamis_status unequal_design(tamis_design **design, const tmi_frame_stratum *f, tamis_error *err)
 {
+    const tamis_number *list[2];
+    tamis_number *one = NULL;
+    size_t count = 0;
+    tamis_status status = tmi_number_ratio(&one, 1, 1, err);
+    if (f->largest) list[count++] = f->largest;
+    if (f->certain > 0) list[count++] = one;
+    if (status == TAMIS_OK) status = tamis_design_poisson(design, list, count, err);
+    tamis_number_free(one);
+    return status;
+}
+
+static tamis_status stratum_design(tamis_design **design, const tmi_plan_design *d, const tmi_plan_stratum *s, const tmi_frame_stratum *f,
+                                   tamis_error *err)
+{
+    if (f) return unequal_design(design, f, err);
     switch (d->kind) {
     case TMI_DESIGN_SRS: return tamis_design_srs(design, s->population, s->sample, err);
     case TMI_DESIGN_CENSUS: return tamis_design_census(design, s->population, err);
     case TMI_DESIGN_SRS_WITH_REPLACEMENT: return tamis_design_srs_with_replacement(design, s->population, s->sample, err);
     case TMI_DESIGN_BERNOULLI: return tamis_design_bernoulli(design, population_of(s), s->rate, err);
     case TMI_DESIGN_SYSTEMATIC: return tamis_design_systematic(design, s->population, s->sample, d->random_order, err);
-    default: return tamis_design_clusters(design, s->population, s->sample, d->smallest, d->largest, err);
+    default: return tamis_design_clusters(design, s->population, s->sample, cluster_size(d), cluster_size(d), err);
     }
 }
 
-static tamis_status whole_design(tamis_design **design, const tmi_plan_design *d, tamis_error *err)
+tamis_status tmi_plan_law(tamis_design **design, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
+    const tmi_plan_design *d = &plan->design;
     tamis_status status = TAMIS_OK;
-    if (!d->by) return stratum_design(design, d, &d->strata[0], err);
+    *design = NULL;
+    if (!d->by) return stratum_design(design, d, &d->strata[0], frame ? &frame->strata[0] : NULL, err);
     size_t count = d->stratum_count;
     tamis_design **strata = tmi_alloc(count, sizeof *strata);
     if (!strata) return tmi_fail_memory(err);
-    for (size_t h = 0; h < count; h++) TMI_TRY(stratum_design(&strata[h], d, &d->strata[h], err));
+    for (size_t h = 0; h < count; h++) TMI_TRY(stratum_design(&strata[h], d, &d->strata[h], frame ? &frame->strata[h] : NULL, err));
     TMI_TRY(tamis_design_take_strata(design, strata, count, err));
     count = 0;
 done:
@@ -161,6 +227,6 @@ tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *fa
     *eps = p->loss.epsilon;
     *delta = p->loss.delta;
     tamis_status status = check_weights(&plan->design, err);
-    if (status == TAMIS_OK) status = tmi_plan_knows_law(plan, err);
-    return status == TAMIS_OK ? whole_design(design, &plan->design, err) : status;
+    if (status == TAMIS_OK) status = tmi_plan_knows_law(plan, NULL, err);
+    return status == TAMIS_OK ? tmi_plan_law(design, plan, NULL, err) : status;
 }

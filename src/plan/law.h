@@ -1,22 +1,36 @@
-/* The law of the sample that a plan describes. A plan tells it where sizes and rates are enough; probabilities and sizes of
- * units that were not drawn stand in a frame, which is not read here.                                                */
+/* The law of the sample that a plan describes, as far as an outsider's promise needs it. A plan tells it where sizes and rates
+ * are enough; what a frame says of the probabilities of units that were not drawn is the caller's to bring (NULL: it was
+ * not read). The law is that of a design that promises no more than the plan's own, and is shorter to write:
+ *
+ *   poisson, pps     the units that are drawn most likely, and those that always are, each of them alone: nobody loses more.
+ *                    Of a fixed sample size that is right because a record that is not there is one that adds nothing, and
+ *                    where there is a coupling that exchanges one unit; other methods are refused.
+ *   cluster          all clusters as large as the largest, filled up with records that add nothing.
+ *   two_stage        whole clusters of as many units as are drawn in one: a unit is drawn no more likely than its cluster, and
+ *                    a cluster that takes the place of another exchanges no more records.                              */
 #ifndef TMI_PLAN_LAW_H
 #define TMI_PLAN_LAW_H
 
 #include "base/json.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* OK if the plan tells the law.
  *
  * Errors   REFUSED with the reason. */
-tamis_status tmi_plan_knows_law(const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
 /* OK if that law may be counted for an outsider: also the setting, a secret sample, weights that are the design's.
  *
  * Errors   REFUSED with the reason. */
-tamis_status tmi_plan_may_amplify(const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_plan_may_amplify(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
 /* The law as tamis_design_read takes it, strata in the order of their names. Needs a plan that tells it. */
-void tmi_put_law(tmi_json_out *out, const tamis_plan *plan);
+void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame);
+
+/* The same as a design, strata in the order of the plan; the caller frees it.
+ *
+ * Errors   INVALID, SYSTEM (memory). */
+tamis_status tmi_plan_law(tamis_design **design, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
 #endif

@@ -94,7 +94,7 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
     }
     if (are && design->weights_final && !design->weight)
         tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
-    if (design->weight && !design->max_weight && !design->frame)
+    if (design->weight && !design->max_weight)
         tmi_complain_key(reader, tmi_yaml_get(value, "weight"), "expected the key max_weight beside it, a public bound of the weights, "
                          "e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)

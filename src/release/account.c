@@ -82,7 +82,7 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_
     tamis_status status;
     *b = (bill){0};
     TMI_TRY(measures_text(&b->measures, s, err));
-    TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, err));
+    TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
                                .frozen = b->frozen, .measures = b->measures, .again = again};
     if (s->gaussian) b->charge.amount.rho = s->spent;
@@ -109,7 +109,7 @@ static tamis_status amplify_account(const tmi_account *a, tmi_schedule *s, tamis
     tamis_status status = TAMIS_OK;
     if (number < 0 || !s->outsider.proved) return TAMIS_OK;
     TMI_TRY(tamis_ledger_sample(&eps, &delta, a->ledger, (size_t)number, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_outsider_make(&outsider, s->plan, eps, delta, err));
+    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), eps, delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
 

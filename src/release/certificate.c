@@ -61,7 +61,7 @@ done:
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis_error *err)
 {
     char *text = NULL;
-    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count};
+    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s)};
     tamis_status status;
     *c = (tmi_certificate){0};
     parts.list = tmi_alloc(s->measurement_count, sizeof *parts.list);
@@ -228,7 +228,7 @@ static tamis_status whole_make(whole *w, tmi_certificate *c, tamis_error *err)
     TMI_TRY(tmi_coin_make(&w->budget, &budget, "budget", err));
     TMI_TRY(tmi_sums_spending(&w->spent, &w->left, &c->account.after, &w->budget, err));
     TMI_TRY(tmi_sums_sample(&w->eps, &w->delta, &c->account.after, &w->budget, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_outsider_make(&outsider, s->plan, w->eps, w->delta, err));
+    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), w->eps, w->delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
 
@@ -276,6 +276,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w
     tmi_put_specification(out, s);
     tmi_json_key(out, "sampling");
     put_sampling(out, &s->sampling);
+    if (tmi_frame_of(s)) {
+        tmi_json_key(out, "frame");
+        tmi_put_frame_facts(out, tmi_frame_of(s));
+    }
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
     tmi_json_key(out, "composition");

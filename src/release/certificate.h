@@ -1,10 +1,10 @@
 /* The certificate of a release: everything that its guarantee follows from, without the data.
  *
- * It is a function of four things: the plan (as canonical JSON, which is again a plan), the parts of the budget, the account
- * (which entry of the ledger, what was charged before and with it) and the SHA-256 of measurements.json. All the rest
- * follows: the plan is read back out of its own text, the schedule is made again, and the certificate is written from that.
- * To verify one is to write it again from what it says of these four and to compare the two leaf by leaf. What
- * influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
+ * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
+ * there is one, the account (which entry of the ledger, what was charged before and with it) and the SHA-256 of
+ * measurements.json. All the rest follows: the plan is read back out of its own text, the schedule is made again, and the
+ * certificate is written from that. To verify one is to write it again from what it says of these and to compare the two leaf
+ * by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
  *
  * docs/certificate.md describes the file.                                                                            */
 #ifndef TMI_CERTIFICATE_H

@@ -2,10 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <tamis/privacy.h>
+#include <tamis/amplify.h>
 
 #include "base/memory.h"
-#include "num/number.h"
+#include "plan/law.h"
 
 void tmi_outsider_clear(tmi_outsider *o)
 {
@@ -31,24 +31,11 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
     return o->reason[0] != '\0';
 }
 
-/* Every unit comes and goes by itself. The tables' sensitivity is that of a record replaced, and also that of a record added
- * or removed, since a record may always add nothing: both losses are the same. */
-static tamis_status amplify_bernoulli(tmi_outsider *o, const tamis_plan *plan, const tamis_number *eps, const tamis_number *delta,
-                                      tamis_error *err)
+/* The theorem behind the law that stands for the plan's (plan/law.h). */
+static const char *theorem_of(const tmi_plan_design *d, const char *found)
 {
-    tamis_status status = TAMIS_OK;
-    o->epsilon = o->delta = (tamis_bound){0, 0};
-    for (size_t h = 0; h < plan->design.stratum_count && status == TAMIS_OK; h++) {
-        tamis_amplification a = {plan->design.strata[h].rate, eps, delta, eps, delta};
-        tmi_outsider_part *part = &o->parts[h];
-        *part = (tmi_outsider_part){.stratum = h};
-        status = tamis_amplify(&part->epsilon, &part->delta, &a, err);
-        if (part->epsilon.upper > o->epsilon.upper) o->epsilon = part->epsilon;
-        if (part->delta.upper > o->delta.upper) o->delta = part->delta;
-    }
-    o->part_count = plan->design.stratum_count;
-    o->theorem = "poisson";
-    return status;
+    if (d->by) return found;
+    return d->kind == TMI_DESIGN_PPS ? "strongly_rayleigh" : d->kind == TMI_DESIGN_TWO_STAGE ? "two_stage" : found;
 }
 
 static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_error *err)
@@ -62,25 +49,23 @@ static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_er
     o->part_count = found->count;
     o->epsilon = found->eps;
     o->delta = found->delta;
-    o->theorem = found->theorem;
     return TAMIS_OK;
 }
 
-static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tamis_number *eps, const tamis_number *delta,
-                            tamis_error *err)
+/* The tables' sensitivity is that of a record replaced. Where the number of records is random it is also that of one added or
+ * removed, since a record may always add nothing there; where it is fixed no two samples compare that differ in it. */
+static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                            const tamis_number *delta, tamis_error *err)
 {
+    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
     tamis_design *design = NULL;
-    tamis_sampling_facts facts;
-    const tamis_number *unused;
     tamis_amplified found = {0};
     tamis_status status;
-    TMI_TRY(tamis_plan_sampling(&design, &facts, &unused, &unused, plan, err));
-    TMI_TRY(tamis_sampling_facts_check(&facts, design, err));
-    bool alone = plan->design.kind == TMI_DESIGN_POISSON;
-    tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE,
-                                    .mechanism = alone ? TAMIS_ADD_REMOVE : TAMIS_REPLACE};
+    TMI_TRY(tmi_plan_may_amplify(plan, frame, err));
+    TMI_TRY(tmi_plan_law(&design, plan, frame, err));
     TMI_TRY(tamis_amplify_design(&found, design, &promise, err));
     TMI_TRY(take(o, &found, err));
+    o->theorem = theorem_of(&plan->design, found.theorem);
 
 done:
     tamis_amplified_clear(&found);
@@ -88,20 +73,14 @@ done:
     return status;
 }
 
-tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tamis_number *eps, const tamis_number *delta,
-                               tamis_error *err)
+tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                               const tamis_number *delta, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status;
     *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
     if (excluded(o, plan)) return TAMIS_OK;
-    if (plan->design.kind == TMI_DESIGN_BERNOULLI) {
-        o->parts = tmi_alloc(plan->design.stratum_count, sizeof *o->parts);
-        if (!o->parts) return tmi_fail_memory(err);
-        status = amplify_bernoulli(o, plan, eps, delta, err);
-    } else {
-        status = amplify(o, plan, eps, delta, &reason);
-    }
+    status = amplify(o, plan, frame, eps, delta, &reason);
     o->proved = status == TAMIS_OK;
     if (status == TAMIS_OK) return TAMIS_OK;
     tmi_outsider_clear(o);

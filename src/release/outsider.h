@@ -5,6 +5,7 @@
 #ifndef TMI_OUTSIDER_H
 #define TMI_OUTSIDER_H
 
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* The units of one stratum; those that are in every sample stand apart. */
@@ -23,9 +24,10 @@ typedef struct tmi_outsider {
     char reason[512];           /* why not; a clause, without a full stop */
 } tmi_outsider;
 
-/* `epsilon`, `delta`: what a sampled unit loses. The caller clears it. Errors: UNABLE, SYSTEM. */
-tamis_status tmi_outsider_make(tmi_outsider *outsider, const tamis_plan *plan, const tamis_number *epsilon,
-                               const tamis_number *delta, tamis_error *err);
+/* `epsilon`, `delta`: what a sampled unit loses; `frame`: what the plan's frame says, NULL without one. The caller clears it.
+ * Errors: UNABLE, SYSTEM. */
+tamis_status tmi_outsider_make(tmi_outsider *outsider, const tamis_plan *plan, const tmi_frame_facts *frame,
+                               const tamis_number *epsilon, const tamis_number *delta, tamis_error *err);
 void tmi_outsider_clear(tmi_outsider *outsider);
 
 #endif

@@ -21,6 +21,7 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->measures);
     tmi_free(a->by);
     tmi_free(a->slots);
+    tmi_free(a->frame_points);
     tmi_columns_clear(&a->columns);
     tmi_variance_groups_clear(&a->groups);
     *a = (tmi_asking){0};
@@ -28,9 +29,9 @@ void tmi_asking_clear(tmi_asking *a)
 
 /* ---- the columns of the design ---- */
 
-static const tmi_column *lookup(tmi_asking *a, const char *name, const int64_t *numbers)
+static const tmi_column *lookup(tmi_asking *a, const char *name, const tmi_column *of, const int64_t *numbers)
 {
-    return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = a->stratum, .numbers = numbers});
+    return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = of, .numbers = numbers});
 }
 
 static void add_factor(tmi_asking *a, const tmi_column *column)
@@ -45,15 +46,33 @@ static const tmi_column *number(tmi_asking *a, const char *name, double step, in
     return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_NUMBER, .grid = grid, .reciprocal = reciprocal});
 }
 
+/* The weight of the row's unit in the frame. */
+static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_frame_file *f = &s->frame;
+    const double step = tmi_number_nearest(s->sampling.step);
+    const tmi_column *unit = tmi_columns_add(&a->columns, &(tmi_column){.name = s->plan->privacy.id, .kind = TMI_CATEGORY,
+                                             .values = (const char *const *)f->ids, .value_count = f->count});
+    for (size_t i = 0; i < f->count; i++) {
+        const int64_t points = (int64_t)fmin(floor(1 / f->pi[i] / step + 0.5), (double)s->sampling.most);
+        a->frame_points[i] = points > 1 ? points : 1;
+    }
+    add_factor(a, lookup(a, "weight in the frame", unit, a->frame_points));
+}
+
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */
 static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
     const tmi_sampling *sampling = &s->sampling;
+    if (sampling->from_frame) {
+        add_frame_weights(a, s);
+        return;
+    }
     if (sampling->stages) {
         bool apart = sampling->strata > 1;
         int64_t most = INT64_C(1) << TMI_STAGE_BITS;
-        if (apart) add_factor(a, lookup(a, "clusters drawn", sampling->points));
+        if (apart) add_factor(a, lookup(a, "clusters drawn", a->stratum, sampling->points));
         add_factor(a, number(a, d->second_population, 1, d->second_take, most, false));
         if (d->second_take == 0) add_factor(a, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, most, true));
         return;
@@ -72,8 +91,8 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
     if (sampling->weights == TMI_ROWS) {
         add_row_weights(a, s);
     } else if (sampling->weights == TMI_STRATA) {
-        add_factor(a, lookup(a, "weight of the stratum", sampling->points));
-        a->spread = lookup(a, "spread of the stratum", sampling->spread_points);
+        add_factor(a, lookup(a, "weight of the stratum", a->stratum, sampling->points));
+        a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
     if (!sampling->clustered) return;
     if (a->groups.scattered) {
@@ -183,7 +202,8 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     a->measures = tmi_alloc(count, sizeof *a->measures);
     a->by = tmi_alloc((TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
-    if (!a->tables || !a->measures || !a->by || !a->slots) TMI_TRY(tmi_fail_memory(err));
+    a->frame_points = tmi_alloc(schedule->frame.count, sizeof *a->frame_points);
+    if (!a->tables || !a->measures || !a->by || !a->slots || !a->frame_points) TMI_TRY(tmi_fail_memory(err));
     add_design(a, schedule);
     fill_tables(a, schedule);
     TMI_TRY(check_size(a, err));

@@ -149,35 +149,52 @@ done:
     return status;
 }
 
-/* The power of two nearest to max_weight 2^-30, unless the plan says a step. */
-static tamis_status set_rows(tmi_sampling *s, tamis_error *err)
+/* The largest weight: what the plan says, or the inverse of the smallest probability of the frame, whichever is less. */
+static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s, const tmi_frame_facts *frame, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
-    tamis_number *points = NULL;
-    tamis_status status = TAMIS_OK;
-    s->weights = TMI_ROWS;
-    if (!d->max_weight)
+    tmi_exact e = TMI_EXACT(err);
+    tamis_status status;
+    *largest = NULL;
+    if (!d->max_weight && !s->from_frame)
         return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights%s, e.g. max_weight: 500",
                         d->kind == TMI_DESIGN_TWO_STAGE ? ", clusters and units in them together" : "");
+    tmi_term most = s->from_frame ? tmi_div(&e, tmi_int(&e, 1), tmi_frame_smallest(frame)) : d->max_weight;
+    if (s->from_frame && d->max_weight && most) most = tmi_smaller(most, d->max_weight);
+    status = tmi_exact_copy(largest, &e, most);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The power of two nearest to the largest weight 2^-30, unless the plan says a step. */
+static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    tamis_number *largest = NULL, *points = NULL;
+    tamis_status status = TAMIS_OK;
+    s->weights = TMI_ROWS;
+    s->from_frame = frame && !d->weight;
     s->stages = d->kind == TMI_DESIGN_TWO_STAGE && !d->weight;
+    TMI_TRY(largest_weight(&largest, s, frame, err));
     if (s->stages) TMI_TRY(set_stages(s, err));
     else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
-    else TMI_TRY(tmi_number_double(&s->step, exp2(round(log2(tmi_number_nearest(d->max_weight))) - TMI_WEIGHT_BITS), err));
-    TMI_TRY(tmi_number_div(&points, d->max_weight, s->step, err));
+    else TMI_TRY(tmi_number_double(&s->step, exp2(round(log2(tmi_number_nearest(largest))) - TMI_WEIGHT_BITS), err));
+    TMI_TRY(tmi_number_div(&points, largest, s->step, err));
     if (!tmi_number_floor(&s->most, points) || s->most < 1 || s->most >= TMI_GRID_END)
-        status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: expected a step between max_weight 2^-52 and max_weight");
+        status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: expected a step between the largest weight and its 2^-52");
     double n = (double)d->sample;
     s->correction = d->kind == TMI_DESIGN_PPS && d->sample > 1 ? n / (n - 1) : 1;
     if (d->deff) s->correction *= tmi_number_nearest(d->deff);
 
 done:
+    tamis_number_free(largest);
     tamis_number_free(points);
     return status;
 }
 
 /* ---- together ---- */
 
-static void set_counts(tmi_sampling *s, const tamis_plan *plan)
+static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame)
 {
     const tmi_plan_design *d = s->design;
     const tmi_plan_privacy *p = &plan->privacy;
@@ -187,7 +204,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan)
     s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;
-    int64_t drawn = has_fixed_rows(d->kind) ? d->sample : d->population, rows;
+    int64_t drawn = has_fixed_rows(d->kind) ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
     if (d->kind == TMI_DESIGN_CLUSTER) drawn = d->sample * (d->largest > 0 ? d->largest : 1);
     if (is_clustered(d) && d->kind != TMI_DESIGN_CLUSTER) drawn = 0;
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
@@ -201,12 +218,12 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan)
     s->variance_units = few ? (size_t)d->sample : TMI_MAX_VARIANCE_UNITS;
 }
 
-tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
     *s = (tmi_sampling){.design = d, .strata = d->stratum_count, .stays = d->by && !plan->privacy.design_protected};
-    set_counts(s, plan);
-    tamis_status status = weighs_rows(d) ? set_rows(s, err) : set_strata(s, err);
+    set_counts(s, plan, frame);
+    tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
     if (status != TAMIS_OK) tmi_sampling_clear(s);
     return status;
 }

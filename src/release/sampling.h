@@ -4,7 +4,7 @@
  * Weights. Where all rows weigh the same, rows are added up as they are and the weight comes after the noise. Where strata
  * have weights of their own, a table that has the strata as a dimension is treated the same way; any other table adds up
  * weights times values, the weight a public integer on a grid. Where each row brings its weight, that goes on a public
- * grid too.
+ * grid too; with a frame the weight is that of the row's unit in the frame, and the frame bounds it.
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "num/number.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
@@ -38,6 +39,7 @@ typedef struct tmi_sampling {
     int64_t *points, *spread_points; /* STRATA: one a stratum; spread = points * spread_step */
     int64_t most;                    /* points at most */
     bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
+    bool from_frame;                 /* ROWS: looked up by unit */
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
 
     bool clustered;
@@ -49,8 +51,10 @@ typedef struct tmi_sampling {
     bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
-/* Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */
-tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, tamis_error *err);
+/* `frame`: what the plan's frame says; NULL without one.
+ *
+ * Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */
+tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 void tmi_sampling_clear(tmi_sampling *sampling);
 
 /* "srs", "stratified", ... */

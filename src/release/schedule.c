@@ -15,8 +15,14 @@ void tmi_schedule_clear(tmi_schedule *s)
     tamis_number_free(s->epsilon);
     tamis_number_free(s->delta);
     tmi_outsider_clear(&s->outsider);
+    tmi_frame_file_clear(&s->frame);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
+}
+
+const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s)
+{
+    return s->frame.facts.count > 0 ? &s->frame.facts : NULL;
 }
 
 const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi_role role)
@@ -332,6 +338,15 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
+static tamis_status take_frame(tmi_schedule *s, const tmi_parts *parts, tamis_error *err)
+{
+    if (!s->plan->design.frame) return TAMIS_OK;
+    if (!parts) return tmi_frame_file_read(&s->frame, s->plan, err);
+    if (parts->frame && parts->frame->count == s->plan->design.stratum_count)
+        return tmi_frame_facts_copy(&s->frame.facts, parts->frame, err);
+    return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
+}
+
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err)
 {
     tamis_status status;
@@ -340,7 +355,8 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
     s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
     if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(check_setting(plan, err));
-    TMI_TRY(tmi_sampling_make(&s->sampling, plan, err));
+    TMI_TRY(take_frame(s, parts, err));
+    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(check_statistic(s, t, err));
@@ -349,8 +365,8 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
     }
     TMI_TRY(tmi_postprocess_check(plan, err));
     TMI_TRY(choose_tables(s, err));
-    TMI_TRY(tmi_budget_split(s, parts, err));
-    TMI_TRY(tmi_outsider_make(&s->outsider, plan, s->epsilon, s->delta, err));
+    TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
+    TMI_TRY(tmi_outsider_make(&s->outsider, plan, tmi_frame_of(s), s->epsilon, s->delta, err));
 
 done:
     if (status != TAMIS_OK) tmi_schedule_clear(s);

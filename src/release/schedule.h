@@ -13,6 +13,7 @@
 #ifndef TMI_SCHEDULE_H
 #define TMI_SCHEDULE_H
 
+#include "release/frame_file.h"
 #include "release/measurement.h"
 #include "release/outsider.h"
 
@@ -27,6 +28,7 @@ typedef struct tmi_use {
 
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
+    tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
     tmi_sampling sampling;
     tmi_measurement *measurements;
     size_t measurement_count;
@@ -38,14 +40,15 @@ typedef struct tmi_schedule {
     tmi_outsider outsider;
 } tmi_schedule;
 
-/* Parts of a budget that were chosen before: those of a certificate. */
+/* What was decided and read before, as a certificate says it: the parts of the budget and the facts of the frame. */
 typedef struct tmi_parts {
     bool rho; /* else epsilons */
-    tamis_number **list; /* one a measurement */
+    tamis_number **list; /* one a measurement; NULL: they are chosen */
     size_t count;
+    const tmi_frame_facts *frame; /* NULL: there is none */
 } tmi_parts;
 
-/* `parts` NULL: they are chosen; else they must add up to no more than the plan allows.
+/* `parts` NULL: they are chosen, and the frame is read from its file; else they must add up to no more than the plan allows.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty.                                                                                            */
@@ -54,6 +57,9 @@ void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
 tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_parts *parts, tamis_error *err);
+
+/* What the frame says; NULL if the plan has none. */
+const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 
 /* The table of a role; NULL if there is none. */
 const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statistic, tmi_role role);

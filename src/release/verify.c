@@ -223,11 +223,21 @@ done:
     return status;
 }
 
+/* What the frame says; empty if there is none. */
+static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document, comparison *c, tamis_error *err)
+{
+    const tmi_json *json = tmi_json_get(document, "frame"), *strata = field(json, "strata", TMI_JSON_LIST);
+    tamis_error reason = {0};
+    if (!json) return TAMIS_OK;
+    return noted(c, "frame", tmi_frame_facts_read(frame, json, strata ? tmi_json_size(strata) : 0, &reason), &reason, err);
+}
+
 /* The plan, and what follows from it. A text that is no plan is a problem found. */
 static tamis_status begin(tmi_certificate *certificate, const tmi_json *document, comparison *c, tamis_error *err)
 {
     const tmi_json *plan = field(document, "plan", TMI_JSON_OBJECT);
     tmi_parts parts = {0};
+    tmi_frame_facts frame = {0};
     tamis_error reason = {0};
     tmi_text text;
     bool known;
@@ -240,11 +250,15 @@ static tamis_status begin(tmi_certificate *certificate, const tmi_json *document
     TMI_TRY(tmi_json_canonical(&text, plan, err));
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) note(c, "measurements", "the parts of the budget are missing");
-    status = tmi_certificate_begin(certificate, text.bytes, "plan", known ? &parts : NULL, &reason);
+    TMI_TRY(read_frame(&frame, document, c, err));
+    const tmi_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
+                            .frame = frame.count > 0 ? &frame : NULL};
+    status = tmi_certificate_begin(certificate, text.bytes, "plan", &said, &reason);
     if (status != TAMIS_OK) tmi_certificate_clear(certificate);
     status = noted(c, "plan", status, &reason, err);
 
 done:
+    tmi_frame_facts_clear(&frame);
     parts_clear(&parts);
     tmi_text_clear(&text);
     return status;

@@ -118,7 +118,9 @@ def example(name, truth):
 
     def plan_can_be_checked_without_the_data():
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(TOP / "examples" / name / "plan.yaml", folder)
+            for public in ("plan.yaml", "frame.csv"):
+                if (TOP / "examples" / name / public).exists():
+                    shutil.copy(TOP / "examples" / name / public, folder)
             done = tamis("check", "plan.yaml", cwd=folder)
             assert done.returncode == OK and "WARNING" not in done.stdout, done
 
@@ -143,12 +145,13 @@ def a_sample_with_unequal_probabilities_is_one_of_its_frame():
     frame = {row["ins"]: row for row in rows("municipalities", "frame.csv")}
     sample = rows("municipalities", "sample.csv")
     assert len(frame) == 589 and len(sample) == len({row["ins"] for row in sample}) == 150
-    assert all(frame[row["ins"]][column] == row[column] for row in sample for column in frame[row["ins"]])
+    assert all(frame[row["ins"]][column] == row[column] for row in sample for column in frame[row["ins"]] if column != "inclusion_probability")
     sure = [row for row in frame.values() if row["ins"] in {s["ins"] for s in sample if s["inclusion_probability"] == "1"}]
     rest = sum(int(row["size"]) for row in frame.values()) - sum(int(row["size"]) for row in sure)
     for row in sample:
         expected = min(1, (150 - len(sure)) * int(row["size"]) / rest)
-        assert math.isclose(float(row["inclusion_probability"]), expected, rel_tol=1e-12), row
+        for drawn in (row, frame[row["ins"]]):
+            assert math.isclose(float(drawn["inclusion_probability"]), expected, rel_tol=1e-12), row
 
 
 @case

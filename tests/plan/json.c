@@ -97,7 +97,7 @@ static char *frozen_of(const char *text)
 {
     char *json;
     tamis_plan *p = read_good(text);
-    assert_int_equal(tmi_plan_frozen_json(&json, p, NULL), TAMIS_OK);
+    assert_int_equal(tmi_plan_frozen_json(&json, p, NULL, NULL), TAMIS_OK);
     tamis_plan_free(p);
     return json;
 }
@@ -154,6 +154,7 @@ static void the_law_is_the_same_both_ways(void **state)
         {"{systematic: {population: 10, sample: 3, order: public}}", "systematic"},
         {"{cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}}", "cluster"},
         {"{cluster: {by: d, population: 2, sample: 1, smallest: 2, largest: 4}}", "cluster"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", "cluster"},
         {"{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 3}}, strata: {a: {population: 8, sample: 2}, b: {population: "
          "4, sample: 3}}}}", "stratified"},
         {"{stratified: {by: r, within: {systematic: {order: random}}, strata: {a: {population: 8, sample: 2}, b: {population: 4, sample: "
@@ -172,7 +173,7 @@ static void the_law_is_the_same_both_ways(void **state)
         char *frozen, design[1024] = "";
         assert_int_equal(tamis_plan_sampling(&own, &facts, &promise.eps, &promise.delta, plan, NULL), TAMIS_OK);
         assert_false(facts.known);
-        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL), TAMIS_OK);
+        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL, NULL), TAMIS_OK);
         const char *from = strstr(frozen, "\"outsider\": {\"design\": "), *to = strstr(frozen, ", \"protect\"");
         assert_true(from && to && to > from);
         from += strlen("\"outsider\": {\"design\": ");
@@ -200,7 +201,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
     } cases[] = {
         {"{poisson: {probability: pi}, max_weight: 9}", "design.poisson: the probabilities"},
         {"{pps: {method: brewer, probability: pi, sample: 3}, max_weight: 9}", "design.pps: the probabilities"},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", "design.two_stage: the sizes"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}", "design.two_stage: how many"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };
@@ -216,7 +217,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
         assert_int_equal(tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err), TAMIS_REFUSED);
         assert_null(design);
         assert_memory_equal(err.message, cases[i].reason, strlen(cases[i].reason));
-        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL), TAMIS_OK);
+        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL, NULL), TAMIS_OK);
         snprintf(start, sizeof start, "\"outsider\": \"%s", cases[i].reason);
         assert_non_null(strstr(frozen, start));
         tmi_free(frozen);
@@ -241,7 +242,7 @@ static void every_allocation_may_fail(void **state)
         EVERY_ALLOCATION_FAILS(tmi_plan_json(&json, plan, &err), assert_null(json));
         tmi_free(json);
         json = NULL;
-        EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, &err), assert_null(json));
+        EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, NULL, &err), assert_null(json));
         tmi_free(json);
         if (some[i] == 14)
             EVERY_ALLOCATION_FAILS(tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err), assert_null(design));

@@ -1,0 +1,140 @@
+#include "plan/frame_facts.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+
+void tmi_frame_facts_clear(tmi_frame_facts *f)
+{
+    for (size_t h = 0; f->strata && h < f->count; h++) {
+        tamis_number_free(f->strata[h].smallest);
+        tamis_number_free(f->strata[h].largest);
+    }
+    tmi_free(f->strata);
+    *f = (tmi_frame_facts){0};
+}
+
+static tamis_status make_room(tmi_frame_facts *f, size_t strata, tamis_error *err)
+{
+    *f = (tmi_frame_facts){.strata = tmi_alloc(strata, sizeof *f->strata), .count = strata};
+    return f->strata ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+tamis_status tmi_frame_facts_copy(tmi_frame_facts *to, const tmi_frame_facts *from, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(make_room(to, from->count, err));
+    snprintf(to->hash, sizeof to->hash, "%s", from->hash);
+    for (size_t h = 0; h < from->count; h++) {
+        const tmi_frame_stratum *s = &from->strata[h];
+        to->strata[h] = (tmi_frame_stratum){.units = s->units, .certain = s->certain};
+        TMI_TRY(tmi_number_copy(&to->strata[h].smallest, s->smallest, err));
+        if (s->largest) TMI_TRY(tmi_number_copy(&to->strata[h].largest, s->largest, err));
+    }
+
+done:
+    if (status != TAMIS_OK) tmi_frame_facts_clear(to);
+    return status;
+}
+
+const tamis_number *tmi_frame_smallest(const tmi_frame_facts *f)
+{
+    const tamis_number *smallest = f->strata[0].smallest;
+    for (size_t h = 1; h < f->count; h++)
+        if (tmi_number_compare(f->strata[h].smallest, smallest) < 0) smallest = f->strata[h].smallest;
+    return smallest;
+}
+
+int64_t tmi_frame_size(const tmi_frame_facts *f)
+{
+    int64_t units = 0;
+    for (size_t h = 0; h < f->count; h++) units += f->strata[h].units;
+    return units;
+}
+
+/* ---- as JSON ---- */
+
+static void put_number(tmi_json_out *out, const char *key, const tamis_number *number)
+{
+    char *text = NULL;
+    tmi_json_key(out, key);
+    if (!number) tmi_json_put_null(out);
+    else if (tamis_number_write(&text, number, NULL) != TAMIS_OK) out->text->failed = true;
+    else tmi_json_put_string(out, text);
+    tmi_free(text);
+}
+
+void tmi_put_frame_facts(tmi_json_out *out, const tmi_frame_facts *f)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "sha256");
+    tmi_json_put_string(out, f->hash);
+    tmi_json_key(out, "strata");
+    tmi_json_open(out, '[');
+    for (size_t h = 0; h < f->count; h++) {
+        const tmi_frame_stratum *s = &f->strata[h];
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "units");
+        tmi_json_put_integer(out, s->units);
+        tmi_json_key(out, "certain");
+        tmi_json_put_integer(out, s->certain);
+        put_number(out, "smallest", s->smallest);
+        put_number(out, "largest", s->largest);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
+{
+    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
+    return found && tmi_json_kind_of(found) == kind ? found : NULL;
+}
+
+/* A probability; NULL if there is none. */
+static tamis_status read_probability(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+{
+    const tmi_json *text = field(object, key, TMI_JSON_STRING);
+    *number = NULL;
+    if (!text) return TAMIS_OK;
+    tamis_status status = tamis_number_read(number, tmi_json_string(text), NULL);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    if (status == TAMIS_OK && tmi_number_sign(*number) > 0 && tmi_number_compare_int(*number, 1) <= 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "frame: a probability is none");
+}
+
+static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_json *json, tamis_error *err)
+{
+    const tmi_json *units = field(json, "units", TMI_JSON_INTEGER), *certain = field(json, "certain", TMI_JSON_INTEGER);
+    tamis_status status = read_probability(&s->smallest, json, "smallest", err);
+    if (status == TAMIS_OK) status = read_probability(&s->largest, json, "largest", err);
+    if (status != TAMIS_OK) return status;
+    bool right = units && certain && s->smallest;
+    if (right) {
+        s->units = tmi_json_integer(units);
+        s->certain = tmi_json_integer(certain);
+        bool open = s->certain < s->units;
+        right = s->units > 0 && s->units <= INT64_C(1) << 40 && s->certain >= 0 && s->certain <= s->units && open == (s->largest != NULL);
+        if (right && open)
+            right = tmi_number_compare_int(s->largest, 1) < 0 && tmi_number_compare(s->smallest, s->largest) <= 0;
+        else if (right) right = tmi_number_compare_int(s->smallest, 1) == 0;
+    }
+    return right ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum contradict each other, or are missing");
+}
+
+tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_json *json, size_t strata, tamis_error *err)
+{
+    const tmi_json *hash = field(json, "sha256", TMI_JSON_STRING), *list = field(json, "strata", TMI_JSON_LIST);
+    tamis_status status;
+    *f = (tmi_frame_facts){0};
+    if (!hash || !tmi_is_sha256_text(tmi_json_string(hash)) || !list || tmi_json_size(list) != strata)
+        return tmi_fail(err, TAMIS_INVALID, "frame: expected the hash of the frame and %zu strata", strata);
+    TMI_TRY(make_room(f, strata, err));
+    snprintf(f->hash, sizeof f->hash, "%s", tmi_json_string(hash));
+    for (size_t h = 0; h < strata; h++) TMI_TRY(read_stratum(&f->strata[h], tmi_json_at(list, h), err));
+
+done:
+    if (status != TAMIS_OK) tmi_frame_facts_clear(f);
+    return status;
+}
