@@ -45,10 +45,58 @@ class Verifier:
             right = hashlib.sha256(beside.read_bytes()).hexdigest() == self.c["files"]["measurements.json"]
             self.check(right, "files.measurements.json", "another file")
 
-    # ---- sensitivity and noise ----
+    # ---- the design ----
 
-    def strata(self):
-        return len(self.c["sampling"].get("points") or self.c["sampling"]["weights"] or [0])
+    def design(self):
+        """The kind of design, its own keys, and (name, sizes) of its strata in the order of the plan; one without a name."""
+        design = self.c["plan"]["design"]
+        if "stratified" not in design:
+            self.kind = next(k for k in design if k in KINDS)
+            self.within, self.strata = design[self.kind], [(None, design[self.kind])]
+        else:
+            s = design["stratified"]
+            self.kind = next(iter(s["within"]))
+            self.within = s["within"][self.kind]
+            self.strata = [(n, {**self.within, **s["strata"][n]}) for n in self.c["plan"]["columns"][s["by"]]["values"]]
+        self.protected = self.c["setting"]["design_variables"] == "protected"
+        self.frame = self.c.get("frame")
+        if self.frame:
+            for f in self.frame["strata"]:
+                low, high = Fraction(f["smallest"]), Fraction(f["largest"] or 1)
+                right = 0 < low <= high <= 1 and 0 <= f["certain"] <= f["units"] and (f["largest"] is None) == (f["certain"] == f["units"])
+                self.check(right and len(self.frame["strata"]) == len(self.strata), "frame.strata", "contradict each other")
+        self.check(bool(self.frame) == ("frame" in self.within), "frame")
+
+    def sampling(self):
+        """What a row stands for."""
+        s, design = self.c["sampling"], self.c["plan"]["design"]
+        step = Fraction(s["step"])
+        self.check(s["rows"] == self.rows(), "sampling.rows")
+        if s["weights"] is None:
+            bounds = [Fraction(design["max_weight"])] if "max_weight" in design else []
+            if self.frame and "weight" not in design:
+                bounds.append(1 / min(Fraction(f["smallest"]) for f in self.frame["strata"]))
+            self.check(bounds and min(bounds) - step < s["largest_point"] * step <= min(bounds), "sampling.largest_point")
+            return
+        sizes = [self.first_stage(z) for _, z in self.strata]
+        weights = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
+        self.check([Fraction(w) for w in s["weights"]] == weights, "sampling.weights")
+        self.check(all(abs(p * step - w) <= step / 2 for p, w in zip(s["points"], weights)), "sampling.points")
+
+    def rows(self):
+        """At most so many rows are in the file; 2^30 where nobody knows."""
+        K = int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
+        drawn = [z.get("sample") for _, z in self.strata]
+        if self.kind in ("bernoulli", "poisson", "census") or (self.kind == "weights" and "cluster" not in self.within):
+            drawn = [f["units"] for f in self.frame["strata"]] if self.frame else [z.get("population") for _, z in self.strata]
+        if self.kind == "two_stage" or None in drawn:
+            return 2 ** 30
+        return sum(drawn) * K * (self.within["largest"] if self.kind == "cluster" else 1)
+
+    def first_stage(self, sizes):
+        return sizes.get("first", sizes)
+
+    # ---- sensitivity and noise ----
 
     def points(self, factor, h):
         if "grid" not in factor:
@@ -80,10 +128,50 @@ class Verifier:
             ends = [a * b for a in ends for b in self.points(adds["y"], h)]
         return min(ends), max(ends)
 
+    def cells(self, m, field):
+        """The table, and how many of its cells one record could be in: its stratum and its cluster stay where they are public."""
+        design, by = self.c["plan"]["design"], m["by"]
+        counts = [len(c["values"]) if "values" in c else len(c["cuts"]) + 1 for c in m["columns"][len(m["columns"]) - len(by):]]
+        public = design["stratified"]["by"] if "stratified" in design and not self.protected else None
+        cells = record = m["variance_units"]
+        if self.kind != "weights" and not self.protected:
+            record = 1
+        for name, count in zip(by, counts):
+            cells *= count
+            record *= 1 if name == public else count
+        self.check(m["cells"] == cells, field + ".cells")
+        self.check(m["cells_of_a_record"] == record, field + ".cells_of_a_record")
+        adds = m["row_adds"]
+        fixed = self.c["sampling"]["rows_fixed"] and self.c["sampling"]["weights"] is not None
+        stays = fixed and not by and m["variance_units"] == 1 and not {"y", "present", "where"} & set(adds)
+        stays = stays and ("x" not in adds or "missing" in self.c["plan"]["columns"].get(adds["x"]["column"], {}))
+        self.check(m["may_be_left_out"] or stays, field + ".may_be_left_out")
+        far = max(abs(m["low"]), abs(m["high"]), 1)
+        self.check(m["limit"] == 2 ** 62 - self.c["sampling"]["rows"] * far, field + ".limit")
+
+    def protected_sensitivity(self, m, K):
+        """One record may also move the weights of all others, each from the least to the largest that a stratum has."""
+        adds = m["row_adds"]
+        points = self.c["sampling"]["points" if adds["weighed_by"] == "weight" else "spread_points"]
+        far = 1
+        for factor in ("x", "y"):
+            if factor in adds:
+                far *= max(map(abs, self.points(adds[factor], 0)))
+        low, high = min(m["low"], K * m["low"]), max(m["high"], K * m["high"])
+        if m["may_be_left_out"]:
+            low, high = min(low, 0), max(high, 0)
+        size = K * max(abs(m["low"]), abs(m["high"]))
+        moved = (self.c["sampling"]["rows"] - K) * -floor(-Fraction((max(points) - min(points)) * far, 2 ** m["shift"]))
+        here = high - low + moved
+        if m["cells_of_a_record"] == 1:
+            return here, here ** 2
+        return max(here, 2 * size + moved), max(here ** 2, (size + moved) ** 2 + size ** 2)
+
     def measurement(self, m, field, rho):
         K = int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
         part = Fraction(m["rho" if rho else "epsilon"])
-        rows = [self.row(m, h) for h in range(self.strata())]
+        self.cells(m, field)
+        rows = [self.row(m, h) for h in range(len(self.strata))]
         shifted = [tuple(floor(Fraction(end, 2 ** m["shift"]) + Fraction(1, 2)) for end in r) for r in rows]
         several = len(m["noise"]) > 1
         self.check(m["low"] == min(r[0] for r in shifted) and m["high"] == max(r[1] for r in shifted), field + ".low")
@@ -97,9 +185,12 @@ class Verifier:
             else:
                 l1 = max(far, wide) * K if m["may_be_left_out"] else max(high, K * high) - min(low, K * low)  # 1 to K rows
                 l2 = l1 * l1
-            if self.c["setting"]["design_variables"] == "public":
-                self.check(law["sensitivity"] >= l1, f"{field}.noise[{h}].sensitivity")
-                self.check(Fraction(law["sensitivity_l2_squared"]) >= l2, f"{field}.noise[{h}].sensitivity_l2_squared")
+            if self.protected and m["row_adds"]["weighed_by"] != "none":
+                self.check(self.c["sampling"]["weights"] is not None, field, "no bound is known for it")
+                l1, l2 = self.protected_sensitivity(m, K)
+            self.check(law["sensitivity"] >= l1, f"{field}.noise[{h}].sensitivity")
+            self.check(Fraction(law["sensitivity_l2_squared"]) >= l2, f"{field}.noise[{h}].sensitivity_l2_squared")
+            self.check(law["law"] == ("discrete_gaussian" if rho else "discrete_laplace"), f"{field}.noise[{h}].law")
             scale = Fraction(law["scale"])
             if rho:
                 needed = max(Fraction(law["sensitivity_l2_squared"]), 1 if l2 == 0 else 0) / (2 * part)
@@ -214,44 +305,107 @@ class Verifier:
         if c["theorem"] is None:
             self.check(told is None, "guarantee.outsider")
             return
-        self.check(told is not None and told.get("theorem", c["theorem"]) == c["theorem"], "guarantee.outsider.theorem")
-        rates = self.rates()
-        if told is None:
+        s, design = self.c["setting"], self.c["plan"]["design"]
+        may = s["secret_sample"] and s["protect"] in ("frame", "population") and not self.protected
+        self.check(may and design.get("weights_are") != "final" and self.kind not in ("weights", "census"), "amplification.theorem",
+                   "nothing may be claimed for an outsider")
+        theorem, parts = self.parts()
+        self.check(c["theorem"] == theorem, "amplification.theorem")
+        if told is None or theorem is None:
+            self.check(told is None, "guarantee.outsider")
             return
-        if rates is None:
-            print(f"guarantee.outsider: the theorem {c['theorem']} is not checked here", file=sys.stderr)
-            return
+        self.check(told.get("theorem", theorem) == theorem, "guarantee.outsider.theorem")
         eps, delta = dec(c["epsilon"]), dec(c["delta"])
-        many = {name: ((1 + dec(q) * (eps.exp() - 1)).ln(), dec(q) * delta) for name, q in rates.items()}
-        self.pair("guarantee.outsider", told, epsilon=max(e for e, _ in many.values()), delta=max(d for _, d in many.values()))
-        for part in told.get("by_stratum", []):
-            self.check(part.get("stratum") in many, "guarantee.outsider.by_stratum.stratum")
-            e, d = many.get(part.get("stratum"), (Decimal(0), Decimal(0)))
-            self.check(part.get("take_all", False) == (rates.get(part.get("stratum")) == 1), "guarantee.outsider.by_stratum.take_all")
-            self.pair("guarantee.outsider.by_stratum", {k: v for k, v in part.items() if k in ("epsilon", "delta")}, epsilon=e, delta=d)
+        losses = [self.amplified(q, steps, eps, delta) for _, _, q, steps in parts]
+        self.pair("guarantee.outsider", told, epsilon=max(e for e, _ in losses), delta=max(d for _, d in losses))
+        if "by_stratum" not in told:
+            return
+        self.check(len(told["by_stratum"]) == len(parts) > 1, "guarantee.outsider.by_stratum")
+        for part, (name, take_all, _, _), (e, d) in zip(told["by_stratum"], parts, losses):
+            field = "guarantee.outsider.by_stratum"
+            self.check(part.get("stratum", name) == name and part.get("take_all", take_all) == take_all, field)
+            self.pair(field, {k: v for k, v in part.items() if k not in ("stratum", "take_all")}, epsilon=e, delta=d)
 
-    def rates(self):
-        """How likely a unit of each stratum is drawn: simple random and Bernoulli samples."""
-        design = self.c["plan"]["design"]
-        within = design["stratified"]["within"] if "stratified" in design else design
-        strata = design["stratified"]["strata"] if "stratified" in design else {None: next(iter(design[k] for k in design if k in KINDS), {})}
-        if not set(within) & KINDS:
-            return None
-        return {n: Fraction(s["rate"]) if "rate" in s else Fraction(s["sample"], s["population"]) for n, s in strata.items()}
+    def parts(self):
+        """The theorem, and (stratum, take_all, q, steps) of the units that lose most: drawn with probability q, and if one is not,
+        the sample differs in so many records. steps is ("draws", n) with replacement."""
+        kind, parts = self.kind, []
+        theorem = {"bernoulli": "poisson", "pps": "strongly_rayleigh"}.get(kind, kind)
+        for h, (name, z) in enumerate(self.strata):
+            z = self.first_stage(z)
+            if self.frame:
+                f = self.frame["strata"][h]
+                likely = [(Fraction(f["largest"]), 1)] if f["largest"] else []
+                parts += [(name, q == 1, q, k) for q, k in likely + [(Fraction(1), 1)] * (f["certain"] > 0)]
+                continue
+            q = Fraction(z["rate"]) if "rate" in z else Fraction(z["sample"], z["population"])
+            steps = 1
+            if kind == "systematic" and self.within["order"] == "public":
+                steps = z["sample"]
+            elif kind == "srs_with_replacement":
+                q, steps = Fraction(1, z["population"]), ("draws", z["sample"])
+            elif kind == "cluster":
+                steps = self.within["largest"]
+            elif kind == "two_stage":
+                steps = self.within["second"]["sample"]
+            parts.append((name, q == 1 and kind != "srs_with_replacement", q, steps))
+        if kind == "systematic" and self.within["order"] == "random":
+            theorem = "srs"
+        proved = kind in PROVED and (kind != "pps" or self.within["method"] in COUPLED) and (kind not in ("pps", "poisson") or self.frame)
+        if kind == "two_stage" and not isinstance(self.within["second"]["sample"], int):
+            proved = False
+        return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
+
+    def amplified(self, q, steps, eps, delta):
+        """src/privacy/amplify.h: with E = e^eps and a unit that is missing k steps away,
+        G = (q + (1-q) E^-k) / (q/E + (1-q) E^-k), D = G q delta/E + (G-1) (1-q) delta (E^-1 + ... + E^-k)."""
+        q = dec(q)
+        if isinstance(steps, tuple):  # each draw is a sample of one; they add up
+            n, one = steps[1], (1 + q * (eps.exp() - 1)).ln()
+            if eps == 0 or delta == 0:
+                return n * one, n * q * delta
+            return n * one, delta * ((n * one).exp() - 1) / (eps.exp() - 1)
+        near, far = (-eps).exp(), (-steps * eps).exp()
+        G = (q + (1 - q) * far) / (q * near + (1 - q) * far)
+        slip = delta * steps if eps == 0 else delta * near * (1 - far) / (1 - near)
+        return G.ln(), min(Decimal(1), G * q * near * delta + (G - 1) * (1 - q) * slip)
+
+    def amplification(self):
+        """What a sampled unit has lost by the whole account, which is what is amplified: at least that, and hardly more."""
+        c, budget = self.c["amplification"], self.c["plan"]["budget"]
+        eps, delta = dec(c["epsilon"]), dec(c["delta"])
+        if self.c["account"] is None:
+            true, at = self.sample_loss()
+            true = true[1] if isinstance(true, tuple) else true
+        elif "rho" in budget:
+            at = dec(self.c["composition"].get("told_at_delta", "1/1000000000"))
+            true = rho_epsilon(dec(self.after["rho"]), at)
+        elif self.concentrated:
+            at = dec(budget["delta"])
+            true = dec(self.after["epsilon"]) + rho_epsilon(dec(self.after["rho"]), at - dec(self.after["delta"]))
+        else:
+            true, at = dec(self.after["epsilon"]), dec(self.after["delta"])
+        self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
+        self.check(delta == at, "amplification.delta")
 
     def run(self):
         self.file()
         if self.problems:  # what was changed proves nothing
             return self.problems
+        self.design()
+        self.sampling()
         self.composition()
         for i, m in enumerate(self.c["measurements"]):
             self.measurement(m, f"measurements[{i}]", self.rho)
         self.account()
+        self.amplification()
         self.guarantee()
         return self.problems
 
 
-KINDS = {"srs", "bernoulli"}
+PROVED = {"srs", "srs_with_replacement", "bernoulli", "poisson", "pps", "systematic", "cluster", "two_stage"}
+KINDS = PROVED | {"weights", "census"}
+COUPLED = {"conditional_poisson", "sampford", "pivotal", "pivotal_random"}  # with one exchange
 
 
 def log_delta(rho, eps, a):

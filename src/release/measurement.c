@@ -5,7 +5,7 @@
 #include <tamis/sensitivity.h>
 
 #include "base/memory.h"
-#include "num/number.h"
+#include "num/exact.h"
 
 /* What one row adds is below 2^40 in size, and all of them below 2^60: half of what tmi_add_noise allows. */
 #define ROW_BITS 40
@@ -162,35 +162,72 @@ bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
            !(s->of_units && q->weighing != TMI_UNWEIGHED);
 }
 
-/* While design variables are protected a record may move the weights of all others, which then must be told apart from
- * the values: no shift, the integers of the weights as they are. */
+/* The largest value, in size, that a row multiplies its weight with. */
+static tmi_term largest_value(tmi_exact *e, const tmi_quantity *q)
+{
+    tmi_term far = tmi_int(e, 1);
+    const tmi_plan_column *const columns[] = {q->x, q->y};
+    const int64_t centres[] = {q->centre_x, q->centre_y};
+    for (size_t i = 0; i < 2 && columns[i]; i++) {
+        range x = points_of(columns[i], centres[i], 0); /* below 2^53: strata that are protected have one range */
+        far = tmi_mul(e, far, tmi_int(e, (int64_t)fmax(fabs(x.low), fabs(x.high))));
+    }
+    return far;
+}
+
+/* What one of the other records adds more or less when its weight moves: floors differ by at most the difference, rounded up. */
+static tamis_status moved_by_weights(int64_t *moved, const tmi_measurement *m, const tmi_sampling *s, tamis_error *err)
+{
+    const int64_t *points = m->quantity.weighing == TMI_SPREAD ? s->spread_points : s->points;
+    tmi_exact e = TMI_EXACT(err);
+    int64_t least = points[0], most = points[0];
+    tamis_number *shift = NULL, *change = NULL;
+    tamis_status status;
+    for (size_t h = 1; h < s->strata; h++) {
+        least = points[h] < least ? points[h] : least;
+        most = points[h] > most ? points[h] : most;
+    }
+    TMI_TRY(tmi_number_double(&shift, ldexp(1, m->shift), err));
+    TMI_TRY(tmi_exact_copy(&change, &e, tmi_div(&e, tmi_mul(&e, tmi_int(&e, most - least), largest_value(&e, &m->quantity)), shift)));
+    if (!tmi_number_ceil(moved, change)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: beyond 2^63; choose a coarser step");
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(shift);
+    tamis_number_free(change);
+    return status;
+}
+
+/* While design variables are protected a record may move the weights of all others: to what it changes by itself comes what the
+ * others add more or less, in the cells where they are. `c` is of one cell, and public. */
 static tamis_status protected_sensitivity(tamis_sensitivity *found, const tmi_measurement *m, const tmi_sampling *s,
                                           tamis_contribution c, const tamis_setting *setting, tamis_error *err)
 {
-    tamis_number *least = NULL, *most = NULL, *low = NULL, *high = NULL;
-    int64_t smallest = INT64_MAX;
+    tmi_exact e = TMI_EXACT(err);
+    tamis_sensitivity own = {0};
+    int64_t each;
     tamis_status status;
-    const tmi_quantity *q = &m->quantity;
-    if (m->shift > 0 || q->weighing == TMI_SPREAD || s->weights == TMI_ROWS) {
+    if (s->weights == TMI_ROWS || !s->rows_bounded)
         return tmi_fail(err, TAMIS_REFUSED, "privacy.design_variables: protected weights move the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
+    TMI_TRY(moved_by_weights(&each, m, s, err));
+    c.design_protected = 0;
+    c.cells = 1;
+    TMI_TRY(tamis_sensitivity_of(&own, setting, TAMIS_HT_TOTAL, &c, err));
+    tmi_term K = tmi_int(&e, c.rows_per_unit);
+    tmi_term moved = tmi_mul(&e, tmi_int(&e, s->rows - c.rows_per_unit), tmi_int(&e, each)), here = tmi_add(&e, own.l1, moved);
+    tmi_term size = tmi_mul(&e, K, tmi_larger(tmi_abs(&e, c.values.least), tmi_abs(&e, c.values.most)));
+    tmi_term there = tmi_add(&e, size, moved), l1 = here, l2_squared = tmi_mul(&e, here, here);
+    if (m->movable > 1) { /* enters one cell, where the others are, leaves another */
+        l1 = tmi_larger(here, tmi_add(&e, there, size));
+        l2_squared = tmi_larger(l2_squared, tmi_add(&e, tmi_mul(&e, there, there), tmi_mul(&e, size, size)));
     }
-    for (size_t h = 0; h < s->strata; h++) smallest = s->points[h] < smallest ? s->points[h] : smallest;
-    range x = q->x ? points_of(q->x, q->centre_x, 0) : (range){1, 1};
-    TMI_TRY(tmi_number_ratio(&low, (int64_t)x.low, 1, err));
-    TMI_TRY(tmi_number_ratio(&high, (int64_t)x.high, 1, err));
-    TMI_TRY(tmi_number_ratio(&least, smallest, 1, err));
-    TMI_TRY(tmi_number_ratio(&most, s->most, 1, err));
-    c.values = (tamis_span){low, high};
-    c.weights[0] = (tamis_span){least, most};
-    c.units = s->design->sample;
-    TMI_TRY(tamis_sensitivity_of(found, setting, TAMIS_HT_TOTAL, &c, err));
+    TMI_TRY(tmi_exact_copy(&found->l1, &e, l1));
+    TMI_TRY(tmi_exact_copy(&found->l2_squared, &e, l2_squared));
 
 done:
-    tamis_number_free(low);
-    tamis_number_free(high);
-    tamis_number_free(least);
-    tamis_number_free(most);
+    tmi_exact_clear(&e);
+    tamis_sensitivity_clear(&own);
     return status;
 }
 

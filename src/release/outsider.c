@@ -35,6 +35,7 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
 static const char *theorem_of(const tmi_plan_design *d, const char *found)
 {
     if (d->by) return found;
+    if (d->kind == TMI_DESIGN_POISSON) return "poisson"; /* also where everybody is certain */
     return d->kind == TMI_DESIGN_PPS ? "strongly_rayleigh" : d->kind == TMI_DESIGN_TWO_STAGE ? "two_stage" : found;
 }
 

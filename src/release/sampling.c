@@ -209,6 +209,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     if (is_clustered(d) && d->kind != TMI_DESIGN_CLUSTER) drawn = 0;
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
     s->rows = known ? rows : ROWS_GUESSED;
+    s->rows_bounded = known;
     bool counted = d->sample > 0 && d->kind != TMI_DESIGN_WEIGHTS;
     s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
     s->moves = d->kind == TMI_DESIGN_WEIGHTS || p->design_protected;

@@ -47,6 +47,7 @@ typedef struct tmi_sampling {
     bool moves;            /* a replaced record may be of another variance unit: clusters are not the design's to fix */
     int64_t df;            /* first-stage units minus strata; -1: not public */
     int64_t rows;          /* in the file at most, or a guess far above where that is not public */
+    bool rows_bounded;     /* no guess */
     bool rows_fixed;       /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
     bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;

@@ -7,6 +7,9 @@ import re
 
 from kit import *
 
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
 FAR = 18  # times the standard deviation of the noise: beyond it in less than one of 10^9 releases, all cells together
 
 
@@ -114,6 +117,7 @@ def example(name, truth):
                 assert told["protected"] is True and told["guarantee"]["outsider"] is None
                 done = tamis("verify", place / "plan-release" / "certificate.json")
                 assert done.returncode == OK, (done.stdout, done.stderr)
+                assert verifier.verify(place / "plan-release" / "certificate.json") == []
                 assert tamis("ledger", "verify", next(place.glob("*.ledger")), cwd=place).returncode == OK
 
     def plan_can_be_checked_without_the_data():

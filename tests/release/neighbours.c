@@ -250,6 +250,57 @@ static void labels_count_in_their_stratum(void **state)
     }
 }
 
+/* Strata that are protected: one record becomes any other one, of any stratum, and the weights of the three others move too. The
+ * rows add up by themselves, so each is counted alone. Attained, but where floors of a shift lie between. */
+static void strata_that_are_protected(void **state)
+{
+    (void)state;
+    static const double x[] = {10, 30, NAN}, y[] = {-2, 3, NAN};
+    array_row list[2 * 3 * 3 * 2 * 2];
+    size_t records = 0;
+    for (size_t i = 0; i < 9; i++)
+        for (size_t g = 0; g < 2; g++)
+            for (size_t h = 0; h < 2; h++)
+                for (size_t s = 0; s < 2; s++) /* neighbours in the list differ in their stratum alone */
+                    list[records++] = (array_row){.x = x[i % 3], .y = y[i / 3], .g = gs[g], .h = hs[h], .s = s ? "q" : "p"};
+    tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+                                 "protect: population, given: nothing, design_variables: protected, epsilon: 1", X,
+                                 "  - {count: units, by: g}\n  - total: x\n  - {mean: y, by: g}\n  - {ratio: {of: x, to: y}}\n");
+    tmi_schedule s;
+    tmi_asking asking;
+    tamis_error err = {0};
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        double *adds = calloc(records * m->cells, sizeof *adds), l1 = 0, l2 = 0;
+        for (size_t r = 0; r < records; r++) {
+            count(&(tables){&asking}, &list[r], 1);
+            for (size_t cell = 0; cell < m->cells; cell++) adds[r * m->cells + cell] = (double)tmi_asking_truth(&asking, i, cell);
+        }
+        for (size_t p = 0; p < records; p++)
+            for (size_t q = 0; q < records; q++)
+                for (size_t other = 0; other < records; other++) { /* three such ones, whose stratum changes */
+                    double sum = 0, squares = 0;
+                    for (size_t cell = 0; cell < m->cells; cell++) {
+                        double change = adds[p * m->cells + cell] - adds[q * m->cells + cell] +
+                                        3 * (adds[other * m->cells + cell] - adds[(other ^ 1) * m->cells + cell]);
+                        sum += fabs(change);
+                        squares += change * change;
+                    }
+                    l1 = fmax(l1, sum / (double)m->laws[0].l1);
+                    l2 = fmax(l2, squares / tmi_number_nearest(m->laws[0].l2_squared));
+                }
+        if (l1 > 1 + 1e-12 || l2 > 1 + 1e-12 || l1 < 1 - 1e-3 || l2 < 1 - 1e-3)
+            fail_msg("measurement %zu: L1 %.15g, L2 squared %.15g of the sensitivity", i, l1, l2);
+        free(adds);
+    }
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
 /* A unit whose rows are bounded may bring one more, of no stratum: if that is what is kept, the unit adds nothing. */
 static void a_unit_may_be_kept_without_its_stratum(void **state)
 {
@@ -277,6 +328,7 @@ int main(void)
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
         cmocka_unit_test(labels_count_in_their_stratum),
+        cmocka_unit_test(strata_that_are_protected),
         cmocka_unit_test(a_unit_may_be_kept_without_its_stratum),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
