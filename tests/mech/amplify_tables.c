@@ -131,7 +131,8 @@ static bool one_step(const search *s, int i, int j)
     counts a = s->big->state[s->state[i]], b = s->big->state[s->state[j]];
     int apart = 0;
     for (int v = 0; v < VALUES; v++) apart += abs(a.of[v] - b.of[v]);
-    return s->mechanism == TAMIS_REPLACE ? size_of(a) == size_of(b) && apart == 2 : apart == 1;
+    const bool replaced = size_of(a) == size_of(b) && apart == 2;
+    return s->mechanism == TAMIS_REPLACE ? replaced : apart == 1 || (replaced && s->mechanism == TAMIS_ANY_ONE);
 }
 
 static wide expected(const search *s, const sampled *frame, int x)
@@ -214,7 +215,7 @@ static double worst_table(const tamis_design *big, const tamis_design *small, in
             if (size_of(s.big->state[i]) == size) s.state[s.count++] = i;
         if (mechanism == TAMIS_REPLACE && (reached(s.big, size) || reached(s.small, size))) extend(&s, 0);
     }
-    if (mechanism == TAMIS_ADD_REMOVE) extend(&s, 0);
+    if (mechanism != TAMIS_REPLACE) extend(&s, 0);
     assert_true(s.tables > 0);
     free((void *)(uintptr_t)s.big);
     free((void *)(uintptr_t)s.small);
@@ -269,6 +270,9 @@ static void no_table_loses_more(void **state)
         {"two stages, all clusters", two_of(srs(2, 2), 3, 1), NULL, TAMIS_REPLACE, true, 2},
         {"Poisson", pps("poisson", "0.5 0.25 0.75"), NULL, TAMIS_ADD_REMOVE, true, 2},
         {"Poisson, mechanism replaces", pps("poisson", "0.5 0.25 0.75"), NULL, TAMIS_REPLACE, true, 2},
+        {"Poisson, either", pps("poisson", "0.5 0.25 0.75"), NULL, TAMIS_ANY_ONE, true, 2},
+        {"srs, either", srs(4, 2), NULL, TAMIS_ANY_ONE, true, 2},
+        {"clusters of two sizes, either", clusters(srs(2, 1), 1, 2), NULL, TAMIS_ANY_ONE, false, 2},
         {"census", census(3), NULL, TAMIS_REPLACE, true, 2},
         {"census, added", census(3), census(2), TAMIS_ADD_REMOVE, true, 2},
         {"Bernoulli, added", bernoulli(3, "1/3"), bernoulli(2, "1/3"), TAMIS_ADD_REMOVE, true, 2},
@@ -291,6 +295,20 @@ static void no_table_loses_more(void **state)
         tamis_design_free(a->design);
         tamis_design_free(a->small);
     }
+}
+
+/* Where a missing record is one that adds nothing, clusters of unequal sizes lose what they would lose filled up. */
+static void clusters_of_unequal_sizes_lose_as_if_filled_up(void **state)
+{
+    tamis_design *unequal = clusters(srs(2, 1), 1, 2), *equal = clusters(srs(2, 1), 2, 2);
+    (void)state;
+    double bound = exp(claimed(equal, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE));
+    double worst = worst_table(unequal, NULL, 2, TAMIS_ANY_ONE, 2);
+    assert_true(worst <= bound * (1 + 1e-11));
+    assert_true(worst >= bound * (1 - 1e-9));
+    assert_true(bound < exp(claimed(unequal, log_of[2], TAMIS_REPLACE, TAMIS_ANY_ONE)));
+    tamis_design_free(unequal);
+    tamis_design_free(equal);
 }
 
 /* The tempting formula 1 + pi (e^eps - 1) is wrong where units come and go together. */
@@ -370,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_table_loses_more),
         cmocka_unit_test(clusters_are_no_simple_random_samples),
+        cmocka_unit_test(clusters_of_unequal_sizes_lose_as_if_filled_up),
         cmocka_unit_test(no_table_has_a_larger_delta),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
