@@ -1,5 +1,4 @@
 /* tamis demo: a release of the survey that comes with tamis. */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +38,9 @@ static int run(const cli_call *call)
     char plan[PATH_MAX], fresh[PATH_MAX], folder[PATH_MAX + 16], ledger[PATH_MAX + 16];
     if (!find_plan(plan)) return failed("the bundled survey is missing: %s", TAMIS_DATA_FOLDER "/" PLAN);
     const char *out = cli_value(call, "out"), *temporary = getenv("TMPDIR");
-    snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(fresh)) return failed("cannot make a temporary folder: %s", strerror(errno));
+    if (!temporary || !*temporary) temporary = "/tmp";
+    snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary);
+    if (!mkdtemp(fresh)) return failed("cannot make a temporary folder in %s; TMPDIR may name another place", temporary);
     snprintf(folder, sizeof folder, "%s/release", fresh);
     snprintf(ledger, sizeof ledger, "%s/tamis.ledger", fresh); /* the plan's own place may be read-only */
     int code = cli_release(call, plan, out ? out : folder, ledger);

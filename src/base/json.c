@@ -28,6 +28,8 @@ tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length
     }
     json_decref(root);
     if (root || where.text[0] == '\0') return tmi_fail_memory(err); /* jansson has no words for it */
+    char *quote = strstr(where.text, " near '"); /* what stands there may be a value of somebody's data */
+    if (quote) *quote = '\0';
     return tmi_fail(err, TAMIS_INVALID, "not valid JSON at line %d, column %d: %s", where.line, where.column,
                     where.text);
 }
