@@ -16,7 +16,7 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment)
     static const char *const texts[] = {
         [TMI_CALIBRATED] = "calibrated to public totals by least squares; unbiased, its error is the smaller one after calibration",
         [TMI_RAKED] = "raked to public totals; nearly unbiased where the cells are large, its error is of first order",
-        [TMI_CONSISTENT] = "made to add up with the other numbers by least squares; unbiased",
+        [TMI_CONSISTENT] = "made to add up with the other numbers by least squares: the noise is smaller, the sampling error as it was",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
         [TMI_REGULARISED] = "weights moved towards their mean: biased, by at most the stated bound",
         [TMI_SUPPRESSED_CV] = "withheld: its standard error is too large a part of it",

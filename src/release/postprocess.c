@@ -157,9 +157,41 @@ static void note(tmi_result *result, const char *words)
     if (result->note_count < TMI_NOTES) result->notes[result->note_count++] = words;
 }
 
+/* The noise that two numbers have in common: that of the cells of one table which both add up. Such cells stand together, and
+ * those of one number are all among those of the other, or none is. */
+static double common_noise(const family *f, const tmi_result *a, const tmi_result *b)
+{
+    const tmi_schedule *s = f->results->schedule;
+    const tamis_plan *plan = f->results->plan;
+    double least = fmin(a->noise_sd, b->noise_sd);
+    if (a == b) return least * least;
+    const tmi_measurement *table = tmi_table_of(s, a->statistic, TMI_A);
+    if (!table || table != tmi_table_of(s, b->statistic, TMI_A) || a->known || b->known) return 0;
+    size_t each = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[a->statistic]);
+    size_t other = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[b->statistic]);
+    size_t low = a->cell * each > b->cell * other ? a->cell * each : b->cell * other;
+    size_t end = (a->cell + 1) * each < (b->cell + 1) * other ? (a->cell + 1) * each : (b->cell + 1) * other;
+    return low < end ? least * least : 0;
+}
+
+/* Numbers of one sample add up but for the noise, so that only the noise is adjusted: what does not add up is shared out by
+ * the variances of the noise, and each number keeps the sampling error that it had. */
+static void set_covariance(family *f, const tmi_result *list)
+{
+    for (size_t i = 0; i < f->results->count; i++) {
+        if (f->first[list[i].statistic] == SIZE_MAX) continue;
+        size_t k = f->first[list[i].statistic] + list[i].cell;
+        for (size_t j = 0; j < f->results->count; j++) {
+            if (f->first[list[j].statistic] == SIZE_MAX) continue;
+            f->covariance[k * f->count + f->first[list[j].statistic] + list[j].cell] = common_noise(f, &list[i], &list[j]);
+        }
+    }
+}
+
 /* The adjusted numbers: an interval keeps its shape and shrinks with the standard error. */
 static void family_give(const family *f, tmi_result *list, bool met, const char *words)
 {
+    bool noise_only = f->results->plan->control_count == 0;
     for (size_t i = 0, k = 0; i < f->results->count; i++) {
         tmi_result *result = &list[i];
         if (f->first[result->statistic] == SIZE_MAX) continue;
@@ -167,13 +199,14 @@ static void family_give(const family *f, tmi_result *list, bool met, const char 
         if (result->known) continue;
         note(result, met ? words : not_met);
         if (!met) continue;
-        double se = sqrt(fmax(f->covariance[k * f->count + k], 0)), share = result->se > 0 ? se / result->se : 0;
+        double sd = sqrt(fmax(f->covariance[k * f->count + k], 0));
+        double se = noise_only ? hypot(result->sampling_se, sd) : sd, share = result->se > 0 ? se / result->se : 0;
         double below = result->estimate - result->lower, above = result->upper - result->estimate;
         result->estimate = f->t[k];
-        result->lower = fmin(fmax(f->t[k] - share * below, result->least), result->most);
-        result->upper = fmax(fmin(f->t[k] + share * above, result->most), result->least);
-        result->sampling_se *= share;
-        result->noise_sd *= share;
+        if (!isnan(result->lower)) result->lower = fmin(fmax(f->t[k] - share * below, result->least), result->most);
+        if (!isnan(result->upper)) result->upper = fmax(fmin(f->t[k] + share * above, result->most), result->least);
+        result->sampling_se *= noise_only ? 1 : share;
+        result->noise_sd = noise_only ? sd : result->noise_sd * share;
         result->se = se;
         result->outside_range = result->estimate < result->least || result->estimate > result->most;
     }
@@ -194,8 +227,9 @@ static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
         size_t k = f->first[list[i].statistic] + list[i].cell;
         f->t[k] = list[i].estimate;
         f->covariance[k * f->count + k] = list[i].se * list[i].se;
-        finite = finite && isfinite(list[i].estimate) && isfinite(list[i].se);
+        finite = finite && isfinite(list[i].estimate) && isfinite(plan->control_count > 0 ? list[i].se : list[i].noise_sd);
     }
+    if (small && finite && plan->control_count == 0) set_covariance(f, list);
     tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
     tamis_error ignored;
     if (!small || !finite) status = TAMIS_INVALID;
