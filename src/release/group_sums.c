@@ -200,6 +200,7 @@ static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size
         z->spread += p.a * p.rows;
     }
     z->form = tmi_variance_moments(moments, list, s->sampling.subtracts ? a.strata : 0);
+    if (s->plan->statistics[i].kind == TMI_SHARE && b.m) z->ones = moments.xx, z->all = fmax(moments.yy, 0);
     z->df = s->sampling.df;
     tmi_free(list);
     return TAMIS_OK;

@@ -16,6 +16,7 @@ typedef struct tmi_group_sums {
     tmi_noise_part *parts;              /* of A, then of B, then of Q: factor 1 is one unit of the sum */
     size_t first[TMI_MAIN_ROLES + 1];   /* where each begins */
     tmi_quadratic form;                 /* of A and B: V(A - r B) = tmi_quadratic_at(form, r) */
+    double ones, all;                   /* of a share: tmi_ratio */
     tmi_form_noise form_noise;          /* what the noise adds to the form's error */
     bool with_noise;                    /* the form holds the noise too: it came from totals of variance units */
     int64_t df;                         /* -1: not known, 0: none */

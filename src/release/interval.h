@@ -49,7 +49,7 @@ double tmi_noise_variance(const tmi_noise_part *parts, size_t count);
  *
  * By inversion of the characteristic function (interval_law.c). Where the sampling error is too small (below 0.6 of the
  * factor) to smooth the lattice of a noise, that noise counts as continuous with the variance of one unit's rounding
- * added; se = 0 with a single noise is exact on the lattice.
+ * added, or four times its own if that is less; se = 0 with a single noise is exact on the lattice.
  *
  * Needs    finite numbers, se >= 0, scales > 0, df >= 0.
  * Cost     about 0.1 ms, O(count) for each of a few hundred to a few thousand terms.

@@ -161,7 +161,7 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
         if (factor == 0) continue;
         v->noise_variance += factor * factor * raw;
         bool smooth = v->se > 0 && student(v, 2 * M_PI * v->se / factor) <= VISIBLE, discrete = smooth && part.scale < WIDE;
-        double spread = raw + (smooth ? 0 : 1. / 12);
+        double spread = raw + (smooth ? 0 : fmin(1. / 12, 4 * raw)); /* a noise that is nearly always 0 widens nothing */
         if (part.gaussian && discrete) spread = part.scale * part.scale;
         if (!part.gaussian && discrete) spread = 1 / pow(sinh(0.5 / part.scale), 2);
         if (!part.gaussian && !discrete) spread /= 2;

@@ -18,6 +18,8 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "ratio: its numerator or denominator is not finite");
     if (!isfinite(ratio->sampling.xx) || !isfinite(ratio->sampling.xy) || !isfinite(ratio->sampling.yy))
         return tmi_fail(err, TAMIS_INVALID, "sampling: not finite");
+    if (!isfinite(ratio->ones) || !(ratio->all >= 0 && isfinite(ratio->all)))
+        return tmi_fail(err, TAMIS_INVALID, "ones: not finite, or of less than nothing");
     for (int i = 0; i < 5; i++)
         if (!isfinite(ratio->margin.c[i])) return tmi_fail(err, TAMIS_INVALID, "margin: not finite");
     if (!(ratio->largest >= 0 && isfinite(ratio->largest)))
@@ -26,6 +28,18 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "least: not finite and below most");
     if (ratio->count > 0 && !ratio->parts) return tmi_fail(err, TAMIS_INVALID, "parts: is NULL");
     return TAMIS_OK;
+}
+
+/* The sampling variance of A - r B if the share is r. The strata's shares are moved towards 1 or 0 in proportion, so that
+ * their total is r; what they differ by, which is taken off, shrinks with the square. */
+static double variance_of_share(const tmi_ratio *ratio, double estimate, double r)
+{
+    double p = fmin(fmax(estimate, 0), 1), all = ratio->all, ones = fmin(fmax(ratio->ones, 0), all);
+    double between = fmax(ones * (1 - 2 * p) + p * p * all - tmi_quadratic_at(ratio->sampling, p), 0);
+    double shrunk = r > p ? (1 - r) / (1 - p) : p > 0 ? r / p : 1;
+    if (r > p) ones = all - shrunk * (all - ones);
+    else ones *= shrunk;
+    return ones * (1 - 2 * r) + r * r * all - shrunk * shrunk * between;
 }
 
 /* How far a A - b B may be from its truth. */
@@ -37,6 +51,7 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
         p->parts[i] = (tmi_noise_part){a * part->numerator - b * part->denominator, part->scale, part->gaussian};
     }
     double variance = a * a * s->xx - 2 * a * b * s->xy + b * b * s->yy;
+    if (a != 0 && p->ratio->all > 0) variance = variance_of_share(p->ratio, p->ratio->numerator / p->ratio->denominator, b / a);
     double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
     tmi_variance v = tmi_variance_limit(variance, margin, a == 0 ? INFINITY : p->ratio->largest);
     *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
@@ -69,8 +84,8 @@ static tamis_status find_end(double *end, const problem *p, double from, double 
         step *= 2;
     }
     for (int i = 0; i < 100 && fabs(out - in) > 1e-7 * fabs(out - from); i++) {
-        double r = i % 4 == 3 ? in + (out - in) / 2 : in + (out - in) * (at_in / (at_in - at_out)), at;
-        if (!((r - in) * (r - out) < 0)) break;
+        double r = in + (out - in) * (at_in / (at_in - at_out)), at;
+        if (i % 4 == 3 || !((r - in) * (r - out) < 0)) r = in + (out - in) / 2; /* also where `out` is all but the end itself */
         TMI_TRY(excess(&at, p, r, err));
         if (at <= 0) in = r, at_in = at, at_out /= 2; /* the Illinois rule: the end that stays is made lighter */
         else out = r, at_out = at, at_in /= 2;
@@ -88,12 +103,12 @@ static tamis_status find_interval(tmi_ratio_result *result, const problem *p, do
     double reach, start = fmin(fmax(result->estimate, least), most), over, low, high;
     tmi_error_law law;
     TMI_TRY(reach_of(&reach, &law, p, 0, 1, err)); /* of B alone: may it be 0? */
-    bool may_be_zero = fabs(ratio->denominator) <= reach;
+    result->may_be_zero = fabs(ratio->denominator) <= reach;
     TMI_TRY(reach_of(&reach, &law, p, 1, result->estimate, err));
     result->sampling_se = law.se / fabs(ratio->denominator);
     result->noise_sd = sqrt(tmi_noise_variance(p->parts, ratio->count)) / fabs(ratio->denominator);
     result->from_range = law.se >= sqrt(ratio->largest);
-    if (may_be_zero) goto done;
+    if (result->may_be_zero) goto done;
     TMI_TRY(excess(&over, p, start, err));
     if (over > 0) { /* the whole interval lies outside of the range */
         result->interval = (tmi_interval){start, start, true};
@@ -111,7 +126,7 @@ done:
 tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least,
                                 double most, tamis_error *err)
 {
-    *result = (tmi_ratio_result){NAN, NAN, NAN, {least, most, true}, false};
+    *result = (tmi_ratio_result){NAN, NAN, NAN, {least, most, true}, false, false};
     tamis_status status = check(ratio, least, most, err);
     if (status != TAMIS_OK || ratio->denominator == 0) return status;
     problem p = {ratio, tmi_alloc(ratio->count, sizeof *p.parts), confidence};

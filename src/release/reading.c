@@ -12,6 +12,7 @@
 static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
 static const char from_limit[] = "the sampling variance is small beside the noise in it: an upper limit of it is used";
 static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
+static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
 
@@ -345,13 +346,14 @@ static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_
     }
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
     double N = rows_of(r, result, z);
-    tmi_ratio ratio = {z->value[TMI_A] + z->centre[0] * N, z->value[TMI_B] + z->centre[1] * N, z->form, z->form_noise, largest_variance(r, z, t, range),
-                       z->df > 0 ? z->df : TMI_NORMAL, parts, count};
+    tmi_ratio ratio = {z->value[TMI_A] + z->centre[0] * N, z->value[TMI_B] + z->centre[1] * N, z->form, z->form_noise, z->ones, z->all,
+                       largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL, parts, count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
     tmi_free(parts);
     if (status != TAMIS_OK) return status;
+    if (found.may_be_zero) note(result, whole_range);
     result->lower = centre + found.interval.lower;
     result->upper = centre + found.interval.upper;
     return TAMIS_OK;

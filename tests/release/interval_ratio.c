@@ -69,7 +69,7 @@ static void a_denominator_that_may_be_zero_says_nothing(void **state)
     tmi_ratio ratio = {.numerator = 12, .denominator = 20, .sampling = {4, 0, 0}, .largest = 1e9, .parts = &part, .count = 1};
     tmi_ratio_result found;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 5, NULL), TAMIS_OK);
-    assert_true(found.interval.lower == 0 && found.interval.upper == 5 && found.interval.clipped && found.estimate == 0.6);
+    assert_true(found.interval.lower == 0 && found.interval.upper == 5 && found.interval.clipped && found.may_be_zero && found.estimate == 0.6);
     ratio.denominator = 0;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 5, NULL), TAMIS_OK);
     assert_true(found.interval.upper == 5 && isnan(found.estimate) && isnan(found.noise_sd));
@@ -121,16 +121,56 @@ static void means_cover(void **state)
     assert_true(covered > 0.9 * times && covered < 0.995 * times);
 }
 
+/* A variance that does not depend on r: the first step of the search is the end itself. */
+static void both_ends_are_found_whatever_the_first_step(void **state)
+{
+    (void)state;
+    const double z = 1.959963984540054;
+    for (int i = 1; i < 200; i++) {
+        double b = 20 + 0.37 * i;
+        tmi_ratio ratio = {.numerator = 50 + 0.91 * i, .denominator = b, .sampling = {4 + i, 0, 0}, .largest = 1e9};
+        tmi_ratio_result found;
+        assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, -100, 100, NULL), TAMIS_OK);
+        double reach = z * sqrt(4 + i) / b;
+        assert_true(fabs(found.estimate - found.interval.lower - reach) < 1e-6 * reach);
+        assert_true(fabs(found.interval.upper - found.estimate - reach) < 1e-6 * reach);
+    }
+}
+
+/* One stratum: Wilson's interval, also of nobody and of everybody. Two strata that differ: their difference is taken off. */
+static void shares_have_wilsons_interval(void **state)
+{
+    (void)state;
+    const double z = 1.959963984540054, n = 200;
+    static const double counts[] = {0, 1, 37, 100, 199, 200};
+    for (int i = 0; i < 6; i++) {
+        double k = counts[i], middle = (k + z * z / 2) / (n + z * z), half = z / (n + z * z) * sqrt(k * (n - k) / n + z * z / 4);
+        tmi_ratio ratio = {.numerator = k, .denominator = n, .sampling = {k, k, n}, .ones = k, .all = n, .largest = 1e9};
+        tmi_ratio_result found;
+        assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 1, NULL), TAMIS_OK);
+        assert_true(fabs(found.interval.lower - fmax(middle - half, 0)) < 1e-6);
+        assert_true(fabs(found.interval.upper - fmin(middle + half, 1)) < 1e-6);
+    }
+    /* 90 of 100 and 10 of 100, means taken off: V(1/2) = 100 - 2 * 40^2 / 100 */
+    tmi_ratio ratio = {.numerator = 100, .denominator = 200, .sampling = {100 - 82, 100 - 100, 0}, .ones = 100, .all = 200, .largest = 1e9};
+    tmi_ratio_result found;
+    assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 1, NULL), TAMIS_OK);
+    assert_true(fabs(found.sampling_se - sqrt(50 - 32) / 200) < 1e-12);
+    double up = found.interval.upper, part = (1 - up) / 0.5, p = 1 - part * 0.1, q = 1 - part * 0.9;
+    assert_true(fabs(200 * (up - 0.5) - z * sqrt(100 * (p * (1 - p) + q * (1 - q)))) < 1e-5 && up > 0.54 && up < 0.55);
+    assert_true(fabs(up + found.interval.lower - 1) < 1e-6);
+}
+
 static void bad_ratios_are_refused(void **state)
 {
     (void)state;
     tmi_ratio_part part = {1, 1, 2, false};
     tmi_ratio good = {.numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
-    tmi_ratio bad[] = {good, good, good, good, good, good, good};
+    tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good};
     bad[0].numerator = NAN, bad[1].denominator = INFINITY, bad[2].sampling.xy = NAN, bad[3].largest = -1, bad[4].parts = NULL;
-    bad[5].df = -1, bad[6].margin.c[2] = NAN;
+    bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1;
     tmi_ratio_result found;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 9; i++) {
         assert_int_equal(tmi_interval_ratio(&found, &bad[i], 0.95, 0, 1, NULL), TAMIS_INVALID);
         assert_true(found.interval.lower == 0 && found.interval.upper == 1);
     }
@@ -147,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_noise_it_is_fiellers), cmocka_unit_test(noise_in_the_numerator_alone),
         cmocka_unit_test(a_common_noise_cancels), cmocka_unit_test(a_denominator_that_may_be_zero_says_nothing),
+        cmocka_unit_test(both_ends_are_found_whatever_the_first_step), cmocka_unit_test(shares_have_wilsons_interval),
         cmocka_unit_test(means_cover), cmocka_unit_test(bad_ratios_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
