@@ -236,6 +236,7 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
 {
     reading *r = context;
     const size_t i = (size_t)index;
+    const char *name = readstat_variable_get_name(variable); /* NULL if it is empty */
     if (i >= r->variable_count) {
         int *first = tmi_realloc(r->first, i + 1, sizeof *first);
         if (!first) return out_of_memory(r);
@@ -246,7 +247,7 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     r->first[i] = -1;
     for (size_t c = r->count; c-- > 0;) {
         wanted *w = &r->list[c];
-        if (strcmp(w->column->name, readstat_variable_get_name(variable)) != 0) continue;
+        if (!name || strcmp(w->column->name, name) != 0) continue;
         w->next = r->first[i];
         r->first[i] = (int)c;
         w->found = true;
