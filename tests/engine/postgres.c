@@ -261,7 +261,8 @@ static double seconds(void)
 
 typedef struct stopper {
     double start, asked;
-    bool kill; /* the server's process instead of asking */
+    bool kill;   /* the server's process instead of asking */
+    bool gently; /* so that other processes of the server live on */
 } stopper;
 
 static int stop_soon(void *context, double share, int64_t rows)
@@ -273,9 +274,9 @@ static int stop_soon(void *context, double share, int64_t rows)
     s->asked = seconds();
     if (s->kill) {
         PGconn *connection = server_connect();
-        PGresult *result = PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'tamis'");
+        PGresult *result = PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'tamis' AND state = 'active'");
         assert_int_equal(PQntuples(result), 1);
-        assert_int_equal(kill(atoi(PQgetvalue(result, 0, 0)), SIGKILL), 0);
+        assert_int_equal(kill(atoi(PQgetvalue(result, 0, 0)), s->gently ? SIGTERM : SIGKILL), 0);
         PQclear(result);
         PQfinish(connection);
     }
@@ -315,6 +316,81 @@ static void stopped_and_dead(void **state)
     stopped(true);
 }
 
+/* ---- parts that differ, die, or are slow ---- */
+
+/* Two parts: schema `sound` holds the table, what the other one holds is said by its schema. */
+static tmi_engine *open_parts(const char *other, char texts[2][512])
+{
+    const char *const schemas[] = {"sound", other};
+    const char *const connections[] = {texts[0], texts[1]};
+    for (size_t p = 0; p < 2; p++)
+        snprintf(texts[p], 512, "%s options=-csearch_path=%s", server_text(), schemas[p]);
+    return open_server(connections, 2, "part", false, 1);
+}
+
+static void parts_that_differ(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schema, *columns, *words;
+    } cases[] = {{"lacks_a_table", NULL, "connection 2: there is no table part"},
+                 {"lacks_a_column", "(x float8)", "connection 2: there is no column g"},
+                 {"holds_other_kinds", "(x bytea, g text)", "connection 2: column x holds no numbers"}};
+    const tmi_column *const columns[] = {&x, &g};
+    char texts[2][512], sql[512];
+    tmi_int128 got[4];
+    server_run("CREATE SCHEMA sound; CREATE TABLE sound.part (x float8, g text); INSERT INTO sound.part VALUES (3, 'a'), (4, 'b')");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(sql, sizeof sql, "CREATE SCHEMA %s", cases[i].schema);
+        server_run(sql);
+        snprintf(sql, sizeof sql, "CREATE TABLE %s.part %s", cases[i].schema, cases[i].columns ? cases[i].columns : "");
+        if (cases[i].columns) server_run(sql);
+        tmi_inventory all = {.columns = columns, .column_count = 2, .rows = 7};
+        tamis_error err = {0};
+        tmi_engine *engine = open_parts(cases[i].schema, texts);
+        assert_int_equal(engine->describe(engine, &all, NULL, NULL, &err), TAMIS_INVALID);
+        if (!strstr(err.message, cases[i].words)) fail_msg("%s: %s", cases[i].schema, err.message);
+        assert_int_equal(all.rows, 0);
+        assert_int_equal(ask(got, engine, NULL), TAMIS_SYSTEM); /* after the charge */
+        assert_true(got[0] == 0 && got[3] == 0);
+        engine->free(engine);
+    }
+    /* Other types that hold numbers and texts are no difference. */
+    server_run("CREATE SCHEMA alike; CREATE TABLE alike.part (g varchar, more int, x text); INSERT INTO alike.part VALUES (' a ', 1, ' 5 ')");
+    tmi_engine *engine = open_parts("alike", texts);
+    assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
+    assert_true(got[0] == 3 && got[1] == 24 && got[2] == 3 && got[3] == 3);
+    engine->free(engine);
+}
+
+/* The sound part has answered long ago; nothing of its answer is given out. */
+static void parts_that_are_slow_or_die(void **state)
+{
+    (void)state;
+    char texts[2][512];
+    tmi_int128 got[4], *const places[] = {got};
+    server_run("CREATE SCHEMA slow_one; CREATE VIEW slow_one.part AS SELECT i::float8 AS x, 'a'::text AS g FROM generate_series(1, 1000) i "
+               "WHERE pg_sleep(0.1) IS NOT NULL");
+    for (int by_death = 0; by_death < 2; by_death++) {
+        stopper s = {.start = seconds(), .kill = by_death, .gently = true};
+        tamis_error err = {0};
+        memset(got, 1, sizeof got);
+        tmi_engine *engine = open_parts("slow_one", texts);
+        assert_int_equal(engine->aggregate(engine, places, &request, stop_soon, &s, &err), TAMIS_SYSTEM);
+        assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
+        assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 2: " : "cancelled"));
+        assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0 && got[3] == 0);
+        engine->free(engine);
+        for (int left = 1; !by_death && left > 0;) { /* until the slow query is gone from the server */
+            PGconn *connection = server_connect();
+            PGresult *result = PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'tamis'");
+            left = PQntuples(result);
+            PQclear(result);
+            PQfinish(connection);
+        }
+    }
+}
+
 /* ---- memory ---- */
 
 static tamis_status take(void *context, const tmi_piece *piece, tamis_error *err)
@@ -351,7 +427,8 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(every_type),      cmocka_unit_test(tiny_quotients), cmocka_unit_test(wrong_names),
         cmocka_unit_test(nothing_but_names), cmocka_unit_test(parts_and_units), cmocka_unit_test(one_state),
-        cmocka_unit_test(silent_errors),   cmocka_unit_test(memory_may_fail), cmocka_unit_test(stopped_and_dead),
+        cmocka_unit_test(silent_errors),   cmocka_unit_test(memory_may_fail), cmocka_unit_test(parts_that_differ),
+        cmocka_unit_test(parts_that_are_slow_or_die), cmocka_unit_test(stopped_and_dead),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
