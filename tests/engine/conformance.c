@@ -9,6 +9,13 @@
 #include "engine/conformance_requests.h"
 #include "engine/roads.h"
 
+/* DuckDB's many allocations take most of the time of this test under the sanitizers. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0";
+}
+
 /* ---- the rows ---- */
 
 static const struct {
@@ -148,12 +155,14 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
     assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, -1) : 0);
 }
 
-/* Each session of DuckDB takes its time. Few rows get two requests; of those with units and groups every road takes each
- * with one number of threads. */
+/* Each session of DuckDB takes its time. No row and one row get two requests; of the requests for few rows every road takes each
+ * with one number of threads; and sums straight from doubles are not for databases. */
 static bool is_due(size_t n, size_t request, size_t road, unsigned threads)
 {
+    const bool in_database = strncmp(roads[road].name, "duckdb", 6) == 0 || strncmp(roads[road].name, "postgres", 8) == 0;
+    if (in_database && requests[request].request.tables == &moment_table) return false;
     if (n <= 1) return request % 5 == 0;
-    return requests[request].most_rows > 300 || (request + road + threads) % 2 == 0;
+    return n > 300 || (request + road + threads) % 2 == 0;
 }
 
 static void all_roads(size_t n)
@@ -173,7 +182,7 @@ static void all_roads(size_t n)
                 if (n <= requests[q].most_rows && !refused && is_due(n, q, r, threads))
                     expect(roads[r].name, engine, requests[q].name, &requests[q].request, &right[q]);
             }
-            expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
+            if (n <= 1 || (r + threads) % 2 == 0) expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
             engine->free(engine);
             shuffle(list, n);
         }

@@ -101,7 +101,7 @@ static const struct {
     {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
     {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
-    {"scattered", {.tables = scatter_tables, .table_count = 2}, 3000},
+    {"scattered", {.tables = scatter_tables, .table_count = 2}, 300},
     {"scattered units", {.tables = scatter_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
     {"only rows of units", {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2}, 300},
 };
