@@ -141,7 +141,7 @@ static void expect_ratio(tmi_outlook *o, const tmi_schedule *s, size_t i, const 
     o->size = square;
     o->factor[TMI_Q] = 1 / B;
     o->factor[TMI_A] = 2 * fabs(about) / B;
-    o->factor[TMI_B] = fabs(square - about * about) / B;
+    o->factor[TMI_B] = (square + about * about) / B; /* their difference, but neither is known */
     o->sampling_sd = sqrt(g->spread * g->part * square * fmax(x.width * x.width / 4 - square, 0)) / B;
 }
 

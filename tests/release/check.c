@@ -132,6 +132,12 @@ static void parts_are_the_best_ones(void **state)
     assert_true(fabs(part(&s, "sum of x^2") / part(&s, "sum of x") - 0.25) < 2e-3);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
+    /* a variance divides by the rows: they get their part of it */
+    plan = plan_of(SRS, "3", "  - {variance: x}\n");
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_true(part(&s, "rows with x") > 0.3);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
 }
 
 static void a_plan_that_measures_nothing_spends_nothing(void **state)
