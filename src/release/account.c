@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "ledger/coin.h"
 #include "plan/json.h"
 #include "release/promise.h"
 
@@ -151,6 +152,41 @@ tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const char 
 done:
     bill_clear(&b);
     if (status != TAMIS_OK) tmi_account_clear(a);
+    return status;
+}
+
+tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *err)
+{
+    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = coin_of(&s->plan->budget);
+    tmi_coin budget = {0}, amount = {0};
+    tmi_sums first = {0}, now = {0}, then = {0};
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_spending spent;
+    tmi_outsider outsider;
+    tamis_status status;
+    if (s->measurement_count == 0) return TAMIS_OK;
+    TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
+    TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
+    if (a->has_spending) TMI_TRY(tmi_ledger_sums(&first, &now, a->ledger, s->plan->survey, 0, err));
+    else TMI_TRY(tmi_sums_begin(&now, &budget, err));
+    const bool repeated = a->charged.measurements != NULL;
+    if (!repeated) TMI_TRY(tmi_sums_add(&then, &now, &budget, &amount, err));
+    const tmi_sums *all = repeated ? &now : &then;
+    TMI_TRY(tmi_sums_spending(&spent, &a->then_left, all, &budget, err));
+    TMI_TRY(tmi_sums_sample(&eps, &delta, all, &budget, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), eps, delta, err));
+    tmi_outsider_clear(&s->outsider);
+    s->outsider = outsider;
+    a->has_then = true;
+
+done:
+    tmi_coin_clear(&budget);
+    tmi_coin_clear(&amount);
+    tmi_sums_clear(&first);
+    tmi_sums_clear(&now);
+    tmi_sums_clear(&then);
+    tamis_number_free(eps);
+    tamis_number_free(delta);
     return status;
 }
 

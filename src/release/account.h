@@ -15,6 +15,8 @@ typedef struct tmi_account {
     tamis_charged charged; /* the entry, or the one of the same release before */
     bool has_spending;     /* the account exists */
     tamis_spending spent, left; /* of the account, with this charge */
+    bool has_then;              /* by tmi_account_foresee */
+    tamis_spending then_left;   /* after this release */
 } tmi_account;
 
 /* Opens the ledger and charges what the schedule spends; the schedule's outsider becomes that of the whole account.
@@ -26,6 +28,9 @@ tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, co
 /* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, others as
  * above. */
 tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const char *path, bool again, tamis_error *err);
+
+/* After tmi_account_look: what would be left, and in the schedule the outsider of everything with this release. */
+tamis_status tmi_account_foresee(tmi_account *account, tmi_schedule *schedule, tamis_error *err);
 
 void tmi_account_clear(tmi_account *account);
 

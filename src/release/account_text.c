@@ -72,6 +72,11 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
                         "for with --again.", a->charged.time);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
+    else if (a->has_then) {
+        tmi_text_put(&p, " This release would leave ");
+        put_amount(&p, &a->then_left, false);
+        tmi_text_put(&p, ".");
+    }
     if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);

@@ -288,7 +288,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w
     tmi_json_key(out, "amplification");
     put_amplification(out, s, w);
     tmi_json_key(out, "declared_public");
-    tmi_put_declared(out, s->plan);
+    tmi_put_declared(out, s);
     tmi_json_key(out, "not_covered");
     tmi_put_not_covered(out, s);
     tmi_json_key(out, "files");

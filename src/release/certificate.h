@@ -50,7 +50,4 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *acco
  * Errors   UNABLE, SYSTEM.                                                                                           */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err);
 
-/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks. */
-void tmi_put_declared(tmi_json_out *out, const tamis_plan *plan);
-
 #endif

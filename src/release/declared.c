@@ -1,6 +1,8 @@
 /* What the plan declares public. Nothing checks that it was not chosen by looking at the data, so it is told. */
-#include "release/certificate.h"
 #include "release/promise.h"
+
+#include "base/table.h"
+#include "base/decimal.h"
 
 static void put_words(tmi_json_out *out, tmi_text *words)
 {
@@ -42,8 +44,27 @@ static void put_column(tmi_json_out *out, const tmi_plan_column *column, const t
     put_words(out, &words);
 }
 
-void tmi_put_declared(tmi_json_out *out, const tamis_plan *plan)
+/* The frame, which stands in the certificate by its hash. */
+static void put_frame(tmi_json_out *out, const tmi_schedule *s)
 {
+    const tmi_frame_facts *facts = tmi_frame_of(s);
+    const tmi_plan_design *d = &s->plan->design;
+    tmi_text words;
+    tmi_text_init(&words);
+    for (size_t h = 0; h < facts->count; h++) {
+        const tmi_frame_stratum *f = &facts->strata[h];
+        tmi_text_format(&words, "the frame%s%s: ", d->by ? ", stratum " : "", d->by ? d->strata[h].name : "");
+        tmi_text_rounded(&words, (double)f->units, 0);
+        tmi_text_format(&words, " units with probabilities from %.4g", tmi_number_nearest(f->smallest));
+        if (f->largest) tmi_text_format(&words, " to %.4g", tmi_number_nearest(f->largest));
+        if (f->largest && f->certain > 0) tmi_text_format(&words, ", %lld of them certain to be drawn", (long long)f->certain);
+        put_words(out, &words);
+    }
+}
+
+void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
+{
+    const tamis_plan *plan = s->plan;
     const tmi_plan_design *d = &plan->design;
     tmi_text words;
     tmi_json_open(out, '[');
@@ -56,9 +77,24 @@ void tmi_put_declared(tmi_json_out *out, const tamis_plan *plan)
         tmi_text_number(&words, d->max_weight);
         put_words(out, &words);
     }
-    if (d->frame) tmi_json_put_string(out, "the probabilities of all units of the frame");
+    if (tmi_frame_of(s)) put_frame(out, s);
     if (d->weights_final) tmi_json_put_string(out, "the final weights");
     for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d);
     if (plan->control_count > 0) tmi_json_put_string(out, "the totals that the numbers are calibrated to");
     tmi_json_close(out, ']');
+}
+
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_json *list = NULL;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_put_declared(&out, schedule);
+    if (json.failed || tmi_json_read(&list, json.bytes, json.length, NULL) != TAMIS_OK) text->failed = true;
+    tmi_text_put(text, "\nDeclared public, not checked\n");
+    for (size_t i = 0; list && i < tmi_json_size(list); i++) tmi_text_wrap(text, "  - ", "    ", tmi_json_string(tmi_json_at(list, i)));
+    tmi_json_free(list);
+    tmi_text_clear(&json);
 }

@@ -42,6 +42,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, plan->ledger, false, err));
+    TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
     if (!p->outlooks) {
         status = tmi_fail_memory(err);
@@ -159,10 +160,14 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_put_spending(&out, &preview->account, &preview->account.spent);
     tmi_json_key(&out, "left");
     tmi_put_spending(&out, &preview->account, &preview->account.left);
+    tmi_json_key(&out, "would_leave");
+    tmi_put_spending(&out, &(tmi_account){.has_spending = preview->account.has_then}, &preview->account.then_left);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
     tmi_json_key(&out, "warnings");
     tmi_put_warnings(&out, s);
+    tmi_json_key(&out, "declared_public");
+    tmi_put_declared(&out, s);
     tmi_json_key(&out, "not_covered");
     tmi_put_not_covered(&out, s);
     tmi_json_close(&out, '}');
@@ -247,23 +252,46 @@ static void put_short(tmi_text *text, double x)
     else tmi_text_format(text, "%.6g", x);
 }
 
-static bool same_inequality(tmi_text *words, const tmi_schedule *s, size_t j)
+#define LETTERS 8 /* more kinds of inequality than there are */
+
+/* The inequalities behind the sensitivities, each once. */
+typedef struct inequalities {
+    tmi_text words[LETTERS];
+    size_t count;
+    bool failed;
+} inequalities;
+
+/* Its letter, taken up if it is new. */
+static char letter_of(inequalities *list, const tmi_schedule *s, size_t i)
 {
-    tmi_text other;
-    tmi_text_init(&other);
-    tmi_measurement_inequality(&other, &s->measurements[j], &s->plan->privacy);
-    if (other.failed) words->failed = true;
-    bool same = !other.failed && strcmp(other.bytes, words->bytes) == 0;
-    tmi_text_clear(&other);
-    return same;
+    tmi_text words;
+    size_t k = 0;
+    tmi_text_init(&words);
+    tmi_measurement_inequality(&words, &s->measurements[i], &s->plan->privacy);
+    list->failed = list->failed || words.failed;
+    while (k < list->count && !words.failed && strcmp(list->words[k].bytes, words.bytes) != 0) k++;
+    if (k == list->count && k < LETTERS && !words.failed) list->words[list->count++] = words;
+    else tmi_text_clear(&words);
+    return (char)('a' + k);
+}
+
+static void write_inequalities(tmi_text *text, inequalities *list)
+{
+    if (list->failed) text->failed = true;
+    for (size_t k = 0; k < list->count; k++) {
+        char letter[] = "  a  ";
+        letter[2] = (char)('a' + k);
+        tmi_text_wrap(text, letter, "     ", list->words[k].bytes);
+        tmi_text_clear(&list->words[k]);
+    }
 }
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s)
 {
-    const char *heading[] = {"measured with noise", "cells", "sensitivity", s->gaussian ? "rho" : "epsilon", "noise scale"};
+    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "noise scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    inequalities list = {.count = 0};
     tmi_text_table table;
-    tmi_text words;
     tmi_table_init(&table, 5, align);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < s->measurement_count; i++) {
@@ -277,6 +305,7 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
             tmi_text_rounded(&cells[1], (double)(m->cells / m->law_count), 0);
             double unit = tmi_measurement_unit(m, &s->sampling, h);
             put_short(&cells[2], unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
+            tmi_text_format(&cells[2], " %c", letter_of(&list, s, i));
             put_short(&cells[3], tmi_number_nearest(m->part));
             put_short(&cells[4], unit * tmi_number_nearest(m->laws[h].scale));
             add_row(&table, cells, 5);
@@ -284,15 +313,7 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
-    for (size_t i = 0; i < s->measurement_count; i++) {
-        tmi_text_init(&words);
-        tmi_measurement_inequality(&words, &s->measurements[i], &s->plan->privacy);
-        bool told = false;
-        for (size_t j = 0; j < i && !words.failed; j++) told = told || same_inequality(&words, s, j);
-        if (words.failed) text->failed = true;
-        else if (!told) tmi_text_wrap(text, "  ", "    ", words.bytes);
-        tmi_text_clear(&words);
-    }
+    write_inequalities(text, &list);
     tmi_text_wrap(text, "  ", "  ", "Sensitivity and scale are in the units of the data. Squares, and what is called spread, serve "
                   "the sampling errors.");
 }
@@ -313,6 +334,7 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
         tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, false);
+    tmi_write_declared(&t, s);
     tmi_write_account(&t, s, &preview->account);
     return tmi_text_take(text, &t, err);
 }

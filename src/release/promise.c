@@ -352,6 +352,26 @@ void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
                     schedule->gaussian ? "Gaussian" : "Laplace");
 }
 
+#define MOST_PARTS 12 /* told to people; the JSON has all */
+
+/* Each stratum, and units that are always drawn. */
+static void put_apart(tmi_text *p, const tmi_schedule *schedule)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    tmi_text_put(p, " Apart: ");
+    for (size_t i = 0; i < outsider->part_count && i < MOST_PARTS; i++) {
+        const tmi_outsider_part *part = &outsider->parts[i];
+        const char *stratum = schedule->plan->design.strata[part->stratum].name;
+        char epsilon[TMI_DECIMAL];
+        tamis_decimal_up(epsilon, part->epsilon.upper, 4);
+        tmi_text_put(p, i ? "; " : "");
+        tmi_text_put(p, stratum ? stratum : part->take_all ? "units that are always drawn" : "the others");
+        tmi_text_format(p, "%s epsilon %s", stratum && part->take_all ? ", always drawn:" : ":", epsilon);
+    }
+    if (outsider->part_count > MOST_PARTS) tmi_text_format(p, "; and %zu more", outsider->part_count - MOST_PARTS);
+    tmi_text_put(p, ".");
+}
+
 void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
 {
     const tmi_outsider *outsider = &schedule->outsider;
@@ -364,8 +384,9 @@ void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
     tamis_decimal_up(delta, outsider->delta.upper, 4);
     tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
                     "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
-                    "first and amplified once.", epsilon, delta, schedule->plan->privacy.unit,
-                    tamis_level_name(schedule->plan->privacy.setting->protect));
+                    "first and amplified once (theorem: %s).", epsilon, delta, schedule->plan->privacy.unit,
+                    tamis_level_name(schedule->plan->privacy.setting->protect), outsider->theorem);
+    if (outsider->part_count > 1) put_apart(p, schedule);
 }
 
 static void write_paragraph(tmi_text *text, const tmi_schedule *schedule, void (*put)(tmi_text *, const tmi_schedule *))

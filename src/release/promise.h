@@ -55,4 +55,8 @@ void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
+/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people. */
+void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule);
+
 #endif

@@ -73,11 +73,6 @@ static void put_items(tmi_text *html, void (*put)(tmi_json_out *, const tmi_sche
     tmi_text_clear(&text);
 }
 
-static void put_declared(tmi_json_out *out, const tmi_schedule *s)
-{
-    tmi_put_declared(out, s->plan);
-}
-
 /* ---- results ---- */
 
 /* The ends that the plots of a statistic share. */
@@ -233,7 +228,7 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_text_put(&html, "<h2>What is not covered</h2>\n<ul>\n");
     put_items(&html, tmi_put_not_covered, s, "<li>", "</li>\n");
     tmi_text_put(&html, "</ul>\n<h2>Declared public, not checked</h2>\n<ul>\n");
-    put_items(&html, put_declared, s, "<li>", "</li>\n");
+    put_items(&html, tmi_put_declared, s, "<li>", "</li>\n");
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);

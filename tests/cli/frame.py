@@ -183,6 +183,26 @@ def strata_of_a_frame_have_a_number_each():
         is_epsilon(part["epsilon"], amplified({"a": 0.86, "b": 0.88}[part["stratum"]]))
 
 
+@case
+def check_foresees_the_whole_account():
+    """After one release of epsilon 1, another one would leave 1 of 3, and an outsider with the two together."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = write(folder, setting=SECRET, loss="epsilon: 1", budget="{epsilon: 3}")
+        first = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
+        assert first["would_leave"]["epsilon"] == {"lower": 2, "upper": 2} and first["spent"] is None
+        release(folder)
+        plan = folder / "plan.yaml"
+        plan.write_text(plan.read_text().replace("statistics:\n", "statistics:\n  - {total: x, where: {x: {from: 5}}}\n"))
+        second = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
+        assert second["would_leave"]["epsilon"] == {"lower": 1, "upper": 1} and second["left"]["epsilon"]["lower"] == 2
+        is_epsilon(first["guarantee"]["outsider"]["epsilon"], amplified(0.88))
+        is_epsilon(second["guarantee"]["outsider"]["epsilon"], amplified(0.88, 2))
+        assert "the frame: 40 units with probabilities from 0.1 to 0.88" in second["declared_public"]
+        told = tamis("check", "plan.yaml", cwd=folder).stdout
+        assert "This release would leave epsilon 1." in told and "Declared public, not checked\n" in told, told
+        assert "(theorem: poisson)" in " ".join(told.split())
+
+
 def clusters(q, distance, eps=1):
     """P = q A + (1 - q) B against Q = q A' + (1 - q) B; A and A' are an eps apart, B and each of them distance eps: B is at least
     e^(-distance eps) A, and where A = e^eps A' that is e^(-(distance - 1) eps) A'."""
