@@ -131,16 +131,25 @@ static void put_groups(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     tmi_json_close(out, ']');
 }
 
+static void put_key(tmi_json_out *out, const unsigned char *bytes)
+{
+    char key[2 * TMI_KEY_BYTES + 1];
+    tmi_json_key(out, "key");
+    if (!bytes) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_hex(key, bytes, TMI_KEY_BYTES);
+    tmi_json_put_string(out, key);
+    tmi_wipe(key, sizeof key);
+}
+
 static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
-    char key[2 * TMI_SCATTER_KEY + 1];
-    tmi_hex(key, column->key, TMI_SCATTER_KEY);
     put_place(out, "of", layout, column->of);
     put_place(out, "stratum", layout, column->stratum);
     put_integer(out, "codes", (int64_t)column->value_count);
-    tmi_json_key(out, "key");
-    tmi_json_put_string(out, key);
-    tmi_wipe(key, sizeof key);
+    put_key(out, column->key);
 }
 
 static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
@@ -233,6 +242,7 @@ static void put_tables(tmi_json_out *out, const tmi_layout *layout)
     tmi_json_close(out, ']');
     put_place(out, "unit", layout, request->unit);
     put_integer(out, "rows_per_unit", request->unit ? request->rows_per_unit : 0);
+    put_key(out, request->unit ? request->key : NULL);
 }
 
 /* Ends the question and asks it. The answer is an object; what fails is told without the caller's own words, which may

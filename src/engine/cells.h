@@ -45,9 +45,6 @@ void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column);
 /* The distinct columns of a request in the order of their first use (table by table: `by`, then the measures' factors,
  * present, where), each after those that it is made of, the unit last. A column stands for itself by its address.
  *
- * The rows of a unit are ordered by the points and codes of the TMI_NUMBER, TMI_CATEGORY, TMI_GROUPS and TMI_SCATTER columns
- * of this list, the first one that differs deciding; what is missing comes before all else.
- *
  * INVALID if the request breaks its contract: see tmi_request in engine.h. */
 typedef struct tmi_layout {
     const tmi_request *request; /* NULL: columns alone */

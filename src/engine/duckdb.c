@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "engine/duckdb_functions.h"
 #include "engine/duckdb_inventory.h"
 #include "engine/duckdb_source.h"
@@ -67,25 +68,39 @@ static void write_values(tmi_text *sql, const tmi_layout *layout, bool with_name
     }
 }
 
-/* The rows of a unit that count: the first ones in the order of tmi_layout, in which a missing point is the smallest
- * integer already and a missing code must be made so. */
+/* The place of a row among those of its unit; rows of a unit that has no more than may count need none. A missing point is the
+ * smallest integer here, a missing code one more than the largest. */
+static void write_place(tmi_text *sql, const tmi_layout *layout)
+{
+    const tmi_request *request = layout->request;
+    char key[2 * TMI_KEY_BYTES + 1];
+    tmi_hex(key, request->key, TMI_KEY_BYTES);
+    tmi_text_format(sql, "CASE WHEN n > %lld THEN sha256('%s' || sha256(u)", (long long)request->rows_per_unit, key);
+    tmi_wipe(key, sizeof key);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (!tmi_is_given(column)) continue;
+        const long long missing = tmi_has_points(column) ? -INT64_MAX : (long long)column->value_count;
+        tmi_text_format(sql, " || CASE WHEN v%zu %s %lld THEN ',' ELSE ',' || v%zu END", c, tmi_has_points(column) ? "<" : "=", missing, c);
+    }
+    tmi_text_put(sql, " || ',' || copy) END");
+}
+
+/* The rows of a unit that count: see tmi_request. */
 static void write_kept_rows(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
 {
-    tmi_text_put(sql, "SELECT * FROM (SELECT ");
+    tmi_text_put(sql, "SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY u) AS n, row_number() OVER (PARTITION BY u");
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
+    tmi_text_put(sql, ") AS copy FROM (SELECT ");
     tmi_duckdb_write_label(sql, tmi_layout_index(layout, layout->request->unit));
     tmi_text_put(sql, " AS u, ");
     write_values(sql, layout, true);
     tmi_text_put(sql, " FROM (");
     tmi_text_put(sql, source->bytes);
-    tmi_text_put(sql, ")) WHERE u <> '' QUALIFY row_number() OVER (PARTITION BY u ORDER BY ");
-    for (size_t c = 0; c < layout->column_count; c++) {
-        const tmi_column *column = layout->columns[c];
-        if (column->kind == TMI_NUMBER)
-            tmi_text_format(sql, "v%zu, ", c);
-        else if (tmi_is_given(column))
-            tmi_text_format(sql, "CASE v%zu WHEN %zu THEN -1 ELSE v%zu END, ", c, column->value_count, c);
-    }
-    tmi_text_format(sql, "1) <= %lld", (long long)layout->request->rows_per_unit);
+    tmi_text_put(sql, ")) WHERE u <> '') QUALIFY row_number() OVER (PARTITION BY u ORDER BY ");
+    write_place(sql, layout);
+    tmi_text_format(sql, ") <= %lld", (long long)layout->request->rows_per_unit);
 }
 
 static void write_query(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)

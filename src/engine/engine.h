@@ -55,7 +55,7 @@ typedef struct tmi_source {
  * TMI_SCATTER    category, never missing: a keyed hash of the row's label `of` in its `stratum`, a label here. H is SHA-256,
  *                the code the first byte of H(key, H(stratum), H(of)), without H(stratum) if there is no stratum, modulo
  *                value_count; a missing label is the empty text. It depends on the row alone.                          */
-#define TMI_SCATTER_KEY 32
+#define TMI_KEY_BYTES 32 /* of a SCATTER column, and of a request with a unit */
 
 typedef enum tmi_column_kind {
     TMI_NUMBER,
@@ -105,7 +105,7 @@ struct tmi_column {
     const tmi_column *stratum;       /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
     const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
     const int64_t *cluster_counts;   /* GROUPS: the length of each list */
-    const unsigned char *key;        /* SCATTER: TMI_SCATTER_KEY bytes */
+    const unsigned char *key;        /* SCATTER: TMI_KEY_BYTES bytes */
 };
 
 static inline bool tmi_has_points(const tmi_column *column)
@@ -167,14 +167,26 @@ typedef struct tmi_table {
     size_t measure_count;
 } tmi_table;
 
-/* With `unit`, a label, at most rows_per_unit rows of a unit count: the first in the order of tmi_layout (engine/cells.h),
- * which looks at nothing but the row's own points and codes, so they are the same on every engine. Rows without a unit
- * do not count. */
+/* With `unit`, a label, at most rows_per_unit rows of a unit count; rows without a unit do not. Of more rows, those count that
+ * come first in the order of SHA-256 of the text
+ *
+ *     KEY UNIT,value,...,value,copy
+ *
+ * (without the blank): the key and the SHA-256 of the trimmed unit in lower-case hexadecimal digits; the points and codes of the
+ * row, those of tmi_is_given in the order of tmi_layout (engine/cells.h), in decimal digits, a missing one empty; and 1 for the
+ * first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same to every sum, so it does
+ * not matter which of them is the first.
+ *
+ * Whatever the key is, what a unit keeps depends on the key and on the rows of this unit alone: another unit that is changed, added
+ * or taken away leaves it as it is. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * rows_per_unit rows. The key is drawn before a row is read; then a guarantee that holds for every key holds. Without a
+ * key the order would favour some contents: here each row of a unit has the same chance. All engines keep the same rows. */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
     const tmi_column *unit; /* NULL: every row counts */
     int64_t rows_per_unit;
+    const unsigned char *key; /* TMI_KEY_BYTES of them, with `unit` */
 } tmi_request;
 
 /* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */

@@ -44,6 +44,12 @@ int64_t tmi_labels_count(const tmi_labels *labels)
     return (int64_t)labels->count;
 }
 
+tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number)
+{
+    const label *l = &labels->list[number];
+    return (tmi_cell){labels->texts + l->start, l->length};
+}
+
 void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels)
 {
     memset(counts, 0, count * sizeof *counts);

@@ -21,6 +21,9 @@ int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text
 
 int64_t tmi_labels_count(const tmi_labels *labels);
 
+/* The text of label `number`, which is there; good until the next one is added. */
+tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number);
+
 /* counts[s] for the strata 0 to count - 1. */
 void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels);
 

@@ -224,8 +224,8 @@ done:
 static tamis_status add_unit(tmi_layout *layout, const tmi_request *request, tamis_error *err)
 {
     if (!request->unit) return TAMIS_OK;
-    if (request->unit->kind != TMI_LABEL || request->rows_per_unit < 1)
-        return tmi_fail(err, TAMIS_INVALID, "the unit is no label, or rows_per_unit is below 1");
+    if (request->unit->kind != TMI_LABEL || request->rows_per_unit < 1 || !request->key)
+        return tmi_fail(err, TAMIS_INVALID, "the unit is no label, or it has no key, or rows_per_unit is below 1");
     return add_column(layout, request->unit, 0, err);
 }
 

@@ -383,8 +383,8 @@ static void put_hash(tmi_text *sql, size_t c)
 static void put_scatter(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
-    char key[2 * TMI_SCATTER_KEY + 1];
-    tmi_hex(key, column->key, TMI_SCATTER_KEY);
+    char key[2 * TMI_KEY_BYTES + 1];
+    tmi_hex(key, column->key, TMI_KEY_BYTES);
     tmi_text_format(sql, ", get_byte(sha256(decode('%s', 'hex') || ", key);
     tmi_wipe(key, sizeof key);
     if (column->stratum) {
@@ -447,14 +447,27 @@ static size_t depth_of(const tmi_column *column)
     return depth + (column->kind == TMI_INDICATOR);
 }
 
+/* The rows of units that count: see tmi_request. Rows of a unit that has no more than may count need no place. */
 static void put_unit(tmi_text *sql, const tmi_layout *layout, size_t *step)
 {
     const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    char key[2 * TMI_KEY_BYTES + 1];
     begin_step(sql, ++*step);
-    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY ", unit);
+    tmi_text_format(sql, ", count(*) OVER (PARTITION BY t%zu) AS n, row_number() OVER (PARTITION BY t%zu", unit, unit);
     for (size_t c = 0; c < layout->column_count; c++)
-        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, "v%zu NULLS FIRST, ", c);
-    tmi_text_format(sql, "one) AS place FROM s%zu WHERE t%zu <> '')", *step - 1, unit);
+        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
+    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu <> '')", *step - 1, unit);
+    begin_step(sql, ++*step);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY CASE WHEN n > ", unit);
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
+    tmi_text_format(sql, " THEN sha256(decode('%s' || encode(", key);
+    tmi_wipe(key, sizeof key);
+    put_hash(sql, unit);
+    tmi_text_put(sql, ", 'hex')");
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, " || ',' || coalesce(v%zu::text, '')", c);
+    tmi_text_format(sql, " || ',' || copy, 'escape')) END) AS place FROM s%zu)", *step - 1);
     ++*step;
     tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", *step, *step - 1);
     tmi_sql_integer(sql, layout->request->rows_per_unit);

@@ -138,7 +138,6 @@ typedef struct worker {
     size_t part, parts;
     tmi_cells *cells;
     tmi_units *units;   /* if a unit's rows are bounded: there is then one worker */
-    tmi_labels *labels; /* the units */
     tmi_raw_piece piece;
     const double **numbers; /* of a piece, one a column of the layout */
     watch *watch;
@@ -149,9 +148,7 @@ typedef struct worker {
 static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t unit;
-        tamis_status status = tmi_labels_add(&unit, w->labels, 0, labels[i], err);
-        if (status == TAMIS_OK && unit != TMI_NO_LABEL) status = tmi_units_add(w->units, unit, w->piece.columns, i, err);
+        tamis_status status = tmi_units_add(w->units, labels[i], w->piece.columns, i, err);
         if (status != TAMIS_OK) return status;
     }
     return TAMIS_OK;
@@ -201,12 +198,9 @@ static tamis_status make_worker(worker *w, tamis_error *err)
 {
     const tmi_layout *layout = &w->reading->layout;
     w->cells = tmi_cells_new(layout);
-    if (layout->request->unit) {
-        w->units = tmi_units_new(layout);
-        w->labels = tmi_labels_new();
-    }
+    if (layout->request->unit) w->units = tmi_units_new(layout);
     w->numbers = tmi_alloc(layout->column_count, sizeof *w->numbers);
-    if (!w->cells || !w->numbers || (layout->request->unit && (!w->units || !w->labels))) return tmi_fail_memory(err);
+    if (!w->cells || !w->numbers || (layout->request->unit && !w->units)) return tmi_fail_memory(err);
     return tmi_raw_piece_make(&w->piece, w->reading, err);
 }
 
@@ -214,7 +208,6 @@ static void clear_worker(worker *w)
 {
     tmi_cells_free(w->cells);
     tmi_units_free(w->units);
-    tmi_labels_free(w->labels);
     tmi_free(w->numbers);
     if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
 }

@@ -11,8 +11,8 @@ static tmi_cell text_of(tmi_cell cell)
 
 static int32_t code_of(const tmi_cell *stratum, tmi_cell label, const tmi_column *column)
 {
-    unsigned char parts[TMI_SCATTER_KEY + 2 * TMI_SHA256_BYTES], hash[TMI_SHA256_BYTES], *end = parts + TMI_SCATTER_KEY;
-    memcpy(parts, column->key, TMI_SCATTER_KEY);
+    unsigned char parts[TMI_KEY_BYTES + 2 * TMI_SHA256_BYTES], hash[TMI_SHA256_BYTES], *end = parts + TMI_KEY_BYTES;
+    memcpy(parts, column->key, TMI_KEY_BYTES);
     if (stratum) {
         tmi_sha256(end, stratum->bytes, stratum->length);
         end += TMI_SHA256_BYTES;

@@ -1,25 +1,30 @@
-/* A kept row is a list of integers that compare as the order says: points as they are, for a missing one is the smallest
- * integer, and codes with -1 for a missing one. The rows of a unit are chained, the last in the order first.         */
+/* A row is a list of integers: points, of which a missing one is the smallest integer, and codes with -1 for a missing one. The
+ * rows of a unit are chained. They are all kept until the last one was read: which of them count depends on how many
+ * there are, and on how many are alike.                                                                              */
 #include "engine/units.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sha256.h"
 #include "engine/addends.h"
+#include "engine/labels.h"
 
 #define NONE SIZE_MAX
 
 struct tmi_units {
     const tmi_layout *layout;
+    tmi_labels *labels;
     size_t *given; /* columns of the layout that rows are made of */
     size_t width;
     int64_t *rows; /* `width` integers each */
-    size_t *next;  /* of each row, NONE: it is the first in the order */
+    size_t *next;  /* row of the same unit, NONE: no more */
     size_t row_count, row_room;
-    size_t *last; /* of each unit */
-    int64_t *kept;
+    size_t *first; /* row of each unit */
+    size_t *counts; /* rows of each unit */
     size_t unit_count, unit_room;
-    int64_t *fresh; /* the row at hand */
 };
 
 tmi_units *tmi_units_new(const tmi_layout *layout)
@@ -27,9 +32,9 @@ tmi_units *tmi_units_new(const tmi_layout *layout)
     tmi_units *units = tmi_alloc(1, sizeof *units);
     if (!units) return NULL;
     units->layout = layout;
+    units->labels = tmi_labels_new();
     units->given = tmi_alloc(layout->column_count, sizeof *units->given);
-    units->fresh = tmi_alloc(layout->column_count, sizeof *units->fresh);
-    if (!units->given || !units->fresh) {
+    if (!units->labels || !units->given) {
         tmi_units_free(units);
         return NULL;
     }
@@ -42,13 +47,12 @@ void tmi_units_free(tmi_units *units)
 {
     if (!units) return;
     if (units->rows) tmi_wipe(units->rows, units->row_room * units->width * sizeof *units->rows);
-    if (units->fresh) tmi_wipe(units->fresh, units->width * sizeof *units->fresh);
+    tmi_labels_free(units->labels);
     tmi_free(units->given);
-    tmi_free(units->fresh);
     tmi_free(units->rows);
     tmi_free(units->next);
-    tmi_free(units->last);
-    tmi_free(units->kept);
+    tmi_free(units->first);
+    tmi_free(units->counts);
     tmi_free(units);
 }
 
@@ -56,16 +60,16 @@ static bool make_unit(tmi_units *units, size_t unit)
 {
     if (unit >= units->unit_room) {
         const size_t room = 2 * unit + 64;
-        size_t *last = tmi_realloc(units->last, room, sizeof *last);
-        if (last) units->last = last;
-        int64_t *kept = tmi_realloc(units->kept, room, sizeof *kept);
-        if (kept) units->kept = kept;
-        if (!last || !kept) return false;
+        size_t *first = tmi_realloc(units->first, room, sizeof *first);
+        if (first) units->first = first;
+        size_t *counts = tmi_realloc(units->counts, room, sizeof *counts);
+        if (counts) units->counts = counts;
+        if (!first || !counts) return false;
         units->unit_room = room;
     }
     for (; units->unit_count <= unit; units->unit_count++) {
-        units->last[units->unit_count] = NONE;
-        units->kept[units->unit_count] = 0;
+        units->first[units->unit_count] = NONE;
+        units->counts[units->unit_count] = 0;
     }
     return true;
 }
@@ -84,13 +88,6 @@ static bool make_row(tmi_units *units)
     return true;
 }
 
-static int compare(const int64_t *a, const int64_t *b, size_t width)
-{
-    for (size_t i = 0; i < width; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
 static int64_t value_of(const tmi_column *column, const void *values, size_t i)
 {
     if (tmi_has_points(column)) return ((const int64_t *)values)[i];
@@ -98,55 +95,126 @@ static int64_t value_of(const tmi_column *column, const void *values, size_t i)
     return code == (int32_t)column->value_count ? -1 : code;
 }
 
-tamis_status tmi_units_add(tmi_units *units, int64_t unit, const void *const *columns, size_t i, tamis_error *err)
+tamis_status tmi_units_add(tmi_units *units, tmi_cell unit, const void *const *columns, size_t i, tamis_error *err)
 {
-    const size_t width = units->width, u = (size_t)unit;
+    int64_t number;
+    tamis_status status = tmi_labels_add(&number, units->labels, 0, unit, err);
+    if (status != TAMIS_OK || number == TMI_NO_LABEL) return status;
+    const size_t width = units->width, u = (size_t)number;
     if (!make_unit(units, u) || !make_row(units)) return tmi_fail_memory(err);
     for (size_t w = 0; w < width; w++)
-        units->fresh[w] = value_of(units->layout->columns[units->given[w]], columns[units->given[w]], i);
-    size_t row = units->row_count;
-    if (units->kept[u] == units->layout->request->rows_per_unit) { /* the last one of the unit may have to go */
-        row = units->last[u];
-        if (compare(units->fresh, units->rows + row * width, width) >= 0) return TAMIS_OK;
-        units->last[u] = units->next[row];
-    } else {
-        units->kept[u]++;
-        units->row_count++;
-    }
-    size_t *link = &units->last[u];
-    while (*link != NONE && compare(units->fresh, units->rows + *link * width, width) < 0) link = &units->next[*link];
-    memcpy(units->rows + row * width, units->fresh, width * sizeof *units->fresh);
-    units->next[row] = *link;
-    *link = row;
+        units->rows[units->row_count * width + w] = value_of(units->layout->columns[units->given[w]], columns[units->given[w]], i);
+    units->next[units->row_count] = units->first[u];
+    units->first[u] = units->row_count++;
+    units->counts[u]++;
     return TAMIS_OK;
+}
+
+/* ---- which rows count ---- */
+
+typedef struct candidate {
+    const int64_t *row;
+    size_t width;
+    unsigned char hash[TMI_SHA256_BYTES];
+} candidate;
+
+/* The order does not matter, but rows that are alike stand together. */
+static int compare_rows(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return x->width > 0 ? memcmp(x->row, y->row, x->width * sizeof *x->row) : 0;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return memcmp(((const candidate *)a)->hash, ((const candidate *)b)->hash, TMI_SHA256_BYTES);
+}
+
+#define DIGITS 21 /* of an integer with its sign, and a comma */
+
+/* Sorts the rows of a unit into their order. `text` has room for what is hashed. */
+static void arrange(candidate *list, size_t count, char *text, const tmi_units *units, tmi_cell label)
+{
+    size_t copy = 0;
+    tmi_hex(text, units->layout->request->key, TMI_KEY_BYTES);
+    tmi_sha256_text(text + 2 * TMI_KEY_BYTES, label.bytes, label.length);
+    char *const values = text + 2 * TMI_KEY_BYTES + 2 * TMI_SHA256_BYTES;
+    qsort(list, count, sizeof *list, compare_rows);
+    for (size_t i = 0; i < count; i++) {
+        char *at = values;
+        copy = i > 0 && compare_rows(&list[i - 1], &list[i]) == 0 ? copy + 1 : 1;
+        for (size_t w = 0; w < units->width; w++) {
+            const int64_t value = list[i].row[w];
+            const bool has_points = tmi_has_points(units->layout->columns[units->given[w]]);
+            at += value == (has_points ? TMI_NO_POINT : -1) ? sprintf(at, ",") : sprintf(at, ",%lld", (long long)value);
+        }
+        at += sprintf(at, ",%zu", copy);
+        tmi_sha256(list[i].hash, text, (size_t)(at - text));
+    }
+    qsort(list, count, sizeof *list, compare_hashes);
+}
+
+/* ---- giving ---- */
+
+typedef struct block {
+    tmi_cells *cells;
+    int64_t *room;
+    const void **columns;
+    size_t count;
+} block;
+
+static tamis_status give_block(block *b, tamis_error *err)
+{
+    const size_t n = b->count;
+    b->count = 0;
+    return n > 0 ? tmi_cells_add(b->cells, b->columns, n, err) : TAMIS_OK;
+}
+
+static tamis_status give_row(block *b, const int64_t *row, const tmi_units *units, tamis_error *err)
+{
+    for (size_t w = 0; w < units->width; w++) {
+        const tmi_column *column = units->layout->columns[units->given[w]];
+        int64_t *points = b->room + w * TMI_BLOCK;
+        int32_t *codes = (int32_t *)(void *)points;
+        if (tmi_has_points(column))
+            points[b->count] = row[w];
+        else
+            codes[b->count] = row[w] < 0 ? (int32_t)column->value_count : (int32_t)row[w];
+    }
+    return ++b->count == TMI_BLOCK ? give_block(b, err) : TAMIS_OK;
+}
+
+static tamis_status give_unit(block *b, size_t u, candidate *list, char *text, const tmi_units *units, tamis_error *err)
+{
+    size_t count = 0;
+    const size_t most = (size_t)units->layout->request->rows_per_unit, kept = units->counts[u] < most ? units->counts[u] : most;
+    tamis_status status = TAMIS_OK;
+    for (size_t r = units->first[u]; r != NONE; r = units->next[r])
+        list[count++] = (candidate){.row = units->rows + r * units->width, .width = units->width};
+    if (count > kept) arrange(list, count, text, units, tmi_labels_text(units->labels, (int64_t)u));
+    for (size_t i = 0; status == TAMIS_OK && i < kept; i++) status = give_row(b, list[i].row, units, err);
+    return status;
 }
 
 tamis_status tmi_units_give(const tmi_units *units, tmi_cells *cells, tamis_error *err)
 {
-    const tmi_layout *layout = units->layout;
-    const size_t size = layout->column_count * TMI_BLOCK;
-    int64_t *room = tmi_alloc(size, sizeof *room);
-    const void **columns = tmi_alloc(layout->column_count, sizeof *columns);
-    tamis_status status = room && columns ? TAMIS_OK : tmi_fail_memory(err);
-    for (size_t start = 0; status == TAMIS_OK && start < units->row_count; start += TMI_BLOCK) {
-        const size_t n = units->row_count - start < TMI_BLOCK ? units->row_count - start : TMI_BLOCK;
-        for (size_t w = 0; w < units->width; w++) {
-            const tmi_column *column = layout->columns[units->given[w]];
-            int64_t *points = room + w * TMI_BLOCK;
-            int32_t *codes = (int32_t *)(void *)points;
-            columns[units->given[w]] = points;
-            for (size_t i = 0; i < n; i++) {
-                const int64_t value = units->rows[(start + i) * units->width + w];
-                if (tmi_has_points(column))
-                    points[i] = value;
-                else
-                    codes[i] = value < 0 ? (int32_t)column->value_count : (int32_t)value;
-            }
-        }
-        status = tmi_cells_add(cells, columns, n, err);
-    }
-    if (room) tmi_wipe(room, size * sizeof *room);
-    tmi_free(room);
-    tmi_free(columns);
+    const size_t text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS;
+    size_t most = 0;
+    for (size_t u = 0; u < units->unit_count; u++) most = units->counts[u] > most ? units->counts[u] : most;
+    block b = {.cells = cells, .room = tmi_alloc(units->width * TMI_BLOCK, sizeof *b.room),
+               .columns = tmi_alloc(units->layout->column_count, sizeof *b.columns)};
+    candidate *list = tmi_alloc(most, sizeof *list);
+    char *text = tmi_alloc(text_size, 1);
+    tamis_status status = b.room && b.columns && list && text ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t w = 0; status == TAMIS_OK && w < units->width; w++) b.columns[units->given[w]] = b.room + w * TMI_BLOCK;
+    for (size_t u = 0; status == TAMIS_OK && u < units->unit_count; u++) status = give_unit(&b, u, list, text, units, err);
+    if (status == TAMIS_OK) status = give_block(&b, err);
+    if (b.room) tmi_wipe(b.room, units->width * TMI_BLOCK * sizeof *b.room);
+    if (list) tmi_wipe(list, most * sizeof *list);
+    if (text) tmi_wipe(text, text_size);
+    tmi_free(b.room);
+    tmi_free(b.columns);
+    tmi_free(list);
+    tmi_free(text);
     return status;
 }

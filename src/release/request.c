@@ -24,6 +24,7 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->frame_points);
     tmi_columns_clear(&a->columns);
     tmi_variance_groups_clear(&a->groups);
+    tmi_wipe(a->key, sizeof a->key);
     *a = (tmi_asking){0};
 }
 
@@ -175,7 +176,7 @@ static void fill_tables(tmi_asking *a, const tmi_schedule *schedule)
         }
         measures_used += table->measure_count;
     }
-    a->request = (tmi_request){a->tables, a->table_count, a->unit, schedule->plan->privacy.rows_per_unit};
+    a->request = (tmi_request){a->tables, a->table_count, a->unit, schedule->plan->privacy.rows_per_unit, a->key};
 }
 
 static tamis_status check_size(const tmi_asking *a, tamis_error *err)
@@ -210,6 +211,13 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
 
 done:
     if (status != TAMIS_OK) tmi_asking_clear(a);
+    return status;
+}
+
+tamis_status tmi_asking_draw(tmi_asking *a, tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status = tmi_variance_groups_draw(&a->groups, rng, err);
+    if (status == TAMIS_OK && a->unit) status = tmi_draw_key(a->key, rng, err);
     return status;
 }
 

@@ -26,6 +26,7 @@ typedef struct tmi_asking {
     tmi_measure *measures; /* of all tables */
     const tmi_column **by; /* of all tables */
     tmi_slot *slots;       /* one a measurement */
+    unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
     tmi_request request;
     tmi_int128 **answers;  /* one block a table; NULL before tmi_asking_make_room */
 } tmi_asking;
@@ -33,9 +34,12 @@ typedef struct tmi_asking {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 
+/* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
+tamis_status tmi_asking_draw(tmi_asking *asking, tamis_rng *rng, tamis_error *err);
+
 /* Room for the answers. */
 tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
-/* Wipes the answers and frees. */
+/* Wipes answers and keys and frees. */
 void tmi_asking_clear(tmi_asking *asking);
 
 /* The true integer of a cell. Secret until noise is added. */

@@ -67,13 +67,13 @@ static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool ga
     return status;
 }
 
-/* Which clusters are added up together, and the noise of all measurements, one block each. */
-static tamis_status draw(int64_t **noise, tmi_variance_groups *groups, const tmi_schedule *schedule, tamis_error *err)
+/* What the engine's question leaves to chance, and the noise of all measurements, one block each. */
+static tamis_status draw(int64_t **noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
 {
     tamis_rng *rng = NULL;
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tmi_variance_groups_draw(groups, rng, err));
+    TMI_TRY(tmi_asking_draw(asking, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
         noise[i] = tmi_alloc(m->cells, sizeof **noise);
@@ -124,7 +124,7 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
     int64_t **noise = tmi_alloc(s->measurement_count, sizeof *noise);
     if (!noise) return tmi_fail_memory(err);
     TMI_TRY(tmi_asking_make_room(asking, err));
-    TMI_TRY(draw(noise, &asking->groups, s, err));
+    TMI_TRY(draw(noise, asking, s, err));
     TMI_TRY(go_on(run, -1, 0, err));
     if (asking->table_count > 0)
         TMI_TRY(after_charge(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err), err));

@@ -114,6 +114,19 @@ static tamis_status draw_stratum(int32_t *cell_of, size_t count, const plan *p, 
     return status;
 }
 
+tamis_status tmi_draw_key(unsigned char key[TMI_KEY_BYTES], tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < TMI_KEY_BYTES; i++) {
+        uint64_t byte;
+        TMI_TRY(tamis_uniform(&byte, 256, rng, err));
+        key[i] = (unsigned char)byte;
+    }
+
+done:
+    return status;
+}
+
 tamis_status tmi_variance_groups_draw(tmi_variance_groups *g, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -122,11 +135,7 @@ tamis_status tmi_variance_groups_draw(tmi_variance_groups *g, tamis_rng *rng, ta
         plan p = plan_of(g, l.slots, l.own, h);
         TMI_TRY(draw_stratum(g->cell_of[h], (size_t)g->cluster_counts[h], &p, rng, err));
     }
-    for (size_t i = 0; g->scattered && i < sizeof g->key; i++) {
-        uint64_t byte;
-        TMI_TRY(tamis_uniform(&byte, 256, rng, err));
-        g->key[i] = (unsigned char)byte;
-    }
+    if (g->scattered) TMI_TRY(tmi_draw_key(g->key, rng, err));
 
 done:
     return status;

@@ -28,12 +28,15 @@ typedef struct tmi_variance_groups {
     int64_t *cluster_counts; /* one a stratum: the length of its list */
     int32_t **cell_of;       /* one list a stratum: the unit of the cluster of each rank */
     bool scattered;          /* by a hash; then there are no lists */
-    unsigned char key[TMI_SCATTER_KEY];
+    unsigned char key[TMI_KEY_BYTES];
 } tmi_variance_groups;
 
 /* Everything but who goes where: all lists, or the key, are 0. Empty if the design is not clustered. */
 tamis_status tmi_variance_groups_make(tmi_variance_groups *groups, const tmi_sampling *sampling, tamis_error *err);
 void tmi_variance_groups_clear(tmi_variance_groups *groups);
+
+/* A key of an engine's hashes. */
+tamis_status tmi_draw_key(unsigned char key[TMI_KEY_BYTES], tamis_rng *rng, tamis_error *err);
 
 tamis_status tmi_variance_groups_draw(tmi_variance_groups *groups, tamis_rng *rng, tamis_error *err);
 

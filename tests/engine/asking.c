@@ -18,7 +18,8 @@ static const tmi_column g = {.name = "stype", .kind = TMI_CATEGORY, .values = va
 static const tmi_column *const by[] = {&g};
 static const tmi_measure measures[] = {{.factors = {{&x, 3}}, .factor_count = 1, .shift = 1, .low = -5, .high = 4000}};
 static const tmi_table tables[] = {{by, 1, measures, 1}};
-static const tmi_request request = {.tables = tables, .table_count = 1, .unit = &id, .rows_per_unit = 2};
+static const unsigned char order_key[TMI_KEY_BYTES] = {[0] = 0x0b, [31] = 7};
+static const tmi_request request = {.tables = tables, .table_count = 1, .unit = &id, .rows_per_unit = 2, .key = order_key};
 
 /* The same stands in docs/engines.md. */
 static const char question[] =
@@ -28,7 +29,7 @@ static const char question[] =
     "\"reciprocal\": false, \"missing\": [99.5], \"instead\": null}, {\"name\": \"id\", \"kind\": "
     "\"label\"}], \"tables\": [{\"by\": [0], \"measures\": [{\"factors\": [{\"column\": 1, \"minus\": 3}], "
     "\"present\": [], \"where\": null, \"shift\": 1, \"low\": -5, \"high\": 4000}]}], \"unit\": 2, "
-    "\"rows_per_unit\": 2}";
+    "\"rows_per_unit\": 2, \"key\": \"0b00000000000000000000000000000000000000000000000000000000000007\"}";
 
 typedef struct script {
     const char *reply;
@@ -111,7 +112,7 @@ static void kinds(void **state)
                                       .cluster_counts = counts, .value_count = 2};
     static const tmi_condition both[] = {{.column = &x, .least = 1, .most = 2}, {.column = &cut, .codes = first, .code_count = 1}};
     static const tmi_column indicator = {.name = "i", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2};
-    static const unsigned char key[TMI_SCATTER_KEY] = {[0] = 0xab, [31] = 7};
+    static const unsigned char key[TMI_KEY_BYTES] = {[0] = 0xab, [31] = 7};
     static const tmi_column scatter = {.name = "sc", .kind = TMI_SCATTER, .of = &cluster, .key = key, .value_count = 1};
     static const tmi_column *const by_both[] = {&groups, &cut, &scatter};
     static const tmi_measure many[] = {{.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator,

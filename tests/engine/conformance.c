@@ -348,7 +348,7 @@ static void memory_may_fail(void **state)
     for (int kind = 0; kind < 2; kind++) { /* each session of DuckDB takes its time: there, a small request */
         tmi_engine *engine = (kind == 0 ? duckdb_by_duckdb : parts_by_memory)(list, 10, 1);
         const tmi_request asked = {.tables = kind == 0 ? &small : &large, .table_count = 1, .unit = kind == 0 ? NULL : &unit,
-                                   .rows_per_unit = 1};
+                                   .rows_per_unit = 1, .key = key};
         tally tally = {.stop_at = SIZE_MAX};
         tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = kind == 0 ? NULL : &s, .unit = &unit,
                              .cluster = kind == 0 ? NULL : &label, .rows_in = rows_in, .units_in = units_in,

@@ -51,7 +51,7 @@ static const tmi_column groups = {.name = "groups", .kind = TMI_GROUPS, .of = &l
                         groups_in_all = {.name = "all groups", .kind = TMI_GROUPS, .of = &label, .cell_of = cell_of,
                                          .cluster_counts = cluster_counts, .value_count = 4};
 
-static const unsigned char key[TMI_SCATTER_KEY] = "a key of thirty-two bytes, no mo";
+static const unsigned char key[TMI_KEY_BYTES] = "a key of thirty-two bytes, no mo";
 static const tmi_column stratum_label = {.name = "s", .kind = TMI_LABEL},
                         scattered = {.name = "scattered", .kind = TMI_SCATTER, .of = &label, .stratum = &stratum_label, .key = key,
                                      .value_count = 8},
@@ -97,13 +97,13 @@ static const struct {
     {"few", {.tables = few_tables, .table_count = 4}, SIZE_MAX},
     {"many", {.tables = many_tables, .table_count = 4}, 3000},
     {"moments", {.tables = &moment_table, .table_count = 1}, SIZE_MAX},
-    {"one row a unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1}, 300},
-    {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3}, 300},
+    {"one row a unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1, .key = key}, 300},
+    {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3, .key = key}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
-    {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
+    {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
     {"scattered", {.tables = scatter_tables, .table_count = 2}, 300},
-    {"scattered units", {.tables = scatter_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2}, 300},
-    {"only rows of units", {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2}, 300},
+    {"scattered units", {.tables = scatter_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
+    {"only rows of units", {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
 };
 
 #endif

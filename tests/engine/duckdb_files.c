@@ -116,7 +116,8 @@ static void temporary_folder(void **state)
              "(FORMAT parquet)", path);
     run_sql(sql);
     tmi_engine *engine = open_engine(&path, 1, 2);
-    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1};
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
+    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     tmi_int128 answer = 0, *const places[] = {&answer};
     assert_int_equal(engine->aggregate(engine, places, &bounded, look_there, &l, NULL), TAMIS_OK);
     assert_true(answer > 0);

@@ -189,7 +189,8 @@ static void parts_and_units(void **state)
 {
     (void)state;
     const char *const texts[] = {server_text(), server_text()};
-    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1};
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
+    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     tmi_int128 got[4], *const places[] = {got};
     tamis_error err = {0};
     server_run("CREATE TABLE units (id text, x float8, g text); INSERT INTO units VALUES ('a', 3, 'a'), (' a ', 1, 'b'), ('', 5, 'a')");
@@ -407,7 +408,8 @@ static void memory_may_fail(void **state)
     const char *const text = server_text();
     const tmi_column *const by[] = {&g}, *const columns[] = {&x, &g, &unit};
     const tmi_table tables[] = {{by, 1, measures, 3}, {NULL, 0, measures, 1}};
-    const tmi_request asked = {.tables = tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1};
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
+    const tmi_request asked = {.tables = tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1, .key = key};
     const tmi_source source = {.connections = &text, .connection_count = 1, .table = "public.units"};
     tmi_int128 first[6], second[1], *const places[] = {first, second};
     static const tmi_int128 zero[6];

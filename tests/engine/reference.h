@@ -197,16 +197,34 @@ static inline int64_t term_of(const tmi_measure *measure, const row *row, const 
     return (int64_t)term;
 }
 
-static inline bool comes_before(const tmi_layout *layout, const row *a, const row *b, const rows *all)
+/* The hash that orders the rows of a unit. */
+static inline void order_of(char hash[TMI_SHA256_TEXT], const tmi_layout *layout, const row *of, const rows *all)
 {
+    char unit[48], other[48], unit_hash[TMI_SHA256_TEXT], text[2048];
+    size_t copy = 1, length = 0;
+    trimmed(unit, of->text[column_number(layout->request->unit)]);
+    tmi_sha256_text(unit_hash, unit, strlen(unit));
+    for (size_t i = 0; i < TMI_KEY_BYTES; i++) length += (size_t)sprintf(text + length, "%02x", layout->request->key[i]);
+    length += (size_t)sprintf(text + length, "%s", unit_hash);
     for (size_t c = 0; c < layout->column_count; c++) {
-        int64_t x, y;
+        int64_t value;
         if (!tmi_is_given(layout->columns[c])) continue;
-        const bool has_x = value_of(&x, layout->columns[c], a, all), has_y = value_of(&y, layout->columns[c], b, all);
-        if (has_x != has_y) return has_y;
-        if (has_x && x != y) return x < y;
+        const bool there = value_of(&value, layout->columns[c], of, all);
+        length += (size_t)(there ? sprintf(text + length, ",%lld", (long long)value) : sprintf(text + length, ","));
     }
-    return a < b; /* equal for every sum */
+    for (const row *earlier = all->list; earlier < of; earlier++) { /* alike in all columns */
+        trimmed(other, earlier->text[column_number(layout->request->unit)]);
+        bool alike = strcmp(unit, other) == 0;
+        for (size_t c = 0; alike && c < layout->column_count; c++) {
+            int64_t x = 0, y = 0;
+            if (!tmi_is_given(layout->columns[c])) continue;
+            const bool has_x = value_of(&x, layout->columns[c], of, all), has_y = value_of(&y, layout->columns[c], earlier, all);
+            alike = has_x == has_y && (!has_x || x == y);
+        }
+        copy += alike;
+    }
+    length += (size_t)sprintf(text + length, ",%zu", copy);
+    tmi_sha256_text(hash, text, length);
 }
 
 /* Whether a row counts among those of its unit. */
@@ -214,13 +232,16 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
 {
     const tmi_request *request = layout->request;
     int64_t before = 0;
-    char unit[48], other[48];
+    char unit[48], other[48], hash[TMI_SHA256_TEXT], other_hash[TMI_SHA256_TEXT];
     if (!request->unit) return true;
     trimmed(unit, row->text[column_number(request->unit)]);
     if (unit[0] == '\0') return false;
+    order_of(hash, layout, row, all);
     for (size_t i = 0; i < all->count; i++) {
         trimmed(other, all->list[i].text[column_number(request->unit)]);
-        before += strcmp(unit, other) == 0 && comes_before(layout, &all->list[i], row, all);
+        if (strcmp(unit, other) != 0) continue;
+        order_of(other_hash, layout, &all->list[i], all);
+        before += strcmp(other_hash, hash) < 0;
     }
     return before < request->rows_per_unit;
 }

@@ -123,7 +123,7 @@ static void bad_columns(void **state)
                             number = {.name = "fine", .grid = {0, 9, 1, 0, 9}}, label = {.name = "label", .kind = TMI_LABEL};
     static tmi_column loop = {.name = "loop", .kind = TMI_CUTS, .value_count = 1};
     static const tmi_condition on_label[] = {{.column = &label}}, no_codes[] = {{.column = &category, .code_count = 1}};
-    static const unsigned char key[TMI_SCATTER_KEY];
+    static const unsigned char key[TMI_KEY_BYTES];
     static const tmi_column bad[] = {
         {.name = "grids", .by = &category, .grids = grids}, {.name = "no grids", .by = &category},
         {.name = "by a number", .by = &number, .grids = grids}, {.name = "kind", .kind = (tmi_column_kind)77},
@@ -171,9 +171,12 @@ static void bad_measures(void **state)
         const tmi_request request = {.tables = &table, .table_count = 1};
         if (tmi_layout_init(&layout, &request, NULL) != TAMIS_INVALID) fail_msg("measure %zu", i);
     }
-    const tmi_request by_number = {.unit = &number, .rows_per_unit = 1}, none = {.unit = &label};
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
+    const tmi_request by_number = {.unit = &number, .rows_per_unit = 1, .key = key}, none = {.unit = &label, .key = key},
+                      keyless = {.unit = &label, .rows_per_unit = 1};
     assert_int_equal(tmi_layout_init(&layout, &by_number, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_layout_init(&layout, &none, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_layout_init(&layout, &keyless, NULL), TAMIS_INVALID);
     const tmi_inventory bad_unit = {.unit = &number}, bad_stratum = {.stratum = &label}, bad_cluster = {.cluster = &number};
     assert_int_equal(tmi_layout_of_inventory(&layout, &bad_unit, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_layout_of_inventory(&layout, &bad_stratum, NULL), TAMIS_INVALID);

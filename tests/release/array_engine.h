@@ -190,7 +190,7 @@ static inline tmi_int128 array_adds(const array_engine *a, const tmi_measure *m,
     return (tmi_int128)fmin(fmax(rounded, (double)m->low), (double)m->high);
 }
 
-/* Rows of a unit that stand before this one; enough for tests whose rows are in the order of their points. */
+/* Rows of a unit that stand before this one: here the first ones count, whatever the key. */
 static inline int64_t array_earlier(const array_engine *a, const tmi_request *request, size_t r)
 {
     const char *unit = request->unit ? array_text(request->unit, &a->rows[r]) : NULL;

@@ -229,7 +229,7 @@ static void labels_count_in_their_stratum(void **state)
         tmi_asking asking;
         tamis_rng *rng;
         array_engine engine = array_engine_of(two, 2);
-        unsigned char first[TMI_SCATTER_KEY];
+        unsigned char first[TMI_KEY_BYTES];
         size_t apart = 0;
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
