@@ -1,5 +1,7 @@
 /* How much may be lost, by one release and by all of a sample: epsilon; epsilon and delta; or rho. And in which book that is
  * kept. One budget fixes one kind of loss for the account; other kinds are added where a theorem allows it.            */
+#include <tamis/profile.h>
+
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/sections.h"
@@ -12,12 +14,18 @@ static bool read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_numbe
     return false;
 }
 
+static void read_loss(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *what, const char *example)
+{
+    if (read_positive(reader, value, number, what, example) && tmi_number_compare_int(*number, TAMIS_MAX_LOSS) > 0)
+        tmi_complain(reader, value, "expected %s of at most %d, e.g. %s", what, TAMIS_MAX_LOSS, example);
+}
+
 void tmi_read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_loss *loss = target;
     loss->line = value->line;
     loss->column = value->column;
-    read_positive(reader, value, &loss->epsilon, "an epsilon", "1");
+    read_loss(reader, value, &loss->epsilon, "an epsilon", "1");
 }
 
 void tmi_read_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -25,7 +33,7 @@ void tmi_read_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_plan_loss *loss = target;
     loss->line = value->line;
     loss->column = value->column;
-    read_positive(reader, value, &loss->rho, "a rho", "0.5");
+    read_loss(reader, value, &loss->rho, "a rho", "0.5");
 }
 
 void tmi_read_delta(tmi_reader *reader, const tmi_yaml *value, void *target)
