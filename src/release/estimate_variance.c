@@ -194,6 +194,8 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
         if (d->kind == TMI_DESIGN_PPS) TMI_TRY(make_joint(v, progress, context, err));
     }
     TMI_TRY(calibrate(v, err));
+    if (d->kind == TMI_DESIGN_SYSTEMATIC && !d->random_order && !v->note)
+        v->note = "a systematic sample in a public order: as if it were a simple random one";
 
 done:
     if (status != TAMIS_OK) tmi_sample_variance_clear(v);
@@ -252,7 +254,29 @@ static tamis_status variance_by_probabilities(double *value, tmi_sample_variance
     return TAMIS_OK;
 }
 
-tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *v, const double *linear, tamis_error *err)
+/* A stratum (or cluster) with one sampled unit of several. If it has no row of the domain, it adds nothing; else the variance is
+ * NaN. The domain's own total tells: it is the larger where such strata count. */
+static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, const double *linear, const uint8_t *domain, tamis_error *err)
+{
+    const size_t n = v->sample->count;
+    const double *w = v->sample->weights;
+    double with, without;
+    double *inside = tmi_alloc(n, sizeof *inside);
+    if (!inside) return tmi_fail_memory(err);
+    tamis_status status;
+    for (size_t i = 0; i < n; i++) inside[i] = domain[i];
+    TMI_TRY(tamis_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, "adjust", err));
+    TMI_TRY(tamis_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, "certainty", err));
+    TMI_TRY(tamis_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, "certainty", err));
+    if (with > without) *value = NAN;
+
+done:
+    tmi_free(inside);
+    return status;
+}
+
+tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *v, const double *linear,
+                             const uint8_t *domain, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
@@ -267,6 +291,7 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
     else if (v->stage_count > 0)
         status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count, NULL, err);
     else status = variance_by_probabilities(value, v, linear, err);
+    if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated) status = variance_of_domain(value, v, linear, domain, err);
     if (status == TAMIS_INVALID) { /* one unit of several in a stratum or cluster */
         *value = NAN;
         status = TAMIS_OK;
