@@ -69,8 +69,8 @@ static void check_statistics(tmi_reader *reader, const tmi_yaml *root, const tam
         if (design->nonresponse && is_total(s->kind) && !tmi_yaml_get(root, "calibrate"))
             tmi_complain(reader, item, "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
                          "calibrate");
-        if (s->method && strcmp(s->method, "known_size") == 0 &&
-            (design->population == 0 || counted || design->nonresponse || s->where || s->by_count > 0))
+        if (tmi_by_size(s) && (design->population == 0 || counted || design->nonresponse || s->where || s->by_count > 0 ||
+                               tmi_counts_rows(plan)))
             tmi_complain(reader, tmi_yaml_get(item, "method"), "expected ratio: the number of units that the mean is of is not public");
     }
 }

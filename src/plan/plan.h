@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
 #include <tamis/setting.h>
@@ -180,7 +181,7 @@ typedef struct tmi_plan_statistic {
     tamis_number *confidence;
     tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
     size_t at_count;
-    const char *method; /* NULL: the usual one */
+    const char *method; /* of a mean or share: "ratio", "known_size"; NULL: the usual one */
     int line, place;    /* where it stands in the file */
 } tmi_plan_statistic;
 
@@ -251,6 +252,19 @@ struct tamis_plan {
     bool raking; /* the totals are met by raking, else by least squares */
     tmi_plan_postprocess postprocess;
 };
+
+/* Whether a mean or share is its total divided by the public number of units. */
+static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
+{
+    return statistic->method && strcmp(statistic->method, "known_size") == 0;
+}
+
+/* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has two
+ * rows, but each stands for units of the population. */
+static inline bool tmi_counts_rows(const tamis_plan *plan)
+{
+    return plan->privacy.rows_per_unit > 1 && plan->design.kind != TMI_DESIGN_SRS_WITH_REPLACEMENT;
+}
 
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan);

@@ -90,10 +90,19 @@ static tamis_status estimate_variance(double *estimate, work *w, tamis_error *er
     return tamis_mean(estimate, w->linear, w->linear, weights, w->domain, w->sample->count, err);
 }
 
+/* A total divided by the public number of units. */
+static tamis_status estimate_by_size(double *estimate, work *w, tamis_error *err)
+{
+    const double N = (double)w->sample->plan->design.population;
+    for (size_t row = 0; row < w->sample->count; row++) w->values[row] /= N;
+    return tamis_total(estimate, w->linear, w->values, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count, err);
+}
+
 static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
 {
     const double *weights = tmi_sample_variance_weights(w->variance);
     const size_t count = w->sample->count;
+    if (tmi_by_size(s)) return estimate_by_size(estimate, w, err);
     switch (s->kind) {
     case TMI_MEAN:
     case TMI_SHARE: return tamis_mean(estimate, w->linear, w->values, weights, w->domain, count, err);
@@ -139,7 +148,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
         result->reason = "the denominator is 0";
         return TAMIS_OK;
     }
-    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, err);
+    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, w->domain, err);
     if (status != TAMIS_OK) return status;
     result->sampling_se = sqrt(variance);
     set_interval(result, t);
@@ -199,6 +208,8 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
     TMI_TRY(tmi_sample_read(&sample, e->results.facts, plan, engine, progress, context, err));
     TMI_TRY(tmi_sample_variance_make(&variance, &sample, progress, context, err));
     e->note = variance.note;
+    e->results.rows_beyond = sample.rows_beyond;
+    e->results.weights_above = sample.weights_above;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
     w.linear = tmi_alloc(sample.count, sizeof *w.linear);
@@ -289,6 +300,14 @@ static void write_facts(tmi_text *text, const tamis_estimate *estimate)
                        "record lies outside the bounds of the plan; a release counts it as the nearest bound",
                        "records lie outside the bounds of the plan; a release counts them as the nearest bound");
     }
+    if (estimate->results.rows_beyond > 0)
+        write_fact(text, plan->privacy.id, estimate->results.rows_beyond,
+                   "row is beyond rows_per_unit; of the rows of a unit a release keeps so many at random",
+                   "rows are beyond rows_per_unit; of the rows of a unit a release keeps so many at random");
+    if (estimate->results.weights_above > 0)
+        write_fact(text, plan->design.weight ? plan->design.weight : "weights", estimate->results.weights_above,
+                   "weight is above max_weight; a release counts it as max_weight",
+                   "weights are above max_weight; a release counts them as max_weight");
 }
 
 tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err)

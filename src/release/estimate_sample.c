@@ -205,6 +205,19 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
     return TAMIS_OK;
 }
 
+/* What a release would not take as it is. */
+static tamis_status count_excess(tmi_sample *s, tamis_error *err)
+{
+    const tamis_number *most = s->plan->design.max_weight;
+    for (size_t row = 0; most && row < s->count; row++) s->weights_above += s->weights[row] > tmi_number_nearest(most);
+    if (!s->units) return TAMIS_OK;
+    int64_t *rows = tmi_alloc(s->count, sizeof *rows); /* labels are numbered from 0 */
+    if (!rows) return tmi_fail_memory(err);
+    for (size_t row = 0; row < s->count; row++) s->rows_beyond += ++rows[s->units[row]] > s->plan->privacy.rows_per_unit;
+    tmi_free(rows);
+    return TAMIS_OK;
+}
+
 /* ---- does the file fit the design ---- */
 
 static tamis_status check_labels(const tmi_sample *s, tamis_error *err)
@@ -327,6 +340,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     TMI_TRY(check_labels(s, err));
     TMI_TRY(make_columns(s, facts, err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));
+    TMI_TRY(count_excess(s, err));
 
 done:
     if (status != TAMIS_OK) tmi_sample_clear(s);

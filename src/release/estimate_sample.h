@@ -19,6 +19,7 @@ typedef struct tmi_sample {
     const double *probabilities, *second_population, *second_sample;
 
     double *weights; /* what a row stands for */
+    int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
     size_t room;
 } tmi_sample;
 

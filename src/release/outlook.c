@@ -108,6 +108,17 @@ static void expect_total(tmi_outlook *o, const tmi_plan_statistic *t, const gues
     o->sampling_sd = sqrt(g->spread * (p * (square + x.mean * x.mean) - p * p * x.mean * x.mean));
 }
 
+/* A total divided by the number of units. */
+static void expect_part(tmi_outlook *o, const tmi_plan_statistic *t, const guess *g)
+{
+    expect_total(o, t, g);
+    o->factor[TMI_A] /= g->units;
+    o->range /= g->units;
+    o->expected /= g->units;
+    o->size /= g->units;
+    o->sampling_sd /= g->units;
+}
+
 /* The centre of a sum of a ratio. */
 static double centre_in(const tmi_schedule *s, size_t i, tmi_role role)
 {
@@ -152,6 +163,7 @@ void tmi_outlook_make(tmi_outlook *o, const tmi_schedule *s, size_t i)
     *o = (tmi_outlook){0};
     bool total = t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM || t->kind == TMI_TOTAL;
     if (total) expect_total(o, t, &g);
+    else if (tmi_divides_total(s, t)) expect_part(o, t, &g);
     else expect_ratio(o, s, i, &g);
     if (s->uses[i].known) o->sampling_sd = 0;
     double noise = 0;

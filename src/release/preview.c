@@ -72,7 +72,7 @@ static void put_advice(tmi_text *text, const tamis_preview *p, size_t i)
     double times = times_too_large(&p->outlooks[i]), n = (double)s->plan->design.sample, N = (double)s->plan->design.population;
     double budget = tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon);
     tmi_text_put(text, "the noise will drown the ");
-    tmi_statistic_title(text, &s->plan->statistics[i]);
+    tmi_statistic_title(text, s->plan, i);
     if (isinf(times)) return; /* nothing is expected of it */
     tmi_text_format(text, "; %s ", loss->rho ? "a rho of" : "an epsilon of");
     tmi_text_format(text, "%.2g", budget * (loss->rho ? times * times : times) * 1.005);
@@ -208,7 +208,7 @@ static void write_statistics(tmi_text *text, const tamis_preview *p)
         const tmi_outlook *o = &p->outlooks[i];
         tmi_text cells[6];
         for (size_t c = 0; c < 6; c++) tmi_text_init(&cells[c]);
-        tmi_statistic_title(&cells[0], &p->schedule.plan->statistics[i]);
+        tmi_statistic_title(&cells[0], p->schedule.plan, i);
         if (p->schedule.uses[i].known) {
             tmi_text_put(&cells[1], "known");
         } else {

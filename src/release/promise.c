@@ -38,11 +38,19 @@ void tmi_text_number_up(tmi_text *text, const tamis_number *number)
     else text->failed = true;
 }
 
+void tmi_unit_words(tmi_text *text, const tamis_plan *plan)
+{
+    const tmi_plan_privacy *p = &plan->privacy;
+    if (p->rows_per_unit == 1) tmi_text_format(text, "; one record is one %s", p->unit);
+    else tmi_text_format(text, "; one %s has up to %lld rows", p->unit, (long long)p->rows_per_unit);
+}
+
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 {
     tmi_text_format(text, "%s: %s\n", plan->survey, what);
     tmi_describe_design(text, &plan->design);
-    tmi_text_format(text, "; one record is one %s\n\n", plan->privacy.unit);
+    tmi_unit_words(text, plan);
+    tmi_text_put(text, "\n\n");
 }
 
 /* ---- JSON ---- */
@@ -278,6 +286,13 @@ static const char one_ledger[] =
 static const char clamped[] =
     "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
     "that reported.";
+static const char some_rows[] =
+    "Of the rows of a unit at most rows_per_unit are kept, chosen at random: the numbers are of the rows that are kept.";
+static const char large_weights[] =
+    "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
+static const char as_if_srs[] =
+    "Sampling errors of a systematic sample in a public order are those of a simple random one: too large where neighbours in the "
+    "order are alike, too small where the order has a period.";
 static const char final_weights[] =
     "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
 static const char nonresponse[] =
@@ -294,13 +309,18 @@ static bool has_numbers(const tmi_schedule *schedule)
     return false;
 }
 
+#define SENTENCES 8
+
 /* The sentences that hold for this schedule; returns how many. */
-static size_t sentences(const char *list[6], const tmi_schedule *schedule)
+static size_t sentences(const char *list[SENTENCES], const tmi_schedule *schedule)
 {
     size_t count = 0;
     list[count++] = one_ledger;
     if (schedule->plan->design.weights_final) list[count++] = final_weights;
     if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
+    if (schedule->plan->privacy.id) list[count++] = some_rows;
+    if (schedule->sampling.weights == TMI_ROWS && !schedule->plan->design.frame) list[count++] = large_weights;
+    if (schedule->plan->design.kind == TMI_DESIGN_SYSTEMATIC && !schedule->plan->design.random_order) list[count++] = as_if_srs;
     if (has_numbers(schedule)) list[count++] = clamped;
     list[count++] = declared;
     return count;
@@ -308,7 +328,7 @@ static size_t sentences(const char *list[6], const tmi_schedule *schedule)
 
 void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
 {
-    const char *list[6];
+    const char *list[SENTENCES];
     size_t count = sentences(list, schedule);
     tmi_json_open(out, '[');
     for (size_t i = 0; i < count; i++) tmi_json_put_string(out, list[i]);
@@ -409,7 +429,7 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
     write_meaning(text, schedule);
     if (!released) tmi_write_specification(text, schedule);
 
-    const char *list[6];
+    const char *list[SENTENCES];
     size_t count = sentences(list, schedule);
     tmi_text_put(text, "\nWhat is not covered\n");
     for (size_t i = 0; i < count; i++) tmi_text_wrap(text, "  - ", "    ", list[i]);

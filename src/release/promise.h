@@ -8,6 +8,9 @@
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
 
+/* "; one record is one school" */
+void tmi_unit_words(tmi_text *text, const tamis_plan *plan);
+
 /* Value of the key "guarantee": {"setting", "specification", "sample": {epsilon, delta}, "outsider", "outsider_reason",
  * "meaning"}. */
 void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);

@@ -41,8 +41,7 @@ static double units_at_most(const tmi_schedule *s, const tmi_result *result)
     size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
     if (clusters) N = d->kind == TMI_DESIGN_CLUSTER ? N * d->largest : 0;
-    bool several = s->plan->privacy.rows_per_unit > 1 && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT && !s->uses[result->statistic].known;
-    double rows = several ? (double)s->plan->privacy.rows_per_unit : 1; /* of a unit: rows are what is counted */
+    double rows = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
     return N > 0 ? rows * (double)N : INFINITY;
 }
 
@@ -59,7 +58,7 @@ static ends limits_of(const tmi_schedule *s, const tmi_result *result)
     switch (t->kind) {
     case TMI_TOTAL: return times(with_zero(ends_of(t->column)), N);
     case TMI_MEAN:
-    case TMI_SHARE: return ends_of(t->column);
+    case TMI_SHARE: return tmi_divides_total(s, t) ? with_zero(ends_of(t->column)) : ends_of(t->column);
     case TMI_RATIO: {
         ends x = ends_of(t->column), y = ends_of(t->second);
         return (ends){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
@@ -278,6 +277,19 @@ done:
     return status;
 }
 
+/* A total divided by the public number of units. */
+static tamis_status read_part(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+{
+    const double N = units_at_most(r->schedule, result);
+    double *const scaled[] = {&result->estimate, &result->se, &result->sampling_se, &result->noise_sd, &result->lower, &result->upper,
+                              &result->least, &result->most};
+    result->least *= N;
+    result->most *= N;
+    tamis_status status = read_total(result, r, z, err);
+    for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++) *scaled[i] /= N;
+    return status;
+}
+
 /* ---- means, shares, ratios ---- */
 
 /* What the denominator is where it was not measured: the size of the group. */
@@ -295,6 +307,12 @@ static double smallest_denominator(const tmi_reading *r, const tmi_result *resul
     if (s->weights == TMI_ROWS) return 1;
     for (size_t h = 0; h < s->strata; h++) least = fmin(least, tmi_number_nearest(s->weight[h]));
     return least;
+}
+
+/* One row is enough; a billionth is the dust of doubles. */
+static bool is_denominator(double B, const tmi_reading *r, const tmi_result *result)
+{
+    return B > 0 && B >= (1 - 1e-9) * smallest_denominator(r, result);
 }
 
 static double centre_of(const tmi_reading *r, const tmi_result *result)
@@ -366,7 +384,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N, centre = t->second ? 0 : centre_of(r, result);
     bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
     tamis_status status;
-    if (!(B > smallest_denominator(r, result)) && measured) {
+    if (!is_denominator(B, r, result) && measured) {
         result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
         return TAMIS_OK;
     }
@@ -407,7 +425,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_
 {
     const tmi_schedule *s = r->schedule;
     double B = z->value[TMI_B], centre = centre_of(r, result);
-    if (!(B > smallest_denominator(r, result))) {
+    if (!is_denominator(B, r, result)) {
         result->reason = "no rows left after the noise";
         return TAMIS_OK;
     }
@@ -458,7 +476,8 @@ tamis_status tmi_read_result(tmi_result *result, const tmi_reading *r, tamis_err
     tamis_status status = tmi_group_sums_make(&z, r, result->statistic, result->cell, err);
     if (status != TAMIS_OK) return status;
     bool ratio = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_RATIO;
-    if (ratio) status = read_ratio(result, r, &z, err);
+    if (tmi_divides_total(s, t)) status = read_part(result, r, &z, err);
+    else if (ratio) status = read_ratio(result, r, &z, err);
     else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, &z, err);
     else status = read_total(result, r, &z, err);
     tmi_group_sums_clear(&z);

@@ -76,7 +76,7 @@ static void put_basic(tmi_text *yaml, const tamis_release *r)
     tmi_text_put(&words, ". Statistics: ");
     for (size_t i = 0; i < plan->statistic_count; i++) {
         tmi_text_put(&words, i ? "; " : "");
-        tmi_statistic_title(&words, &plan->statistics[i]);
+        tmi_statistic_title(&words, plan, i);
     }
     tmi_text_put(&words, ".");
     put_words(yaml, 2, "description", &words);

@@ -131,7 +131,7 @@ static void put_results(tmi_text *html, const tmi_results *r)
         double from, to;
         range_of(&from, &to, r, x->statistic);
         if (i == 0 || x->statistic != r->list[i - 1].statistic) {
-            tmi_statistic_title(&words, &r->plan->statistics[x->statistic]);
+            tmi_statistic_title(&words, r->plan, x->statistic);
             put_between(html, "<h3>", &words, "</h3>\n<div class=\"wide\"><table><tr><th>group</th><th class=\"n\">estimate</th>"
                         "<th class=\"n\">std. error</th>");
             tmi_text_format(&words, "%.4g %% interval", 100 * tmi_number_nearest(r->plan->statistics[x->statistic].confidence));
@@ -217,7 +217,7 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_text_format(&html, ": protected statistics</title><style>%s</style></head><body><main>\n<h1>", style);
     tmi_html_text(&html, s->plan->survey);
     tmi_describe_design(&words, &s->plan->design);
-    tmi_text_format(&words, "; one record is one %s", s->plan->privacy.unit);
+    tmi_unit_words(&words, s->plan);
     put_between(&html, "</h1>\n<p class=\"soft\">Protected statistics: ", &words, ".");
     if (release->account.charged.time[0]) tmi_text_format(&html, " Released %.10s.", release->account.charged.time);
     tmi_text_put(&html, "</p>\n");

@@ -59,11 +59,13 @@ static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const c
     if (s->second) tmi_text_format(text, "/%s", s->second->name);
 }
 
-void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *s)
+void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic)
 {
+    const tmi_plan_statistic *s = &plan->statistics[statistic];
+    const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
     tmi_text_put(text, tmi_statistic_name(s));
-    if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_put(text, " of units");
-    else put_column_name(text, s, " of ", "units");
+    if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
+    else put_column_name(text, s, " of ", counted);
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
 }
@@ -84,6 +86,11 @@ static void put_real(tmi_json_out *out, const char *key, double x)
 {
     tmi_json_key(out, key);
     tmi_json_put_real(out, x);
+}
+
+static double cv_of(const tmi_result *result)
+{
+    return result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL;
 }
 
 static const char *covers(const tmi_results *r)
@@ -183,7 +190,7 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     put_real(out, "se", result->se);
     put_real(out, "sampling_se", result->sampling_se);
     put_real(out, "noise_sd", result->noise_sd);
-    put_real(out, "cv", result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL);
+    put_real(out, "cv", cv_of(result));
     tmi_json_key(out, "df");
     if (result->df < 0) tmi_json_put_null(out);
     else tmi_json_put_integer(out, result->df);
@@ -223,6 +230,14 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) {
         tmi_json_key(out, keys[i]);
         tmi_json_put_null(out);
+    }
+    if (r->plan->privacy.id) {
+        tmi_json_key(out, "rows_beyond_rows_per_unit");
+        tmi_json_put_integer(out, r->rows_beyond);
+    }
+    if (r->plan->design.max_weight) {
+        tmi_json_key(out, "weights_above_max_weight");
+        tmi_json_put_integer(out, r->weights_above);
     }
     tmi_json_key(out, "columns");
     tmi_json_open(out, '{');
@@ -317,8 +332,8 @@ static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan
     return count;
 }
 
-static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "df",
-                                          "lower", "upper", "confidence", "covers", "reason"};
+static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower",
+                                          "upper", "confidence", "covers", "reason", "outside_range", "notes"};
 #define OWN_BEFORE 2 /* the groups stand between the first two and the others */
 #define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
 
@@ -366,6 +381,17 @@ static void put_csv_column(tmi_text *csv, const tmi_plan_statistic *s)
     tmi_text_clear(&name);
 }
 
+/* One field. */
+static void put_csv_notes(tmi_text *csv, const tmi_result *result)
+{
+    tmi_text notes;
+    tmi_text_init(&notes);
+    for (size_t i = 0; i < result->note_count; i++) tmi_text_format(&notes, "%s%s", i ? "; " : "", result->notes[i]);
+    if (notes.failed) csv->failed = true;
+    else if (notes.bytes) put_field(csv, notes.bytes);
+    tmi_text_clear(&notes);
+}
+
 tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
@@ -394,12 +420,15 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         put_csv_real(&csv, result->se);
         put_csv_real(&csv, result->sampling_se);
         put_csv_real(&csv, result->noise_sd);
+        put_csv_real(&csv, cv_of(result));
         put_csv_real(&csv, result->df < 0 ? TMI_NULL : (double)result->df);
         put_csv_real(&csv, result->lower);
         put_csv_real(&csv, result->upper);
         put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_nearest(s->confidence));
         tmi_text_format(&csv, ",%s,", isnan(result->lower) ? "" : covers(r));
         if (result->reason) put_field(&csv, result->reason);
+        tmi_text_put(&csv, result->outside_range ? ",true," : ",,");
+        put_csv_notes(&csv, result);
         tmi_text_put(&csv, "\n");
     }
     return tmi_text_take(text, &csv, err);

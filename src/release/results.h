@@ -20,6 +20,7 @@ typedef struct tmi_results {
     tmi_result *list; /* statistic by statistic, cell by cell */
     size_t count;
     tmi_column_facts *facts; /* estimate only: one a column of the plan */
+    int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
 } tmi_results;
 
 /* Room for every cell of every statistic. */
@@ -40,8 +41,8 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
 /* "count", "total", ... */
 const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
 
-/* "total of enroll by stype" */
-void tmi_statistic_title(tmi_text *text, const tmi_plan_statistic *statistic);
+/* "total of enroll by stype", of one of the plan's statistics */
+void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic);
 
 /* {"stype": "E"} */
 void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell);

@@ -30,10 +30,11 @@ static void row_add(tmi_text_table *table, row *r)
     for (size_t i = 0; i < COLUMNS; i++) tmi_text_clear(&r->cells[i]);
 }
 
-static void put_label(tmi_text *text, const tmi_plan_statistic *s, const tmi_result *result)
+static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
 {
+    const tmi_plan_statistic *s = &plan->statistics[result->statistic];
     if (s->by_count == 0) {
-        tmi_statistic_title(text, s);
+        tmi_statistic_title(text, plan, result->statistic);
         return;
     }
     tmi_text_put(text, "  ");
@@ -73,6 +74,9 @@ static int seven_digits(double x)
     return magnitude > 6 ? 0 : magnitude < -6 ? 12 : 6 - (int)magnitude;
 }
 
+/* An error below this part of an unprotected estimate is what doubles leave of 0. */
+#define DUST 1e-12
+
 static void put_error(tmi_text *text, double error, int decimals)
 {
     if (error > 0 && error < 0.5 * pow(10, -decimals)) {
@@ -102,6 +106,7 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
 {
     const tmi_plan_statistic *s = &results->plan->statistics[result->statistic];
     double error = isnan(result->se) ? result->noise_sd : result->se;
+    if (!results->schedule && error < DUST * fabs(result->estimate)) error = 0;
     int useful = useful_decimals(results, s);
     int decimals = error > 0 ? smaller(tmi_decimals_of(error), useful) : result->estimate == floor(result->estimate) ? 0 : 2;
     int error_decimals = smaller(tmi_decimals_of(error), useful > 2 ? useful : 2);
@@ -112,7 +117,8 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
     if (isnan(result->estimate)) tmi_text_put(&cells[1], "none");
     else tmi_text_rounded(&cells[1], result->estimate, decimals);
     if (result->known) tmi_text_put(&cells[2], "known");
-    else if (!isnan(error)) put_error(&cells[2], error, error_decimals);
+    else if (!isnan(result->se)) put_error(&cells[2], error, error_decimals);
+    else if (!isnan(result->estimate)) tmi_text_put(&cells[2], "none");
     if (result->known) return;
     if (isnan(result->lower)) {
         tmi_text_put(&cells[3], result->reason ? result->reason : "none");
@@ -183,10 +189,10 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         row r;
         row_init(&r);
         if (s->by_count > 0 && result->cell == 0) {
-            tmi_statistic_title(&r.cells[0], s);
+            tmi_statistic_title(&r.cells[0], plan, result->statistic);
             row_add(&table, &r);
         }
-        put_label(&r.cells[0], s, result);
+        put_label(&r.cells[0], plan, result);
         tmi_result_words(r.cells, results, result);
         if (!result->known && isnan(result->lower) && result->reason) put_reason(&r.cells[3], &none, result->reason);
         if (mixed && !result->known && !isnan(result->lower)) {

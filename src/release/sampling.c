@@ -199,8 +199,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_design *d = s->design;
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
-    bool several = K > 1 && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT;
-    s->clustered = is_clustered(d) || (several && has_fixed_rows(d->kind));
+    s->clustered = is_clustered(d) || (tmi_counts_rows(plan) && has_fixed_rows(d->kind));
     s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;

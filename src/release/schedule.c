@@ -53,7 +53,7 @@ static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic 
 {
     const tmi_plan_design *d = &s->plan->design;
     bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
-    if (statistic->where || clusters || d->population == 0) return false;
+    if (statistic->where || clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
     if (statistic->by_count == 0) return true;
     return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.stays;
 }
@@ -63,6 +63,11 @@ static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic
 {
     return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS &&
            !s->sampling.clustered && tmi_never_missing(statistic->column);
+}
+
+bool tmi_divides_total(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+{
+    return tmi_by_size(statistic) && !denominator_is_known(s, statistic);
 }
 
 /* ---- dimensions ---- */
@@ -179,7 +184,7 @@ typedef struct need {
 static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_statistic *t)
 {
     bool known = denominator_is_known(s, t);
-    switch (t->kind) {
+    switch (tmi_divides_total(s, t) ? TMI_TOTAL : t->kind) {
     case TMI_TOTAL:
         needs[0] = (need){.role = TMI_A, .x = t->column};
         return 1;
@@ -223,7 +228,7 @@ static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_
         return count;
     }
     if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_AA, .x = x, .y = x ? square(x) : NULL};
-    if (!weighed || is_count(t) || t->kind == TMI_TOTAL) return count;
+    if (!weighed || is_count(t) || t->kind == TMI_TOTAL || tmi_divides_total(s, t)) return count;
     if (square(x)) needs[count++] = (need){.role = TMI_AB, .x = x};
     needs[count++] = (need){.role = TMI_BB, .present = x};
     return count;

@@ -295,7 +295,7 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
     tmi_text texts[COLUMNS - 1];
     const char *cells[COLUMNS] = {0};
     for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_init(&texts[k]);
-    tmi_statistic_title(&texts[0], s);
+    tmi_statistic_title(&texts[0], study->plan, r->statistic);
     for (size_t k = 0; k < s->by_count; k++)
         tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, r->cell, k));
     put_share(&texts[1], &c->own);

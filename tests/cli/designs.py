@@ -148,6 +148,40 @@ def clusters_stages_and_households():
 
 
 @case
+def rows_of_households():
+    """Rows are what is counted, and of more than rows_per_unit each has the same chance."""
+    design, statistics = "srs: {population: 20000, sample: 2000}", "statistics:\n  - {count: units}\n  - {count: units, by: s}\n"
+    rows = [person(c=f"h{k}", s=s) for k in range(2000) for s in "pppqq"]
+    told, plain = release(rows, design, "id: c, rows_per_unit: 5, epsilon: 100000", statistics, unprotected=True)
+    for own, other in zip(told, plain):
+        assert other["estimate"] == {"p": 60000, "q": 40000}.get(own["group"].get("s"), 100000), other
+        assert abs(own["estimate"] - other["estimate"]) <= 1e-6 + FAR * own["noise_sd"], (own, other)
+    told = release(rows, design, "id: c, rows_per_unit: 2, epsilon: 100000", statistics)
+    numbers = [r["estimate"] for r in told["results"]]
+    assert abs(numbers[0] - 40000) < 50 and abs(numbers[1] - 24000) < 3000, told["results"]  # 10 standard deviations: 10 sqrt(2000 0.36)
+    assert any("chosen at random" in line for line in told["not_covered"])
+
+
+@case
+def means_by_known_size():
+    rows = [person(w=DICE.choice([5, 10, 20])) for _ in range(190)] + [dict(person(w=10), x="") for _ in range(10)]
+    statistics = "statistics:\n  - {mean: x, method: known_size}\n  - {total: x}\n  - {share: {g: a}, method: known_size}\n  - {total: {g: a}}\n"
+    for design, privacy in (("bernoulli: {rate: 1/10, population: 2000}", f"epsilon: 100000, {SECRET}"),
+                            ("srs: {population: 2000, sample: 200}", "epsilon: 100000"),
+                            ("weights: {population: 2000}, weight: w, max_weight: 20", "epsilon: 100000")):
+        told, plain = release(rows, design, privacy, statistics, unprotected=True)
+        for results in (told, plain):
+            for mean, total in (results[:2], results[2:]):
+                for key in ("estimate", "se", "sampling_se"):
+                    assert abs(mean[key] - total[key] / 2000) <= 0.01 * mean[key], (design, key, mean, total)
+                for key in ("lower", "upper"):
+                    assert abs(mean["interval"][key] - total["interval"][key] / 2000) <= 0.01 * mean["estimate"], (design, mean, total)
+    said = release([dict(r, c=i // 2) for i, r in enumerate(rows)], "srs: {population: 1000, sample: 100}", "id: c, rows_per_unit: 2, epsilon: 1",
+                   statistics, status=INVALID)
+    assert "statistics[1].method: expected ratio" in said
+
+
+@case
 def a_light_stratum_has_a_mean_beside_a_heavy_one():
     rows = [person(s="pq"[i // 4]) for i in range(8)]
     told = release(rows, "stratified: {by: s, within: srs, strata: {p: {population: 60, sample: 4}, q: {population: 10, sample: 4}}}",

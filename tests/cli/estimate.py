@@ -167,4 +167,54 @@ def a_weight_that_is_missing_is_told():
         refused(change, "a row has no weight")
 
 
+def estimate(rows, design, privacy, statistics, columns):
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "d.csv").write_text("\n".join([",".join(rows[0])] + [",".join(map(str, r.values())) for r in rows]) + "\n")
+        pathlib.Path(folder, "p.yaml").write_text(
+            f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{{design}}}\nprivacy: {{{privacy}}}\ncolumns: {columns}\nstatistics: {statistics}\n")
+        json_, text = (tamis("estimate", "p.yaml", "--quiet", *more, cwd=folder) for more in (["--json"], []))
+        assert json_.returncode == OK and text.returncode == OK, (json_, text)
+        return json.loads(json_.stdout), text.stdout
+
+
+@case
+def what_a_release_would_cut_is_told():
+    rows = [{"h": f"h{k // 4}", "w": w, "x": k} for k, w in enumerate([5, 20, 30, 5, 6, 7, 8, 9, 40, 1])]
+    told, text = estimate(rows, "weights: {}, weight: w, max_weight: 20", "epsilon: 1, id: h, rows_per_unit: 3", "[{mean: x}]",
+                          "{x: {from: 0, to: 9, step: 1}}")
+    assert told["rows_beyond_rows_per_unit"] == 2 and told["weights_above_max_weight"] == 2, told
+    assert "h: 2 rows are beyond rows_per_unit" in text and "w: 2 weights are above max_weight" in text, text
+    told, text = estimate(rows, "weights: {}, weight: w, max_weight: 40", "epsilon: 1, id: h, rows_per_unit: 4", "[{mean: x}]",
+                          "{x: {from: 0, to: 9, step: 1}}")
+    assert told["rows_beyond_rows_per_unit"] == 0 and told["weights_above_max_weight"] == 0, told
+    assert "beyond" not in text and "above" not in text, text
+
+
+@case
+def a_stratum_of_one_row_silences_only_its_own_groups():
+    """As R's svymean(~x, subset(design, s == "p")): strata without rows of the domain are none."""
+    values = {"p": [1, 5, 9], "q": [7], "r": [2, 3, 10, 1]}
+    rows = [{"s": s, "x": x} for s, list_ in values.items() for x in list_]
+    strata = "{p: {population: 30, sample: 3}, q: {population: 12, sample: 1}, r: {population: 40, sample: 4}}"
+    told, text = estimate(rows, f"stratified: {{by: s, within: srs, strata: {strata}}}", "epsilon: 1",
+                          "[{mean: x, by: s}, {total: x, where: {s: [p, r]}}, {mean: x}]", "{x: {from: 0, to: 9, step: 1}, s: {values: [p, q, r]}}")
+    p, q, r, both, whole = told["results"]
+    def variance(s):
+        mean = sum(values[s]) / len(values[s])
+        return 0.9 * sum((x - mean) ** 2 for x in values[s]) / (len(values[s]) - 1) / len(values[s])
+    assert near(p["se"], variance("p") ** 0.5, CLOSE) and near(r["se"], variance("r") ** 0.5, CLOSE), (p, r)
+    assert near(both["se"], (900 * variance("p") + 1600 * variance("r")) ** 0.5, CLOSE), both
+    for none in (q, whole):
+        assert none["se"] is None and none["interval"] is None and "one sampled unit" in none["reason"], none
+    assert text.split("\n  q ")[1].split("\n")[0].split() == ["7", "none", "none", "(1)"], text
+
+
+@case
+def a_systematic_sample_in_order_says_so():
+    rows = [{"x": k} for k in range(8)]
+    for order, words in (("public", True), ("random", False)):
+        told, text = estimate(rows, f"systematic: {{population: 80, sample: 8, order: {order}}}", "epsilon: 1", "[{mean: x}]", "{x: {from: 0, to: 9, step: 1}}")
+        assert ("notes" in told["results"][0]) == words and ("in a public order" in text) == words, (told, text)
+
+
 main()

@@ -26,7 +26,7 @@ static const char *const plans[] = {
          "statistics:\n"
          "  - count: units\n    by: [status, {age: [0, 16, 65]}]\n"
          "  - {total: pay, where: {age: {from: 15.5}, awards: \"Yes\"}, budget_share: 2, confidence: 0.9}\n"
-         "  - {mean: {status: [employed, missing]}, method: known_size}\n"
+         "  - {mean: {status: [employed, missing]}, method: ratio}\n"
          "  - {share: {awards: \"Yes\"}, by: {age: [0]}}\n"
          "  - {ratio: {of: pay, to: {age: 18}}}\n"
          "  - {table: [status, awards], by: {pay: [0, 0.3]}}\n"

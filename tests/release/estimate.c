@@ -93,14 +93,14 @@ static void agrees_with_r(void **state)
         if (!find(csv, start, fields, line)) fail_msg("no result %s", start);
         assert_near(fields[5], reference[i].estimate, line);
         assert_near(fields[6], reference[i].se, line);
-        assert_near(fields[10], reference[i].lower, line);
-        assert_near(fields[11], reference[i].upper, line);
+        assert_near(fields[11], reference[i].lower, line);
+        assert_near(fields[12], reference[i].upper, line);
     }
     char line[1024];
     const char *fields[16];
-    assert_true(find(csv, "count,,,,,6194,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
+    assert_true(find(csv, "count,,,,,6194,0,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
     assert_true(find(csv, "mean,acs.k3,H,", fields, line)); /* no high school has this value: null */
-    assert_string_equal(line, "mean,acs.k3,H,,,,,,0,199,,,,,no row of this group has a value");
+    assert_string_equal(line, "mean,acs.k3,H,,,,,,0,,199,,,,,no row of this group has a value,,");
     assert_true(find(csv, "total,acs.k3,H,,,0,0,", fields, line));
     tamis_free(csv);
 }

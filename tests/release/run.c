@@ -436,11 +436,11 @@ static void csv_for_spreadsheets(void **state)
     assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
-    assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,df,lower,upper,confidence,covers,"
-                              "reason\n"
-                              "count,,'=1+1,,,,,,,,,,,\ncount,,'@x,,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,,\n"
-                              "count,,\"'+a,b\",,,,,,,,,,,\ncount,,-1,,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,,\ncount,,-,,,,,,,,,,,\n"
-                              "count,,,u,,,,,,,,,,\n");
+    assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,cv,df,lower,upper,confidence,covers,"
+                              "reason,outside_range,notes\n"
+                              "count,,'=1+1,,,,,,,,,,,,,,\ncount,,'@x,,,,,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,,,,,\n"
+                              "count,,\"'+a,b\",,,,,,,,,,,,,,\ncount,,-1,,,,,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,,,,,\ncount,,-,,,,,,,,,,,,,,\n"
+                              "count,,,u,,,,,,,,,,,,,\n");
     tamis_free(text);
     tmi_results_clear(&r.results);
     tmi_schedule_clear(&r.schedule);

@@ -1,6 +1,7 @@
 /* Results for people: how a number is rounded, from results made by hand. */
 #include "test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "release/plans.h"
@@ -41,6 +42,55 @@ static void numbers_are_rounded_to_what_they_tell(void **state)
     tamis_plan_free(plan);
 }
 
+/* A null error is no 0, and what doubles leave of 0 is. */
+static void errors_that_are_none_or_nothing(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("srs: {population: 25000, sample: 100}", "20", "  - {total: x}");
+    tmi_result r = TMI_NO_RESULT;
+    tmi_results results = {.plan = plan, .list = &r, .count = 1};
+    static const struct {
+        double estimate, se;
+        const char *line;
+    } cases[] = {{6194, TMI_NULL, "total of x     6,194        none  none\n"}, {TMI_NULL, TMI_NULL, "total of x      none              none\n"},
+                 {6194, 2e-11, "total of x     6,194           0  6,194 to 6,194\n"}, {0, 0, "total of x         0           0  0 to 0\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_text text;
+        tmi_text_init(&text);
+        r.estimate = cases[i].estimate, r.se = cases[i].se, r.noise_sd = 0;
+        r.lower = r.upper = r.se >= 0 ? r.estimate : TMI_NULL;
+        tmi_results_table(&text, &results);
+        if (!strstr(text.bytes, cases[i].line)) fail_msg("%s is not in\n%s", cases[i].line, text.bytes);
+        tmi_text_clear(&text);
+    }
+    tamis_plan_free(plan);
+}
+
+/* Rows are what is counted where a unit has several. */
+static void rows_of_units_are_called_rows(void **state)
+{
+    (void)state;
+    static const char *const privacy[] = {"epsilon: 1, id: h", "epsilon: 1, id: h, rows_per_unit: 3"};
+    static const char *const titles[] = {"count of units", "count of rows"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[1024];
+        tamis_plan *plan;
+        tmi_text title;
+        tmi_schedule s;
+        snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100, sample: 20}}\n"
+                 "privacy: {%s}\ncolumns: {g: {values: [a]}}\nstatistics: [{count: units}]\n", privacy[i]);
+        assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(s.uses[0].known, i == 0); /* the number of rows does not follow from that of units */
+        tmi_text_init(&title);
+        tmi_statistic_title(&title, plan, 0);
+        assert_string_equal(title.bytes, titles[i]);
+        tmi_text_clear(&title);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 /* Why a number has no interval stands below the table, once: no noise widens it. */
 static void reasons_stand_below(void **state)
 {
@@ -74,6 +124,8 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(numbers_are_rounded_to_what_they_tell),
+        cmocka_unit_test(errors_that_are_none_or_nothing),
+        cmocka_unit_test(rows_of_units_are_called_rows),
         cmocka_unit_test(reasons_stand_below),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
