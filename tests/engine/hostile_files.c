@@ -45,8 +45,9 @@ static void attack(const char *ending, const char *bytes, size_t length)
     static const tmi_column *const by[] = {&s}, *const columns[] = {&x, &s, &unit};
     static const tmi_measure measures[] = {{.factors = {{&x, 0}}, .factor_count = 1, .high = 100}, {.low = 1, .high = 1}};
     static const tmi_table table = {by, 1, measures, 2};
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
     static const tmi_request requests[] = {{.tables = &table, .table_count = 1},
-                                           {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1}};
+                                           {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key}};
     int64_t rows_in[2], units_in[2];
     tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = &s, .unit = &unit, .rows_in = rows_in, .units_in = units_in};
     tmi_int128 got[4], *const places[] = {got};
