@@ -14,6 +14,7 @@ static void collect(tmi_part_list *list)
     tmi_base_parts(list);
     tmi_plan_parts(list);
     tmi_engine_parts(list);
+    tmi_postgres_parts(list);
     tmi_ledger_parts(list);
 }
 

@@ -206,18 +206,34 @@ static void put_measure(tmi_json_out *out, const tmi_layout *layout, const tmi_m
     tmi_json_close(out, '}');
 }
 
-/* The beginning of a question; the object stays open. */
-static void begin(tmi_json_out *out, tmi_text *text, const char *what, const tmi_layout *layout)
+/* A question while it is written, and its answer. */
+typedef struct conversation {
+    tmi_layout layout;
+    tmi_json_out out;
+    tmi_text text;
+    tmi_json *reply;
+} conversation;
+
+static void end(conversation *c)
 {
-    tmi_text_init(text);
-    tmi_json_out_init(out, text, false);
+    tmi_json_free(c->reply);
+    tmi_text_clear(&c->text);
+    tmi_layout_clear(&c->layout);
+}
+
+/* The beginning of a question; the object stays open. */
+static void begin(conversation *c, const char *what)
+{
+    tmi_json_out *out = &c->out;
+    tmi_text_init(&c->text);
+    tmi_json_out_init(out, &c->text, false);
     tmi_json_open(out, '{');
     put_integer(out, "tamis", 1);
     tmi_json_key(out, "ask");
     tmi_json_put_string(out, what);
     tmi_json_key(out, "columns");
     tmi_json_open(out, '[');
-    for (size_t c = 0; c < layout->column_count; c++) put_column(out, layout, layout->columns[c]);
+    for (size_t i = 0; i < c->layout.column_count; i++) put_column(out, &c->layout, c->layout.columns[i]);
     tmi_json_close(out, ']');
 }
 
@@ -245,30 +261,25 @@ static void put_tables(tmi_json_out *out, const tmi_layout *layout)
     put_key(out, request->unit ? request->key : NULL);
 }
 
-/* Ends the question and asks it. The answer is an object; what fails is told without the caller's own words, which may
+/* Ends the question and asks it. Its answer, `reply`, is an object; what fails is told without the caller's own words, which may
  * hold data. */
-static tamis_status ask(tmi_json **answer, const asking *a, tmi_json_out *out, tamis_error *err)
+static tamis_status ask(conversation *c, const asking *a, tamis_error *err)
 {
     tamis_reply reply = {0};
     tamis_error own = {0};
     tamis_status status = TAMIS_OK;
-    *answer = NULL;
-    tmi_json_close(out, '}');
-    if (out->text->failed) return tmi_fail_memory(err);
-    if (a->answer(a->context, &reply, out->text->bytes, &own) != TAMIS_OK)
+    tmi_json_close(&c->out, '}');
+    if (c->text.failed) return tmi_fail_memory(err);
+    if (a->answer(a->context, &reply, c->text.bytes, &own) != TAMIS_OK)
         TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine failed"));
     if (reply.failed) TMI_TRY(tmi_fail_memory(err));
-    status = reply.text ? tmi_json_read(answer, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
-    if (status == TAMIS_INVALID || (status == TAMIS_OK && tmi_json_kind_of(*answer) != TMI_JSON_OBJECT))
+    status = reply.text ? tmi_json_read(&c->reply, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
+    if (status == TAMIS_INVALID || (status == TAMIS_OK && tmi_json_kind_of(c->reply) != TMI_JSON_OBJECT))
         TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine gave no JSON object"));
     if (status != TAMIS_OK) tmi_fail(err, status, "%s", own.message);
 done:
     if (reply.text) tmi_wipe(reply.text, strlen(reply.text));
     tmi_free(reply.text);
-    if (status != TAMIS_OK) {
-        tmi_json_free(*answer);
-        *answer = NULL;
-    }
     return status;
 }
 
@@ -338,55 +349,45 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
                              tamis_error *err)
 {
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
-    tmi_layout layout;
-    tmi_json *reply = NULL;
-    tmi_json_out out;
-    tmi_text text = {0};
+    conversation c = {0};
     tamis_status status;
     (void)progress;
     (void)context;
     tmi_inventory_clear(inventory);
-    TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
-    begin(&out, &text, "inventory", &layout);
-    put_place(&out, "unit", &layout, inventory->unit);
-    put_place(&out, "cluster", &layout, inventory->cluster);
-    put_place(&out, "stratum", &layout, inventory->stratum);
-    TMI_TRY(ask(&reply, engine->state, &out, err));
-    if (!read_count(&inventory->rows, tmi_json_get(reply, "rows")) ||
-        (inventory->unit && !read_count(&inventory->units, tmi_json_get(reply, "units"))) ||
-        !read_counts(inventory->rows_in, tmi_json_get(reply, "rows_in"), strata) ||
-        (inventory->unit && !read_counts(inventory->units_in, tmi_json_get(reply, "units_in"), strata)) ||
-        (inventory->cluster && !read_counts(inventory->clusters_in, tmi_json_get(reply, "clusters_in"), strata)))
+    TMI_TRY(tmi_layout_of_inventory(&c.layout, inventory, err));
+    begin(&c, "inventory");
+    put_place(&c.out, "unit", &c.layout, inventory->unit);
+    put_place(&c.out, "cluster", &c.layout, inventory->cluster);
+    put_place(&c.out, "stratum", &c.layout, inventory->stratum);
+    TMI_TRY(ask(&c, engine->state, err));
+    if (!read_count(&inventory->rows, tmi_json_get(c.reply, "rows")) ||
+        (inventory->unit && !read_count(&inventory->units, tmi_json_get(c.reply, "units"))) ||
+        !read_counts(inventory->rows_in, tmi_json_get(c.reply, "rows_in"), strata) ||
+        (inventory->unit && !read_counts(inventory->units_in, tmi_json_get(c.reply, "units_in"), strata)) ||
+        (inventory->cluster && !read_counts(inventory->clusters_in, tmi_json_get(c.reply, "clusters_in"), strata)))
         TMI_TRY(wrong(err, "inventory"));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
-    tmi_json_free(reply);
-    tmi_text_clear(&text);
-    tmi_layout_clear(&layout);
+    end(&c);
     return status;
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               tamis_progress *progress, void *context, tamis_error *err)
 {
-    tmi_layout layout;
-    tmi_json *reply = NULL;
-    tmi_json_out out;
-    tmi_text text = {0};
+    conversation c = {0};
     tamis_status status;
     (void)progress;
     (void)context;
     tmi_answers_clear(answers, request);
-    TMI_TRY(tmi_layout_init(&layout, request, err));
-    begin(&out, &text, "sums", &layout);
-    put_tables(&out, &layout);
-    TMI_TRY(ask(&reply, engine->state, &out, err));
-    TMI_TRY(read_sums(answers, reply, request, err));
+    TMI_TRY(tmi_layout_init(&c.layout, request, err));
+    begin(&c, "sums");
+    put_tables(&c.out, &c.layout);
+    TMI_TRY(ask(&c, engine->state, err));
+    TMI_TRY(read_sums(answers, c.reply, request, err));
 done:
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
-    tmi_json_free(reply);
-    tmi_text_clear(&text);
-    tmi_layout_clear(&layout);
+    end(&c);
     return status;
 }
 

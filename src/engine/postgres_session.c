@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "engine/parts.h"
 #include "engine/sql.h"
 
 #define WAIT 100          /* milliseconds between two looks at the caller's wish to stop */
@@ -411,4 +412,11 @@ done:
         tmi_postgres_close(session);
     }
     return status;
+}
+
+void tmi_postgres_parts(tmi_part_list *list)
+{
+    char version[TMI_PART_SIZE];
+    snprintf(version, sizeof version, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
+    tmi_part_add(list, "libpq", version);
 }
