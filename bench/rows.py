@@ -91,14 +91,19 @@ def engine_rows(kind, title):
 def sums_rows():
     """20 weighted totals by group over 10^8 rows; and the clamped mean of doubles in memory."""
     for threads in (1, 2):
-        what = f"weighted totals tamis, threads {threads}"
+        what = f"weighted totals tamis {10**8}, threads {threads}"
         title = f"20 weighted totals, 10^8 rows of Parquet, threads: {threads}"
         yield Row("sums", title, what, seconds, "s", None, False, "DuckDB, clamped doubles",
-                  f"weighted totals duckdb, threads {threads}", least_ratio=1 / 1.05, ratio_bar="at most 1.05 times")
+                  f"weighted totals duckdb {10**8}, threads {threads}", least_ratio=1 / 1.05, ratio_bar="at most 1.05 times")
         yield Row("sums", f"{title}, peak memory", what, megabytes, "MB", 1000, False, "the bar", None, 1000)
+    what, title = f"weighted totals tamis {10**7}, threads 1", "20 weighted totals, 10^7 rows of Parquet"
+    for title_of, peer in (("opendp with Polars", "opendp"), ("Polars, not private", "polars"), ("Tumult on Spark, without weights", "tumult"),
+                           ("Spark, not private", "spark")):
+        yield Row("sums", title, what, seconds, "s", None, False, title_of, f"{peer}: grouped totals")
     for n in (10**6, 10**7, 10**8):
         what, title = f"clamped mean tamis {n}", f"clamped mean of {n} doubles in memory, exact"
-        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "reading them once", f"clamped mean reading {n}")
+        yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "reading them once", f"clamped mean reading {n}",
+                  least_ratio=1 / 1.3 if n == 10**8 else None, ratio_bar="at most 1.3 times")
         yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "numpy, clip and mean", f"numpy: clamped mean {n}")
         yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "diffprivlib", f"diffprivlib: clamped mean {n}",
                   least_ratio=4)
