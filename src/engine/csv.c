@@ -180,7 +180,7 @@ static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
 }
 
 /* Bytes between two calls of progress: some hundredths of a second. */
-#define PROGRESS_BYTES (INT64_C(1) << 25)
+#define PROGRESS_BYTES (INT64_C(1) << 23)
 
 tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err)
 {

@@ -53,7 +53,8 @@ done:
     return status;
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_error *err)
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
+                          void *context, tamis_error *err)
 {
     csv_scanner *s = scanner->state;
     tamis_status status = tmi_files_find(s->files, s->file_count, err);
@@ -61,7 +62,7 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
         size_t *wanted, file_columns;
         status = find_columns(&wanted, &file_columns, &s->files[f], columns, count, err);
         tmi_free(wanted);
-        if (status == TAMIS_OK) status = tmi_csv_check_encoding(s->files[f].given, NULL, NULL, err);
+        if (status == TAMIS_OK) status = tmi_csv_check_encoding(s->files[f].given, progress, context, err);
     }
     return status;
 }

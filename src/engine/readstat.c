@@ -464,9 +464,12 @@ static void free_scanner(tmi_scanner *scanner)
     tmi_free(s);
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_error *err)
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
+                          void *context, tamis_error *err)
 {
     file_scanner *s = scanner->state;
+    (void)progress;
+    (void)context;
     tamis_status status = tmi_files_find(s->files, s->file_count, err);
     for (size_t f = 0; f < s->file_count && (status == TAMIS_OK || status == TAMIS_INVALID); f++) {
         reading r;

@@ -35,6 +35,14 @@ static tamis_status tell(watch *w, bool aloud, double share, size_t rows, tamis_
     return w->stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : TAMIS_OK;
 }
 
+/* While the source is looked at, and no row is known. */
+static int go_on(void *context, double share, int64_t rows)
+{
+    (void)share;
+    (void)rows;
+    return tell(context, true, -1, 0, NULL) != TAMIS_OK;
+}
+
 /* ---- before the charge ---- */
 
 typedef struct counter {
@@ -122,7 +130,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&r.layout, inventory, err));
     TMI_TRY(tmi_reading_make(&r, err));
-    TMI_TRY(scanner->check(scanner, r.list, r.count, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.count, go_on, &watch, err));
     TMI_TRY(count_rows(scanner, inventory, &watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
@@ -314,7 +322,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &watch};
         TMI_TRY(make_worker(&workers[i], err));
     }
-    status = state->scanner->check(state->scanner, r.list, r.count, &own);
+    status = state->scanner->check(state->scanner, r.list, r.count, go_on, &watch, &own);
     if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
     if (status == TAMIS_OK) {
         work_together(workers, count);
@@ -382,7 +390,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < column_count; c++)
         if (columns[c]->kind == TMI_LABEL && !(k.labels[c] = tmi_labels_new())) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(scanner->check(scanner, r.list, r.count, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.count, NULL, NULL, err));
     TMI_TRY(scanner->scan(scanner, r.list, r.count, 0, 1, hand_out, &k, err));
 done:
     for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);

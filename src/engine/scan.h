@@ -24,8 +24,9 @@ struct tmi_scanner {
     void *state;
 
     /* That the columns, all of the source (tmi_is_read), are there and of a fitting kind. INVALID names files and columns,
-     * all that are missing. */
-    tamis_status (*check)(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_error *err);
+     * all that are missing. `progress` (may be NULL) is asked now and then whether to go on. */
+    tamis_status (*check)(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
+                          void *context, tamis_error *err);
 
     /* Hands out the rows of these columns, of part number `part` of `parts`. INVALID if the source does not hold together;
      * the message may tell the line, and no value. */

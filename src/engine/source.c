@@ -204,10 +204,13 @@ static size_t place_of(const tamis_source *source, const char *name)
     return c;
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_error *err)
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
+                          void *context, tamis_error *err)
 {
     const tamis_source *source = scanner->state;
     tamis_status status = TAMIS_OK;
+    (void)progress;
+    (void)context;
     tmi_error_reset(err);
     for (size_t i = 0; i < count; i++) {
         const size_t c = place_of(source, columns[i]->name);
