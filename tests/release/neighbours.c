@@ -84,12 +84,25 @@ typedef struct worst {
     double l1, l2;
 } worst;
 
+/* Many records add the same to a table: each such addition once, at the front. */
+static size_t distinct(double *adds, size_t records, size_t cells)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < records; r++) {
+        size_t k = 0;
+        while (k < count && memcmp(adds + k * cells, adds + r * cells, cells * sizeof *adds) != 0) k++;
+        if (k == count) memmove(adds + count++ * cells, adds + r * cells, cells * sizeof *adds);
+    }
+    return count;
+}
+
 /* Each distance is a sum over cells of convex functions of two records' own contributions, so that it is enough to look at
  * all records' contributions once and at all pairs of those. */
-static void compare(worst *worst, double *const *adds, size_t records, const tmi_schedule *s)
+static void compare(worst *worst, double *const *adds, size_t all_records, const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
+        const size_t records = distinct(adds[i], all_records, m->cells);
         double *l1_of = calloc(m->cells, sizeof *l1_of), *l2_of = calloc(m->cells, sizeof *l2_of);
         for (size_t cell = 0; cell < m->cells; cell++) {
             l1_of[cell] = (double)tmi_cell_law(m, cell)->l1;

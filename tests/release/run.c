@@ -374,7 +374,7 @@ static void rights_are_what_the_umask_leaves(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    tamis_plan *plan = plan_of(SRS, "20", "  - {count: units, by: g}\n  - {mean: x}\n");
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release = NULL;
     tamis_error err = {0};
