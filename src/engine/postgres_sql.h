@@ -14,6 +14,9 @@
 #include "base/text.h"
 #include "engine/cells.h"
 
+/* What is trimmed off a text, as a literal. */
+#define TMI_SQL_BLANKS "E' \\t\\n\\x0b\\f\\r'"
+
 typedef enum tmi_sql_type {
     TMI_SQL_DOUBLE,
     TMI_SQL_FLOAT,
@@ -43,6 +46,9 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
 
 /* The codes of those, each with a comma before it, from their texts. */
 tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, tamis_error *err);
+
+/* The code of text c of a category as v, with a comma before it. */
+tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, size_t c, tamis_error *err);
 
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);
