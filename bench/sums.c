@@ -3,7 +3,7 @@
  *     bench-sums FOLDER [ROWS]     the folder keeps Parquet files (10^7 rows, and ROWS: 1.7 GB for 10^8) for the next run
  *
  * First 20 grouped weighted totals: sum of weight * value by a group of 20, both clamped. tamis' exact integers beside
- * DuckDB's own sum of doubles, on one thread and on two, in turns, the best of some rounds; on one thread by the time of the
+ * DuckDB's own sum of doubles, clamped and as they stand, on one thread and on two, in turns, the best of some rounds; on one thread by the time of the
  * processor. Peak memory of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them. */
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +23,15 @@
 static const char make[] =
     "COPY (SELECT 'group ' || lpad((hash(i) %% 20)::VARCHAR, 2, '0') AS g, 1 + hash(i + 1)::DOUBLE / 4e17 AS w, "
     "hash(i + 2)::DOUBLE / 1e17 AS v FROM range(%lld) t(i)) TO '%s' (FORMAT parquet)";
-static const char plain[] =
-    "SELECT g, sum(least(greatest(w, 1e0), 4e1) * least(greatest(v, 0e0), 1.5e2)) FROM '%s' GROUP BY g";
+/* Of the ways to clamp in SQL this one is the fastest: least() and greatest() take twice the time. */
+#define CLAMPED(x, from, to) "CASE WHEN " x " < " from " THEN " from " WHEN " x " > " to " THEN " to " ELSE " x " END"
+static const char *const queries[] = {
+    NULL, /* tamis */
+    "SELECT g, sum(" CLAMPED("w", "1e0", "4e1") " * " CLAMPED("v", "0e0", "1.5e2") ") FROM '%s' GROUP BY g",
+    "SELECT g, sum(w * v) FROM '%s' GROUP BY g",
+};
+static const char *const names[] = {"tamis", "duckdb", "duckdb unclamped"};
+#define WAYS 3
 
 static double now(clockid_t clock)
 {
@@ -76,9 +83,9 @@ static double apart(int which, const char *file, unsigned threads, long *peak)
     const pid_t child = fork();
     if (child == 0) {
         char sql[5000];
-        snprintf(sql, sizeof sql, plain, file);
+        if (queries[which]) snprintf(sql, sizeof sql, queries[which], file);
         const double start = now(CLOCK_MONOTONIC);
-        if (which == 0)
+        if (!queries[which])
             ask_tamis(file, threads);
         else
             run_sql(sql, threads);
@@ -106,13 +113,13 @@ static void grouped(const char *folder, long long rows)
         if (rename(part, file) != 0) stop("the file could not be written");
     }
     for (unsigned threads = 1; threads <= 2; threads++) {
-        double best[2] = {1e9, 1e9};
-        long peak[2] = {0, 0};
+        double best[WAYS] = {1e9, 1e9, 1e9};
+        long peak[WAYS] = {0};
         for (int round = 0; round < ROUNDS; round++)
-            for (int which = 0; which < 2; which++) best[which] = fmin(best[which], apart(which, file, threads, &peak[which]));
-        for (int which = 0; which < 2; which++)
+            for (int which = 0; which < WAYS; which++) best[which] = fmin(best[which], apart(which, file, threads, &peak[which]));
+        for (int which = 0; which < WAYS; which++)
             printf("{\"what\": \"weighted totals %s %lld, threads %u\", \"n\": %lld, \"seconds\": %.4f, \"bytes\": %ld}\n",
-                   which == 0 ? "tamis" : "duckdb", rows, threads, rows, best[which], peak[which] * 1024);
+                   names[which], rows, threads, rows, best[which], peak[which] * 1024);
         fflush(stdout);
     }
 }
