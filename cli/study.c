@@ -1,18 +1,24 @@
 /* tamis study: what to expect of releases, tried on public populations. */
-#include "cli.h"
+#include "guarantee.h"
 
 static int run_coverage(const cli_call *call)
 {
-    const char *path = call->operands[0], *runs = cli_value(call, "runs");
+    const char *path = call->operands[0], *runs = cli_value(call, "runs"), *threads = cli_value(call, "threads");
     tamis_coverage_options options = {.population = cli_value(call, "population"), .size = cli_value(call, "size"),
                                       .progress = cli_progress_step};
     tamis_error err = {0};
     tamis_plan *plan = NULL;
     tamis_coverage *study = NULL;
-    char *text = NULL;
+    char *text = NULL, *picture = NULL;
     cli_progress progress;
+    cli_svg svg;
+    int64_t cores = 0;
     if (runs && !cli_whole(&options.runs, runs, 1, 1000000))
         return cli_wrong_usage(call->command, "--runs must be a whole number from 1 to 1000000");
+    if (threads && !cli_whole(&cores, threads, 1, 64)) return cli_wrong_usage(call->command, "--threads must be a whole number from 1 to 64");
+    options.threads = (unsigned)cores;
+    int code = cli_svg_open(&svg, call);
+    if (code != 0) return code;
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) {
         options.context = &progress;
@@ -21,9 +27,14 @@ static int run_coverage(const cli_call *call)
         cli_progress_end(&progress);
     }
     if (status == TAMIS_OK) status = call->json ? tamis_coverage_json(&text, study, &err) : tamis_coverage_text(&text, study, &err);
+    if (status == TAMIS_OK && svg.file) status = tamis_coverage_svg(&picture, study, &err);
+    if (picture) status = cli_svg_take(&svg, picture, &err);
+    cli_svg_close(&svg);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
-    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+    if (status == TAMIS_OK) return cli_print(text);
+    tamis_free(text);
+    return cli_failed(&err, path);
 }
 
 static const cli_command coverage_command = {
@@ -36,7 +47,7 @@ static const cli_command coverage_command = {
              "The plan's source is not read. Nothing is published and no ledger is charged, which is right for a public "
              "population only: never study the sample or the frame that a release is to protect.\n\n"
              "Without --runs there are 2000, and 10000 if an interval covers less than 0.945. Designs: srs, systematic, "
-             "bernoulli, pps, cluster, with or without strata. docs/coverage.md has results.",
+             "bernoulli, pps, cluster, two_stage, with or without strata. docs/coverage.md has results.",
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"},
         {0}},
@@ -45,6 +56,8 @@ static const cli_command coverage_command = {
          .help = "a .csv or .parquet file with one row a unit"},
         {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
         {.name = "runs", .value = "R", .help = "samples to draw"},
+        {.name = "threads", .value = "T", .help = "runs at a time; default: as many as the machine has cores"},
+        {.name = "svg", .value = "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"},
         {0}},
     .examples = (const cli_example[]){
         {"tamis study coverage study.yaml --population apisrs.csv --runs 20", "twenty samples, for a first look"},

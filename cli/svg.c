@@ -22,7 +22,11 @@ tamis_status cli_svg_write(cli_svg *svg, const tamis_plot *plot, tamis_error *er
     char *text = NULL;
     if (!svg->file) return TAMIS_OK;
     tamis_status status = tamis_plot_svg(&text, plot, err);
-    if (status != TAMIS_OK) return status;
+    return status == TAMIS_OK ? cli_svg_take(svg, text, err) : status;
+}
+
+tamis_status cli_svg_take(cli_svg *svg, char *text, tamis_error *err)
+{
     bool wrong = ftruncate(fileno(svg->file), 0) != 0 && errno != EINVAL; /* a pipe has no length */
     wrong |= fputs(text, svg->file) < 0;
     wrong |= fclose(svg->file) != 0;

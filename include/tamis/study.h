@@ -64,13 +64,14 @@ typedef struct tamis_coverage tamis_coverage;
 typedef struct tamis_coverage_options {
     const char *population; /* a .csv or .parquet file with one row a unit, and the columns of the plan */
     const char *size;       /* pps: the column of sizes that probabilities are proportional to; else NULL */
+    unsigned threads;       /* 0: as many as the machine has, 64 at most */
     int64_t runs;           /* 0: 2000, and 10 000 if an interval is right in less than 0.945 of them */
     tamis_progress *progress; /* may be NULL */
     void *context;
 } tamis_coverage_options;
 
-/* Needs    a plan by srs, systematic, bernoulli, pps or cluster, with or without strata, without id, weight column and
- *          nonresponse; 0 <= runs <= 10^6.
+/* Needs    a plan by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata, without id, weight column
+ *          and nonresponse; 0 <= runs <= 10^6.
  * Gives    a study that the caller frees with tamis_coverage_free; NULL on failure. The plan must outlive it.
  * Cost     runs * (one release + one estimate).
  * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */
@@ -78,7 +79,8 @@ TAMIS_API tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_
                                             const tamis_coverage_options *options, tamis_error *err);
 TAMIS_API void tamis_coverage_free(tamis_coverage *study);
 
-/* Texts; the caller frees each with tamis_free. On failure *text is NULL. */
+/* Texts, and a picture of the shares with their errors; the caller frees each with tamis_free. On failure it is NULL. */
+TAMIS_API tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_error *err);
 TAMIS_API tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
 TAMIS_API tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
 

@@ -162,13 +162,16 @@ static tamis_status make_estimates(tamis_estimate *e, work *w, tamis_progress *p
 {
     tamis_status status = TAMIS_OK;
     double t = INFINITY;
+    const tamis_number *confidence = NULL; /* of t; the degrees of freedom are those of the design */
     for (size_t i = 0; i < e->results.count; i++) {
         tmi_result *result = &e->results.list[i];
         const tmi_plan_statistic *s = &e->plan->statistics[result->statistic];
         if (result->cell == 0) {
             find_cells(w, s);
-            if (w->variance->df >= 1) TMI_TRY(tmi_student_quantile(&t, s->confidence, w->variance->df, err));
+            const bool same = confidence && tmi_number_compare(confidence, s->confidence) == 0;
+            if (w->variance->df >= 1 && !same) TMI_TRY(tmi_student_quantile(&t, s->confidence, w->variance->df, err));
         }
+        confidence = s->confidence;
         TMI_TRY(fill(result, w, s, t, err));
         if (progress && progress(context, (double)(i + 1) / (double)e->results.count, (int64_t)w->sample->count) != 0) {
             status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");

@@ -232,6 +232,7 @@ static tamis_status invert(tmi_result *result, const tmi_reading *r, double over
     bool exact = has_exact_count(r->schedule, result, &law);
     if (!exact && !has_strata_count(r->schedule, result)) return TAMIS_OK;
     result->note_count = 0;
+    result->exact = true;
     return exact ? exact_count(result, r, law, over, err) : strata_count(result, r, over, err);
 }
 

@@ -18,6 +18,7 @@ typedef struct tmi_result {
     const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
     const char *notes[TMI_NOTES]; /* what was done to it */
     size_t note_count;
+    bool exact;          /* the interval is that of a test of a count, inverted */
     bool known;          /* follows from the design; nothing was measured */
     bool outside_range;  /* the estimate lies where no population could put the truth */
 } tmi_result;

@@ -1,13 +1,14 @@
-/* A cell's coverage p over R runs has the error sqrt(p (1 - p)/R). The protected interval has to cover at least 0.935 where
- * the unprotected one of the same samples covers at least 0.94, and elsewhere at least as much as that one minus 0.01.  */
-#include <math.h>
-#include <tamis/rng.h>
-#include <tamis/study.h>
+/* Runs are shared out among threads: each takes the next number, draws, releases and estimates, and counts for itself; the
+ * counts are added up at the end. Every run draws from a generator of its own thread, so that no two share noise.     */
+#include "study/coverage.h"
 
-#include "base/decimal.h"
-#include "base/json.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <tamis/rng.h>
+#include <threads.h>
+#include <unistd.h>
+
 #include "base/memory.h"
-#include "base/table.h"
 #include "engine/source.h"
 #include "release/release.h"
 #include "study/population.h"
@@ -15,27 +16,7 @@
 #define USUAL_RUNS 2000
 #define MORE_RUNS 10000
 #define MOST_RUNS 1000000
-
-/* What became of one interval. */
-typedef struct tally {
-    int64_t covers, given;
-    double width;
-} tally;
-
-typedef struct cell {
-    double truth;
-    tally own, bare; /* the release's, the unprotected one */
-    double noise, sampling; /* sums of the noise's standard deviations and of the unprotected standard errors */
-    int64_t bounded; /* releases in which something was done to the number, such as a variance taken from the range */
-    bool known;
-} cell;
-
-struct tamis_coverage {
-    const tamis_plan *plan;
-    int64_t population, runs;
-    cell *cells;
-    tmi_results places; /* statistic and cell of each; the numbers in it are not used */
-};
+#define MOST_THREADS 64
 
 void tamis_coverage_free(tamis_coverage *study)
 {
@@ -45,10 +26,52 @@ void tamis_coverage_free(tamis_coverage *study)
     tmi_free(study);
 }
 
+double tmi_tally_share(const tmi_tally *t)
+{
+    return t->given > 0 ? (double)t->covers / (double)t->given : NAN;
+}
+
+double tmi_tally_error(const tmi_tally *t)
+{
+    const double p = tmi_tally_share(t);
+    return t->given > 0 ? sqrt(p * (1 - p) / (double)t->given) : NAN;
+}
+
+bool tmi_coverage_counts(const tmi_coverage_cell *c)
+{
+    return !c->known && isfinite(c->truth) && c->own.given > 0;
+}
+
+/* ---- watching ---- */
+
+typedef struct watch {
+    const tamis_coverage_options *options;
+    atomic_bool stopped;
+    _Atomic int64_t next; /* the run that nobody has taken yet */
+    int64_t wanted;
+} watch;
+
+/* Called by the caller's own thread between runs and inside of them. */
+static int tell(void *context, double share, int64_t rows)
+{
+    watch *w = context;
+    const tamis_coverage_options *o = w->options;
+    const int64_t taken = w->next < w->wanted ? w->next : w->wanted - 1;
+    (void)share, (void)rows;
+    if (!w->stopped && o->progress && o->progress(o->context, (double)taken / (double)w->wanted, 0) != 0) w->stopped = true;
+    return w->stopped;
+}
+
+static int listen(void *context, double share, int64_t rows)
+{
+    (void)share, (void)rows;
+    return ((watch *)context)->stopped;
+}
+
 /* ---- the truth ---- */
 
 /* The estimate of everybody; the plan's own design has no part in it. */
-static tamis_status find_truth(tamis_coverage *study, tmi_population *p, tamis_error *err)
+static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, watch *w, tamis_error *err)
 {
     tmi_plan_stratum everybody = {.population = study->population, .sample = study->population};
     tamis_plan census = *study->plan;
@@ -57,8 +80,8 @@ static tamis_status find_truth(tamis_coverage *study, tmi_population *p, tamis_e
     tamis_status status;
     census.design = (tmi_plan_design){.kind = TMI_DESIGN_CENSUS, .strata = &everybody, .stratum_count = 1,
                                       .population = study->population, .sample = study->population};
-    TMI_TRY(tmi_population_source(&source, p, NULL, 0, err));
-    TMI_TRY(tamis_estimate_run(&estimate, &census, &(tamis_run_options){.rows = source, .threads = 1}, err));
+    TMI_TRY(tmi_sample_source(&source, room, NULL, 0, err));
+    TMI_TRY(tamis_estimate_run(&estimate, &census, &(tamis_run_options){.rows = source, .threads = 1, .progress = listen, .context = w}, err));
     const tmi_results *r = tmi_estimate_results(estimate);
     for (size_t i = 0; i < study->places.count; i++) study->cells[i].truth = r->list[i].estimate;
 
@@ -70,7 +93,20 @@ done:
 
 /* ---- one run ---- */
 
-static void count(tally *t, const tmi_result *r, double truth)
+typedef struct worker {
+    const tamis_coverage *study;
+    const tamis_sampler *sampler;
+    watch *watch;
+    bool aloud; /* the caller's thread, which alone tells of progress */
+    tmi_sample_room *room;
+    tamis_rng *rng;
+    tmi_coverage_cell *cells;
+    bool weighed;
+    tamis_status status;
+    tamis_error err;
+} worker;
+
+static void count(tmi_tally *t, const tmi_result *r, double truth)
 {
     if (isnan(r->lower) || isnan(r->upper)) return;
     const double hair = 1e-12 * fabs(truth);
@@ -79,26 +115,39 @@ static void count(tally *t, const tmi_result *r, double truth)
     t->width += r->upper - r->lower;
 }
 
-static tamis_status run_once(tamis_coverage *study, tmi_population *p, const tamis_drawn *drawn, tamis_error *err)
+static bool holds_weights(const tmi_schedule *s)
 {
+    bool weighed = false;
+    for (size_t i = 0; i < s->measurement_count; i++) weighed = weighed || s->measurements[i].quantity.weighing != TMI_UNWEIGHED;
+    return weighed;
+}
+
+static tamis_status run_once(worker *w, const tamis_drawn *drawn, tamis_error *err)
+{
+    const tamis_coverage *study = w->study;
+    tamis_progress *progress = w->aloud ? tell : listen;
     tamis_source *source = NULL;
     tmi_engine *engine = NULL;
     tamis_release *release = NULL;
     tamis_estimate *estimate = NULL;
     tamis_status status;
-    TMI_TRY(tmi_population_source(&source, p, drawn->units, drawn->count, err));
+    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
-    TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){0}, err));
-    TMI_TRY(tamis_estimate_run(&estimate, study->plan, &(tamis_run_options){.rows = source, .threads = 1}, err));
+    TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.progress = progress, .context = w->watch}, err));
+    TMI_TRY(tamis_estimate_run(&estimate, study->plan,
+                               &(tamis_run_options){.rows = source, .threads = 1, .progress = progress, .context = w->watch}, err));
     const tmi_result *own = release->results.list, *bare = tmi_estimate_results(estimate)->list;
     for (size_t i = 0; i < study->places.count; i++) {
-        cell *c = &study->cells[i];
+        tmi_coverage_cell *c = &w->cells[i];
+        const double truth = study->cells[i].truth;
         c->known = own[i].known;
-        c->bounded += own[i].note_count > 0;
+        c->exact = own[i].exact;
+        c->limited += own[i].note_count > 0;
         if (isfinite(own[i].noise_sd) && isfinite(bare[i].se)) c->noise += own[i].noise_sd, c->sampling += bare[i].se;
-        count(&c->own, &own[i], c->truth);
-        count(&c->bare, &bare[i], c->truth);
+        count(&c->own, &own[i], truth);
+        count(&c->bare, &bare[i], truth);
     }
+    w->weighed = holds_weights(&release->schedule);
 
 done:
     tamis_estimate_free(estimate);
@@ -108,54 +157,125 @@ done:
     return status;
 }
 
-/* ---- the study ---- */
-
-static double share(const tally *t)
+/* Runs until there are none left or somebody stops. */
+static int work(void *context)
 {
-    return t->given > 0 ? (double)t->covers / (double)t->given : NAN;
-}
-
-static double error_of(const tally *t)
-{
-    const double p = share(t);
-    return t->given > 0 ? sqrt(p * (1 - p) / (double)t->given) : NAN;
-}
-
-static bool counts(const cell *c)
-{
-    return !c->known && isfinite(c->truth) && c->own.given > 0;
-}
-
-static bool some_are_low(const tamis_coverage *study)
-{
-    for (size_t i = 0; i < study->places.count; i++)
-        if (counts(&study->cells[i]) && share(&study->cells[i].own) < 0.945) return true;
-    return false;
-}
-
-static tamis_status run_all(tamis_coverage *study, tmi_population *p, const tamis_coverage_options *o, tamis_error *err)
-{
-    int64_t wanted = o->runs > 0 ? o->runs : USUAL_RUNS;
-    tamis_sampler *sampler = NULL;
-    tamis_rng *rng = NULL;
+    worker *w = context;
+    tamis_status status = TAMIS_OK;
     tamis_drawn drawn = {0};
-    tamis_status status;
-    TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tamis_sampler_new(&sampler, tmi_population_design(p), NULL, NULL, err));
-    for (; study->runs < wanted; study->runs++) {
-        if (o->progress && o->progress(o->context, (double)study->runs / (double)wanted, 0))
-            TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
-        TMI_TRY(tamis_draw(&drawn, sampler, rng, NULL, NULL, err));
-        TMI_TRY(run_once(study, p, &drawn, err));
+    while (atomic_fetch_add(&w->watch->next, 1) < w->watch->wanted) {
+        if (w->aloud ? tell(w->watch, 0, 0) : w->watch->stopped) TMI_TRY(tmi_fail(&w->err, TAMIS_SYSTEM, "cancelled"));
+        TMI_TRY(tamis_draw(&drawn, w->sampler, w->rng, NULL, NULL, &w->err));
+        TMI_TRY(run_once(w, &drawn, &w->err));
         tamis_drawn_clear(&drawn);
         drawn = (tamis_drawn){0};
-        if (study->runs + 1 == USUAL_RUNS && o->runs == 0 && some_are_low(study)) wanted = MORE_RUNS;
     }
 
 done:
     tamis_drawn_clear(&drawn);
+    if (status != TAMIS_OK) w->watch->stopped = true;
+    w->status = status;
+    if (!w->aloud) tamis_thread_done();
+    return 0;
+}
+
+/* ---- the study ---- */
+
+static bool some_are_low(const tamis_coverage *study)
+{
+    for (size_t i = 0; i < study->places.count; i++)
+        if (tmi_coverage_counts(&study->cells[i]) && tmi_tally_share(&study->cells[i].own) < 0.945) return true;
+    return false;
+}
+
+static void add(tmi_tally *all, const tmi_tally *some)
+{
+    all->covers += some->covers;
+    all->given += some->given;
+    all->width += some->width;
+}
+
+static void collect(tamis_coverage *study, worker *w)
+{
+    for (size_t i = 0; i < study->places.count; i++) {
+        tmi_coverage_cell *c = &study->cells[i], *some = &w->cells[i];
+        add(&c->own, &some->own);
+        add(&c->bare, &some->bare);
+        c->noise += some->noise;
+        c->sampling += some->sampling;
+        c->limited += some->limited;
+        c->known = c->known || some->known;
+        c->exact = c->exact || some->exact;
+        *some = (tmi_coverage_cell){0};
+    }
+    study->weighed = study->weighed || w->weighed;
+}
+
+static void worker_clear(worker *w)
+{
+    tmi_sample_room_free(w->room);
+    tamis_rng_free(w->rng);
+    tmi_free(w->cells);
+}
+
+static tamis_status worker_make(worker *w, const tmi_population *p, size_t cells, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_sample_room_new(&w->room, p, err));
+    TMI_TRY(tamis_rng_new(&w->rng, err));
+    w->cells = tmi_alloc(cells, sizeof *w->cells);
+    if (!w->cells) TMI_TRY(tmi_fail_memory(err));
+
+done:
+    return status;
+}
+
+/* The caller's thread is the first worker; a thread that cannot be started leaves its runs to the others. */
+static tamis_status run_until(tamis_coverage *study, worker *workers, size_t count, int64_t wanted, tamis_error *err)
+{
+    watch *w = workers[0].watch;
+    thrd_t threads[MOST_THREADS];
+    bool started[MOST_THREADS] = {false};
+    const worker *failed = NULL;
+    w->next = study->runs;
+    w->wanted = wanted;
+    for (size_t i = 1; i < count; i++) started[i] = thrd_create(&threads[i], work, &workers[i]) == thrd_success;
+    work(&workers[0]);
+    for (size_t i = 1; i < count; i++)
+        if (started[i]) thrd_join(threads[i], NULL);
+    for (size_t i = 0; i < count; i++) {
+        collect(study, &workers[i]);
+        const bool cancelled = workers[i].status == TAMIS_SYSTEM; /* perhaps only because of another's failure */
+        if (workers[i].status != TAMIS_OK && (!failed || !cancelled)) failed = &workers[i];
+    }
+    if (failed) return tmi_fail(err, failed->status, "%s", failed->err.message);
+    study->runs = wanted;
+    return TAMIS_OK;
+}
+
+static tamis_status run_all(tamis_coverage *study, tmi_population *p, watch *w, tamis_error *err)
+{
+    const tamis_coverage_options *o = w->options;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = o->threads > 0 ? o->threads : cores > 1 ? (size_t)cores : 1;
+    tamis_sampler *sampler = NULL;
+    tamis_status status;
+    if (count > MOST_THREADS) count = MOST_THREADS;
+    worker *workers = tmi_alloc(count, sizeof *workers);
+    if (!workers) return tmi_fail_memory(err);
+    TMI_TRY(tamis_sampler_new(&sampler, tmi_population_design(p), listen, w, err));
+    for (size_t i = 0; i < count; i++) {
+        workers[i] = (worker){.study = study, .sampler = sampler, .watch = w, .aloud = i == 0};
+        TMI_TRY(worker_make(&workers[i], p, study->places.count, err));
+    }
+    TMI_TRY(find_truth(study, workers[0].room, w, err));
+    TMI_TRY(run_until(study, workers, count, o->runs > 0 ? o->runs : USUAL_RUNS, err));
+    if (o->runs == 0 && some_are_low(study)) TMI_TRY(run_until(study, workers, count, MORE_RUNS, err));
+
+done:
+    for (size_t i = 0; i < count; i++) worker_clear(&workers[i]);
+    tmi_free(workers);
     tamis_sampler_free(sampler);
-    tamis_rng_free(rng);
     return status;
 }
 
@@ -178,8 +298,7 @@ tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_plan *plan
     TMI_TRY(tmi_results_make(&s->places, plan, NULL, err));
     s->cells = tmi_alloc(s->places.count, sizeof *s->cells);
     if (!s->cells) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(find_truth(s, p, err));
-    TMI_TRY(run_all(s, p, options, err));
+    TMI_TRY(run_all(s, p, &(watch){.options = options}, err));
     *study = s;
     s = NULL;
 
@@ -187,147 +306,4 @@ done:
     tmi_population_free(p);
     tamis_coverage_free(s);
     return status;
-}
-
-/* ---- texts ---- */
-
-static bool passes(const cell *c)
-{
-    const double own = share(&c->own), bare = share(&c->bare);
-    return bare >= 0.94 || isnan(bare) ? own >= 0.935 : own >= bare - 0.01;
-}
-
-/* Why an interval is right more often than it says, as far as the plan and the runs tell. */
-static const char *remark(const tamis_coverage *study, size_t i)
-{
-    const cell *c = &study->cells[i];
-    const tmi_statistic_kind kind = study->plan->statistics[study->places.list[i].statistic].kind;
-    const tmi_design_kind design = study->plan->design.kind;
-    if (!passes(c)) return "too low";
-    if (share(&c->own) <= 0.98) return NULL;
-    if (c->bounded * 20 > study->runs) return "high: variance bounded by the range at times";
-    if (design == TMI_DESIGN_CLUSTER) return "high: clusters as if with replacement";
-    if (design != TMI_DESIGN_PPS && (kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM))
-        return "high: whole numbers, exact interval";
-    return "high: no single reason";
-}
-
-static void put_tally(tmi_json_out *out, const char *key, const tally *t)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "coverage");
-    tmi_json_put_real(out, share(t));
-    tmi_json_key(out, "error");
-    tmi_json_put_real(out, error_of(t));
-    tmi_json_key(out, "intervals");
-    tmi_json_put_integer(out, t->given);
-    tmi_json_close(out, '}');
-}
-
-tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err)
-{
-    tmi_text bytes;
-    tmi_json_out out;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
-    tmi_text_init(&bytes);
-    tmi_json_out_init(&out, &bytes, true);
-    tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, study->plan->survey);
-    tmi_json_key(&out, "population");
-    tmi_json_put_integer(&out, study->population);
-    tmi_json_key(&out, "runs");
-    tmi_json_put_integer(&out, study->runs);
-    tmi_json_key(&out, "results");
-    tmi_json_open(&out, '[');
-    for (size_t i = 0; i < study->places.count; i++) {
-        const cell *c = &study->cells[i];
-        const tmi_result *r = &study->places.list[i];
-        const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
-        if (!counts(c)) continue;
-        tmi_json_open(&out, '{');
-        tmi_json_key(&out, "statistic");
-        tmi_json_put_string(&out, tmi_statistic_name(s));
-        tmi_json_key(&out, "column");
-        tmi_json_put_string(&out, s->column ? s->column->name : NULL);
-        tmi_json_key(&out, "group");
-        tmi_put_group(&out, s->by, s->by_count, r->cell);
-        tmi_json_key(&out, "truth");
-        tmi_json_put_real(&out, c->truth);
-        put_tally(&out, "protected", &c->own);
-        put_tally(&out, "unprotected", &c->bare);
-        tmi_json_key(&out, "width_ratio");
-        if (c->bare.width > 0 && c->own.given > 0)
-            tmi_json_put_real(&out, c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given));
-        else tmi_json_put_null(&out);
-        tmi_json_key(&out, "noise_ratio");
-        if (c->sampling > 0) tmi_json_put_real(&out, hypot(c->noise, c->sampling) / c->sampling);
-        else tmi_json_put_null(&out);
-        tmi_json_key(&out, "passes");
-        tmi_json_put_boolean(&out, passes(c));
-        tmi_json_key(&out, "remark");
-        tmi_json_put_string(&out, remark(study, i));
-        tmi_json_close(&out, '}');
-    }
-    tmi_json_close(&out, ']');
-    tmi_json_close(&out, '}');
-    tmi_text_put(&bytes, "\n");
-    return tmi_text_take(text, &bytes, err);
-}
-
-#define COLUMNS 4
-
-static void put_share(tmi_text *text, const tally *t)
-{
-    if (t->given > 0) tmi_text_format(text, "%.4f ± %.4f", share(t), error_of(t));
-}
-
-static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i)
-{
-    const cell *c = &study->cells[i];
-    const tmi_result *r = &study->places.list[i];
-    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
-    tmi_text texts[COLUMNS - 1];
-    const char *cells[COLUMNS] = {0};
-    for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_init(&texts[k]);
-    tmi_statistic_title(&texts[0], study->plan, r->statistic);
-    for (size_t k = 0; k < s->by_count; k++)
-        tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, r->cell, k));
-    put_share(&texts[1], &c->own);
-    put_share(&texts[2], &c->bare);
-    for (size_t k = 0; k < COLUMNS - 1; k++) {
-        cells[k] = texts[k].bytes;
-        table->failed = table->failed || texts[k].failed;
-    }
-    cells[COLUMNS - 1] = remark(study, i);
-    tmi_table_row(table, cells);
-    for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_clear(&texts[k]);
-}
-
-tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err)
-{
-    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
-    static const char *const heading[COLUMNS] = {"", "protected", "unprotected", ""};
-    tmi_text bytes;
-    tmi_text_table table;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
-    tmi_text_init(&bytes);
-    tmi_table_init(&table, COLUMNS, align);
-    tmi_text_format(&bytes, "%s: how often intervals hold the truth\n%lld samples of a public population of %lld, each "
-                    "released and estimated\n\n", study->plan->survey, (long long)study->runs, (long long)study->population);
-    tmi_table_row(&table, heading);
-    for (size_t i = 0; i < study->places.count; i++)
-        if (counts(&study->cells[i])) put_row(&table, study, i);
-    tmi_table_write(&bytes, &table);
-    if (table.failed) bytes.failed = true;
-    tmi_table_clear(&table);
-    tmi_text_put(&bytes, "Nothing was published and no ledger was charged: the population is public.\n");
-    return tmi_text_take(text, &bytes, err);
 }

@@ -7,15 +7,31 @@
 #include "engine/frame.h"
 #include "num/number.h"
 
-/* A column of the population, by row of the file, and of the sample drawn last. */
+/* A column of the population, by row of the file. */
 typedef struct column {
     char *name;
     bool used;                       /* handed to the source */
     const tmi_plan_column *declared; /* a number: clamped to its grid; NULL: texts */
-    double *numbers, *drawn_numbers;
+    double *numbers;
     char **texts;
-    const char **drawn_texts;
 } column;
+
+/* What the file of a sample would say about a unit beside its columns: its probability, the size of its cluster, how many of
+ * that are drawn. By unit of the design; NULL: nothing. */
+typedef struct extra {
+    const char *name;
+    double *values;
+} extra;
+
+#define EXTRAS 3
+enum { INCLUSION, SIZE, TAKE };
+
+struct tmi_sample_room {
+    const tmi_population *population;
+    double **numbers;      /* by column, of the rows drawn last */
+    const char ***texts;
+    double *extras[EXTRAS];
+};
 
 struct tmi_population {
     const tamis_plan *plan;
@@ -24,7 +40,7 @@ struct tmi_population {
     size_t column_count;
     tamis_design *design;
     int64_t *row_of; /* by unit of the design: stratum by stratum, cluster by cluster */
-    double *inclusion, *drawn_inclusion; /* pps: by unit; else NULL */
+    extra extras[EXTRAS];
 };
 
 void tmi_population_free(tmi_population *p)
@@ -34,16 +50,13 @@ void tmi_population_free(tmi_population *p)
         column *k = &p->columns[c];
         for (int64_t i = 0; k->texts && i < p->rows; i++) tmi_free(k->texts[i]);
         tmi_free(k->texts);
-        tmi_free(k->drawn_texts);
         tmi_free(k->numbers);
-        tmi_free(k->drawn_numbers);
         tmi_free(k->name);
     }
     tmi_free(p->columns);
     tamis_design_free(p->design);
     tmi_free(p->row_of);
-    tmi_free(p->inclusion);
-    tmi_free(p->drawn_inclusion);
+    for (size_t e = 0; e < EXTRAS; e++) tmi_free(p->extras[e].values);
     tmi_free(p);
 }
 
@@ -108,7 +121,7 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
         const char *name = frame->names[c];
         const tmi_plan_column *declared = declared_column(p->plan, name);
         const bool used = declared || (d->cluster && strcmp(name, d->cluster) == 0);
-        if (!used && !(size && strcmp(name, size) == 0)) continue;
+        if (!used && !(size && strcmp(name, size) == 0) && !(d->second_sample && strcmp(name, d->second_sample) == 0)) continue;
         column *k = &p->columns[p->column_count];
         numbers[p->column_count++] = c;
         k->used = used;
@@ -116,13 +129,10 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
         if (declared && declared->is_number) {
             k->declared = declared;
             k->numbers = tmi_alloc(n, sizeof *k->numbers);
-            k->drawn_numbers = tmi_alloc(n, sizeof *k->drawn_numbers);
         } else {
             k->texts = tmi_alloc(n, sizeof *k->texts);
-            k->drawn_texts = tmi_alloc(n, sizeof *k->drawn_texts);
         }
-        if (!k->name || (k->declared ? !k->numbers || !k->drawn_numbers : !k->texts || !k->drawn_texts))
-            TMI_TRY(tmi_fail_memory(err));
+        if (!k->name || (k->declared ? !k->numbers : !k->texts)) TMI_TRY(tmi_fail_memory(err));
     }
     TMI_TRY(tmi_frame_read(frame, numbers, p->column_count, take_cells, p, &(tmi_watch){0}, err));
 
@@ -177,9 +187,22 @@ done:
     return status;
 }
 
-/* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
-static tamis_status make_clusters(tamis_design **design, part *s, char **labels, tamis_error *err)
+/* How many of the `size` units of a cluster are drawn: all, the plan's number, or what the population's column says. */
+static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t size, const char *text, tamis_error *err)
 {
+    *take = size;
+    if (d->kind == TMI_DESIGN_CLUSTER) return TAMIS_OK;
+    double wanted = d->second_take > 0 ? (double)d->second_take : text ? tmi_number_in(tmi_trimmed(text, strlen(text))) : NAN;
+    if (!(wanted >= 1 && wanted == floor(wanted)))
+        return tmi_fail(err, TAMIS_INVALID, "the population's column %s is not a whole number of at least 1 everywhere", d->second_sample);
+    if (wanted < (double)size) *take = (int64_t)wanted;
+    return TAMIS_OK;
+}
+
+/* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
+static tamis_status make_clusters(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes, tamis_error *err)
+{
+    const size_t before = (size_t)(s->rows - p->row_of);
     const size_t n = (size_t)s->count;
     int64_t *sorted = tmi_alloc(n, sizeof *sorted);
     tamis_design **second = tmi_alloc(n, sizeof *second), *first = NULL;
@@ -197,8 +220,15 @@ static tamis_status make_clusters(tamis_design **design, part *s, char **labels,
                 done_with[j] = true;
                 sorted[placed++] = s->rows[j];
             }
-        TMI_TRY(tamis_design_census(&second[clusters], (int64_t)(placed - begin), err));
+        const int64_t size = (int64_t)(placed - begin);
+        int64_t take;
+        TMI_TRY(second_take(&take, &p->plan->design, size, takes ? takes[s->rows[i]] : NULL, err));
+        TMI_TRY(tamis_design_srs(&second[clusters], size, take, err));
         clusters++;
+        for (size_t j = begin; j < placed && p->extras[SIZE].values; j++) {
+            p->extras[SIZE].values[before + j] = (double)size;
+            p->extras[TAKE].values[before + j] = (double)take;
+        }
     }
     memcpy(s->rows, sorted, n * sizeof *sorted);
     if (s->stratum->population != (int64_t)clusters) TMI_TRY(wrong_size(s, "clusters", (int64_t)clusters, err));
@@ -216,19 +246,31 @@ done:
     return status;
 }
 
-static tamis_status make_part(tamis_design **design, const tmi_population *p, part *s, char **labels, char **sizes,
-                              tamis_error *err)
+static tamis_status make_part(tamis_design **design, tmi_population *p, part *s, char **labels, char **sizes, tamis_error *err)
 {
     const tmi_plan_design *d = &p->plan->design;
-    if (d->kind == TMI_DESIGN_CLUSTER) return make_clusters(design, s, labels, err);
+    if (labels) return make_clusters(design, p, s, labels, sizes, err);
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
     switch (d->kind) {
     case TMI_DESIGN_SRS: return tamis_design_srs(design, s->count, s->stratum->sample, err);
     case TMI_DESIGN_SYSTEMATIC: return tamis_design_systematic(design, s->count, s->stratum->sample, d->random_order, err);
     case TMI_DESIGN_BERNOULLI: return tamis_design_bernoulli(design, s->count, s->stratum->rate, err);
     case TMI_DESIGN_PPS: return make_pps(design, p, s, sizes, err);
-    default: return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps and cluster");
+    default: return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps, cluster and two_stage");
     }
+}
+
+/* Places for what two stages say of each unit. */
+static tamis_status make_stages(tmi_population *p, tamis_error *err)
+{
+    const tmi_plan_design *d = &p->plan->design;
+    for (size_t e = SIZE; e <= TAKE; e++) {
+        p->extras[e].values = tmi_alloc((size_t)p->rows, sizeof *p->extras[e].values);
+        if (!p->extras[e].values) return tmi_fail_memory(err);
+    }
+    p->extras[SIZE].name = d->second_population;
+    p->extras[TAKE].name = d->second_take > 0 ? NULL : d->second_sample;
+    return TAMIS_OK;
 }
 
 static tamis_status make_design(tmi_population *p, const char *size, tamis_error *err)
@@ -243,7 +285,11 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     p->row_of = tmi_alloc(n, sizeof *p->row_of);
     if (!designs || !p->row_of) TMI_TRY(tmi_fail_memory(err));
     if (d->by) TMI_TRY(texts_of(&names, p, d->by->name, "strata", err));
-    if (d->kind == TMI_DESIGN_CLUSTER) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
+    if (d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
+    if (d->kind == TMI_DESIGN_TWO_STAGE) {
+        TMI_TRY(make_stages(p, err));
+        if (d->second_take == 0) TMI_TRY(texts_of(&sizes, p, d->second_sample, "units to draw in each cluster", err));
+    }
     if (d->kind == TMI_DESIGN_PPS) {
         if (!size) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: a column of sizes is needed to draw with unequal probabilities"));
         TMI_TRY(texts_of(&sizes, p, size, "sizes", err));
@@ -277,12 +323,12 @@ static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
     tamis_bound *pi = tmi_alloc(n, sizeof *pi);
     int64_t *units = tmi_alloc(n, sizeof *units);
     tamis_status status = TAMIS_OK;
-    p->inclusion = tmi_alloc(n, sizeof *p->inclusion);
-    p->drawn_inclusion = tmi_alloc(n, sizeof *p->drawn_inclusion);
-    if (!pi || !units || !p->inclusion || !p->drawn_inclusion) TMI_TRY(tmi_fail_memory(err));
+    double *inclusion = tmi_alloc(n, sizeof *inclusion);
+    p->extras[INCLUSION] = (extra){p->plan->design.probability, inclusion};
+    if (!pi || !units || !inclusion) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < n; i++) units[i] = (int64_t)i;
     TMI_TRY(tamis_inclusion_first(pi, p->design, units, n, err));
-    for (size_t i = 0; i < n; i++) p->inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
+    for (size_t i = 0; i < n; i++) inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
 
 done:
     tmi_free(pi);
@@ -298,6 +344,8 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     tmi_population *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
     p->plan = plan;
+    if (plan->design.kind == TMI_DESIGN_WEIGHTS)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not tell how a sample is drawn: study the design behind them, for example pps"));
     if (plan->design.weight || plan->privacy.id || plan->design.nonresponse)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws units by the design alone: no weight column, no id, no nonresponse"));
     for (size_t i = 0; i < plan->declared_count; i++)
@@ -318,26 +366,62 @@ done:
 
 /* ---- samples ---- */
 
-tamis_status tmi_population_source(tamis_source **source, tmi_population *p, const int64_t *units, size_t count, tamis_error *err)
+void tmi_sample_room_free(tmi_sample_room *room)
 {
+    if (!room) return;
+    for (size_t c = 0; c < room->population->column_count; c++) {
+        if (room->numbers) tmi_free(room->numbers[c]);
+        if (room->texts) tmi_free(room->texts[c]);
+    }
+    for (size_t e = 0; e < EXTRAS; e++) tmi_free(room->extras[e]);
+    tmi_free(room->numbers);
+    tmi_free(room->texts);
+    tmi_free(room);
+}
+
+tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *p, tamis_error *err)
+{
+    const size_t n = (size_t)p->rows;
+    tmi_sample_room *made = *room = tmi_alloc(1, sizeof *made);
+    if (!made) return tmi_fail_memory(err);
+    made->population = p;
+    made->numbers = tmi_alloc(p->column_count, sizeof *made->numbers);
+    made->texts = tmi_alloc(p->column_count, sizeof *made->texts);
+    bool full = made->numbers && made->texts;
+    for (size_t c = 0; full && c < p->column_count; c++) {
+        if (p->columns[c].numbers) full = (made->numbers[c] = tmi_alloc(n, sizeof **made->numbers)) != NULL;
+        else full = (made->texts[c] = tmi_alloc(n, sizeof **made->texts)) != NULL;
+    }
+    for (size_t e = 0; full && e < EXTRAS; e++)
+        if (p->extras[e].values) full = (made->extras[e] = tmi_alloc(n, sizeof *made->extras[e])) != NULL;
+    if (full) return TAMIS_OK;
+    tmi_sample_room_free(made);
+    *room = NULL;
+    return tmi_fail_memory(err);
+}
+
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, tamis_error *err)
+{
+    const tmi_population *p = room->population;
     tamis_status status;
     *source = NULL;
     if (!units) count = (size_t)p->rows;
     TMI_TRY(tamis_source_new(source, (int64_t)count, err));
     for (size_t c = 0; c < p->column_count; c++) {
-        column *k = &p->columns[c];
+        const column *k = &p->columns[c];
         if (!k->used) continue;
         for (size_t i = 0; i < count; i++) {
             const int64_t row = p->row_of[units ? units[i] : (int64_t)i];
-            if (k->numbers) k->drawn_numbers[i] = k->numbers[row];
-            else k->drawn_texts[i] = k->texts[row];
+            if (k->numbers) room->numbers[c][i] = k->numbers[row];
+            else room->texts[c][i] = k->texts[row];
         }
-        TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, k->drawn_numbers, err)
-                           : tamis_source_texts(*source, k->name, k->drawn_texts, err));
+        TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, room->numbers[c], err)
+                           : tamis_source_texts(*source, k->name, room->texts[c], err));
     }
-    if (p->inclusion) {
-        for (size_t i = 0; i < count; i++) p->drawn_inclusion[i] = p->inclusion[units ? units[i] : (int64_t)i];
-        TMI_TRY(tamis_source_numbers(*source, p->plan->design.probability, p->drawn_inclusion, err));
+    for (size_t e = 0; e < EXTRAS; e++) {
+        if (!p->extras[e].name) continue;
+        for (size_t i = 0; i < count; i++) room->extras[e][i] = p->extras[e].values[units ? units[i] : (int64_t)i];
+        TMI_TRY(tamis_source_numbers(*source, p->extras[e].name, room->extras[e], err));
     }
 
 done:

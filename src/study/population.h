@@ -23,9 +23,13 @@ void tmi_population_free(tmi_population *population);
 int64_t tmi_population_size(const tmi_population *population);
 const tamis_design *tmi_population_design(const tmi_population *population);
 
-/* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the
- * population. The next call ends the last source's rows. */
-tamis_status tmi_population_source(tamis_source **source, tmi_population *population, const int64_t *units, size_t count,
-                                   tamis_error *err);
+/* Room for one sample at a time; each thread has its own. The caller frees it before the population. */
+typedef struct tmi_sample_room tmi_sample_room;
+tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *population, tamis_error *err);
+void tmi_sample_room_free(tmi_sample_room *room);
+
+/* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the room.
+ * The next call ends the last source's rows. */
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, tamis_error *err);
 
 #endif

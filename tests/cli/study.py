@@ -30,7 +30,7 @@ def truths(population):
 
 @case
 def every_plan_finds_the_truth_of_its_population():
-    assert len(PLANS) == 9
+    assert len(PLANS) == 10
     for plan in PLANS:
         before = set(os.listdir(PLACE))
         done = study(plan, "--runs", "2", "--json", "--quiet")
@@ -72,10 +72,23 @@ def a_table_for_people():
 
 
 @case
+def a_picture():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "a.svg")
+        done = study("mu284-two-stage", "--runs", "4", "--threads", "2", "--svg", path, "--quiet")
+        assert done.returncode == OK and path.read_text().startswith("<svg"), done
+        path.unlink()
+        done = tamis("study", "coverage", "mu284-srs.yaml", "--population", "belgium.csv", "--svg", path, cwd=PLACE)
+        assert done.returncode == INVALID and not path.exists(), done
+
+
+@case
 def what_is_missing_is_told():
     is_usage_error(tamis("study", "coverage", "mu284-srs.yaml", cwd=PLACE), "--population FILE is missing")
     is_usage_error(study("mu284-srs", "--runs", "0"), "--runs must be")
     is_usage_error(study("mu284-srs", "--runs", "1e9"), "--runs must be")
+    is_usage_error(study("mu284-srs", "--threads", "0"), "--threads must be")
+    is_usage_error(study("mu284-srs", "--svg", "/no/such/folder/a.svg"), "--svg")
     done = tamis("study", "coverage", "mu284-pps.yaml", "--population", "mu284.csv", cwd=PLACE)
     assert done.returncode == INVALID and "size" in done.stderr, done
     done = tamis("study", "coverage", "mu284-srs.yaml", "--population", "belgium.csv", cwd=PLACE)

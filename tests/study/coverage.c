@@ -1,4 +1,5 @@
-/* What a study refuses. That its numbers are right is tests/cli/study.py's subject. */
+/* What a study refuses, and that threads and lack of memory do it no harm. That its numbers are right is tests/cli/study.py's
+ * subject. */
 #include "test.h"
 
 #include <stdio.h>
@@ -6,6 +7,8 @@
 #include <string.h>
 #include <tamis/study.h>
 #include <unistd.h>
+
+#include "base/memory_that_fails.h"
 
 static char folder[64], file[100];
 
@@ -72,8 +75,13 @@ static void bad_arguments_are_named(void **state)
     assert_null(text);
     assert_int_equal(tamis_coverage_text(&text, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_coverage_text(NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_coverage_svg(&text, NULL, NULL), TAMIS_INVALID);
+    assert_null(text);
+    assert_int_equal(tamis_coverage_svg(NULL, NULL, NULL), TAMIS_INVALID);
     tamis_coverage_free(NULL);
 }
+
+#define STAGES(take) "two_stage: {first: {by: c, population: 6, sample: 3}, second: {population: n, sample: " take "}}, max_weight: 9"
 
 static void a_population_that_contradicts_the_plan(void **state)
 {
@@ -92,6 +100,9 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused(pps, &declared, TAMIS_INVALID, "size: x is declared");
     refused("census: {population: 30}", &one, TAMIS_REFUSED, "drawn here by");
     refused("srs: {population: 30, sample: 10}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "no weight column");
+    refused("weights: {population: 30}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "do not tell how a sample is drawn");
+    refused(STAGES("k"), &one, TAMIS_INVALID, "no column k, which holds the units to draw");
+    refused(STAGES("g"), &one, TAMIS_INVALID, "column g is not a whole number");
     tamis_plan *plan = plan_by(pps);
     tamis_coverage *study;
     assert_int_equal(tamis_study_coverage(&study, plan, &sized, NULL), TAMIS_OK);
@@ -115,12 +126,61 @@ static void a_study_can_be_stopped(void **state)
     assert_int_equal(calls, 3);
 }
 
+static tamis_coverage *study_of(const char *design, unsigned threads, int64_t runs)
+{
+    const tamis_coverage_options options = {.population = file, .runs = runs, .threads = threads};
+    tamis_plan *plan = plan_by(design);
+    tamis_coverage *study;
+    tamis_error err = {0};
+    if (tamis_study_coverage(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    char *text;
+    assert_int_equal(tamis_coverage_json(&text, study, NULL), TAMIS_OK);
+    char wanted[40];
+    snprintf(wanted, sizeof wanted, "\"intervals\": %d", (int)runs);
+    assert_non_null(strstr(text, wanted));
+    tamis_free(text);
+    tamis_plan_free(plan);
+    return study;
+}
+
+/* Each run is counted once, whoever makes it; also if there are more threads than runs. */
+static void threads_share_the_runs(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = {1, 2, 7};
+    for (size_t i = 0; i < 3; i++) tamis_coverage_free(study_of(SRS, threads[i], 5));
+    tamis_coverage_free(study_of(STAGES("2"), 2, 3));
+    tamis_coverage_free(study_of(STAGES("s"), 1, 2)); /* a column of the population: as many as its first unit says */
+}
+
+static void without_memory_it_fails_and_leaves_nothing(void **state)
+{
+    (void)state;
+    const tamis_coverage_options options = {.population = file, .runs = 1, .threads = 1};
+    tamis_plan *plan = plan_by(STAGES("2"));
+    tamis_coverage *study;
+    tamis_error err;
+    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_coverage(&study, plan, &options, &err), { assert_null(study); });
+    char *text;
+    EVERY_ALLOCATION_FAILS(tamis_coverage_svg(&text, study, &err), { assert_null(text); });
+    assert_non_null(strstr(text, "<svg"));
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(tamis_coverage_text(&text, study, &err), { assert_null(text); });
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(tamis_coverage_json(&text, study, &err), { assert_null(text); });
+    tamis_free(text);
+    tamis_coverage_free(study);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_arguments_are_named),
         cmocka_unit_test(a_population_that_contradicts_the_plan),
         cmocka_unit_test(a_study_can_be_stopped),
+        cmocka_unit_test(threads_share_the_runs),
+        cmocka_unit_test(without_memory_it_fails_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

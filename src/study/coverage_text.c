@@ -1,0 +1,236 @@
+/* A cell's coverage p over R runs has the error sqrt(p (1 - p)/R). The protected interval has to cover at least 0.935 where
+ * the unprotected one of the same samples covers at least 0.94, and elsewhere at least as much as that one minus 0.01.  */
+#include <math.h>
+#include <stdio.h>
+#include <tamis/plot.h>
+
+#include "base/decimal.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "study/coverage.h"
+
+static bool passes(const tmi_coverage_cell *c)
+{
+    const double own = tmi_tally_share(&c->own), bare = tmi_tally_share(&c->bare);
+    return bare >= 0.94 || isnan(bare) ? own >= 0.935 : own >= bare - 0.01;
+}
+
+/* Why an interval is right in more than 0.98 of the runs. */
+typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, REMARKS } remark;
+
+static const struct words {
+    const char *mark, *why;
+} remarks[REMARKS] = {
+    [TOO_LOW] = {"too low", "below what the unprotected interval of the same samples asks for"},
+    [EXACT] = {"a", "high: whole numbers; the exact interval can not cover less"},
+    [REPLACED] = {"b", "high: clusters as if drawn with replacement"},
+    [PLAIN] = {"c", "high: the variance is bounded by plain weighted squares"},
+    [LIMIT] = {"d", "high: an upper limit of a noisy variance"}};
+
+/* Without an exact test, without clusters and with the variance formula of the unprotected interval, what makes one wider is
+ * the margin against the noise in the variance. Weighted sums hold no means, which other formulas take off. */
+static remark remark_of(const tamis_coverage *study, size_t i)
+{
+    const tmi_coverage_cell *c = &study->cells[i];
+    const tmi_design_kind kind = study->plan->design.kind;
+    if (!passes(c)) return TOO_LOW;
+    if (tmi_tally_share(&c->own) <= 0.98) return NO_REMARK;
+    if (c->exact) return EXACT;
+    if (kind == TMI_DESIGN_CLUSTER || kind == TMI_DESIGN_TWO_STAGE) return REPLACED;
+    return study->weighed && c->limited * 5 <= study->runs ? PLAIN : LIMIT;
+}
+
+/* How much wider than the unprotected interval: as it is, and if nothing but the noise of the estimate were added. */
+static double width_ratio(const tmi_coverage_cell *c)
+{
+    if (!(c->bare.width > 0)) return NAN;
+    return c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given);
+}
+
+static double noise_ratio(const tmi_coverage_cell *c)
+{
+    return c->sampling > 0 ? hypot(c->noise, c->sampling) / c->sampling : NAN;
+}
+
+static void put_ratio(tmi_json_out *out, const char *key, double ratio)
+{
+    tmi_json_key(out, key);
+    if (isnan(ratio)) tmi_json_put_null(out);
+    else tmi_json_put_real(out, ratio);
+}
+
+static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "coverage");
+    tmi_json_put_real(out, tmi_tally_share(t));
+    tmi_json_key(out, "error");
+    tmi_json_put_real(out, tmi_tally_error(t));
+    tmi_json_key(out, "intervals");
+    tmi_json_put_integer(out, t->given);
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err)
+{
+    tmi_text bytes;
+    tmi_json_out out;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    tmi_text_init(&bytes);
+    tmi_json_out_init(&out, &bytes, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, study->plan->survey);
+    tmi_json_key(&out, "population");
+    tmi_json_put_integer(&out, study->population);
+    tmi_json_key(&out, "runs");
+    tmi_json_put_integer(&out, study->runs);
+    tmi_json_key(&out, "results");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_coverage_cell *c = &study->cells[i];
+        const tmi_result *r = &study->places.list[i];
+        const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
+        if (!tmi_coverage_counts(c)) continue;
+        tmi_json_open(&out, '{');
+        tmi_json_key(&out, "statistic");
+        tmi_json_put_string(&out, tmi_statistic_name(s));
+        tmi_json_key(&out, "column");
+        tmi_json_put_string(&out, s->column ? s->column->name : NULL);
+        tmi_json_key(&out, "group");
+        tmi_put_group(&out, s->by, s->by_count, r->cell);
+        tmi_json_key(&out, "truth");
+        tmi_json_put_real(&out, c->truth);
+        put_tally(&out, "protected", &c->own);
+        put_tally(&out, "unprotected", &c->bare);
+        put_ratio(&out, "width_ratio", width_ratio(c));
+        put_ratio(&out, "width_ratio_of_noise_alone", noise_ratio(c));
+        tmi_json_key(&out, "passes");
+        tmi_json_put_boolean(&out, passes(c));
+        tmi_json_key(&out, "remark");
+        tmi_json_put_string(&out, remarks[remark_of(study, i)].why);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
+    tmi_text_put(&bytes, "\n");
+    return tmi_text_take(text, &bytes, err);
+}
+
+#define COLUMNS 6
+
+static void put_share(tmi_text *text, const tmi_tally *t)
+{
+    if (t->given > 0) tmi_text_format(text, "%.3f±%.3f", tmi_tally_share(t), tmi_tally_error(t));
+}
+
+static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i)
+{
+    const tmi_coverage_cell *c = &study->cells[i];
+    const tmi_result *r = &study->places.list[i];
+    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
+    tmi_text texts[COLUMNS - 1];
+    const char *cells[COLUMNS] = {0};
+    for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_init(&texts[k]);
+    tmi_statistic_title(&texts[0], study->plan, r->statistic);
+    for (size_t k = 0; k < s->by_count; k++)
+        tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, r->cell, k));
+    put_share(&texts[1], &c->own);
+    put_share(&texts[2], &c->bare);
+    if (!isnan(width_ratio(c))) tmi_text_format(&texts[3], "%.1f", width_ratio(c));
+    if (!isnan(noise_ratio(c))) tmi_text_format(&texts[4], "%.1f", noise_ratio(c));
+    for (size_t k = 0; k < COLUMNS - 1; k++) {
+        cells[k] = texts[k].bytes;
+        table->failed = table->failed || texts[k].failed;
+    }
+    cells[COLUMNS - 1] = remarks[remark_of(study, i)].mark;
+    tmi_table_row(table, cells);
+    for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_clear(&texts[k]);
+}
+
+tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err)
+{
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    static const char *const heading[COLUMNS] = {"", "protected", "unprotected", "width", "noise", ""};
+    bool used[REMARKS] = {false};
+    tmi_text bytes;
+    tmi_text_table table;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    tmi_text_init(&bytes);
+    tmi_table_init(&table, COLUMNS, align);
+    tmi_text_format(&bytes, "%s: how often intervals hold the truth\n%lld samples of a public population of %lld, each "
+                    "released and estimated\n\n", study->plan->survey, (long long)study->runs, (long long)study->population);
+    tmi_table_row(&table, heading);
+    for (size_t i = 0; i < study->places.count; i++) {
+        if (!tmi_coverage_counts(&study->cells[i])) continue;
+        put_row(&table, study, i);
+        used[remark_of(study, i)] = true;
+    }
+    tmi_table_write(&bytes, &table);
+    if (table.failed) bytes.failed = true;
+    tmi_table_clear(&table);
+    tmi_text_put(&bytes, "width: of the protected interval, times that of the unprotected one; noise: what\nthe noise of the estimate alone "
+                 "would make of it\n");
+    for (size_t k = TOO_LOW; k < REMARKS; k++)
+        if (used[k]) tmi_text_format(&bytes, "%s: %s\n", remarks[k].mark, remarks[k].why);
+    tmi_text_put(&bytes, "Nothing was published and no ledger was charged: the population is public.\n");
+    return tmi_text_take(text, &bytes, err);
+}
+
+/* ---- a picture ---- */
+
+/* Of each cell a stroke from two errors below to two errors above, and a dash at the share itself. */
+#define STROKE 6
+
+static void add_stroke(double *x, double *y, double place, const tmi_tally *t)
+{
+    const double p = tmi_tally_share(t), reach = 2 * tmi_tally_error(t), half = 0.12;
+    const double xs[STROKE] = {place, place, NAN, place - half, place + half, NAN};
+    const double ys[STROKE] = {p - reach, fmin(p + reach, 1), NAN, p, p, NAN};
+    for (int i = 0; i < STROKE; i++) x[i] = xs[i], y[i] = ys[i];
+}
+
+tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_error *err)
+{
+    if (!svg) return tmi_fail(err, TAMIS_INVALID, "svg: NULL");
+    *svg = NULL;
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    size_t cells = 0, room = STROKE * study->places.count;
+    double *points = tmi_alloc(4 * room, sizeof *points), least = 0.9;
+    if (!points) return tmi_fail_memory(err);
+    double *x = points, *own = points + room, *bare_x = points + 2 * room, *bare = points + 3 * room;
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_coverage_cell *c = &study->cells[i];
+        if (!tmi_coverage_counts(c)) continue;
+        const double place = (double)++cells;
+        add_stroke(x + STROKE * (cells - 1), own + STROKE * (cells - 1), place, &c->own);
+        add_stroke(bare_x + STROKE * (cells - 1), bare + STROKE * (cells - 1), place + 0.3, &c->bare);
+        least = fmin(least, tmi_tally_share(&c->own) - 0.02);
+        if (c->bare.given > 0) least = fmin(least, tmi_tally_share(&c->bare) - 0.02);
+    }
+    const double said = tmi_number_nearest(study->plan->statistics[0].confidence);
+    const double ends[] = {0, (double)cells + 1}, nominal[] = {said, said};
+    bool same = true; /* confidence */
+    for (size_t i = 0; i < study->plan->statistic_count; i++)
+        same = same && tmi_number_nearest(study->plan->statistics[i].confidence) == said;
+    char subtitle[120];
+    snprintf(subtitle, sizeof subtitle, "%lld samples; strokes reach two Monte-Carlo errors to each side", (long long)study->runs);
+    const tamis_plot_curve curves[] = {
+        {.name = "protected", .x = x, .y = own, .count = STROKE * cells},
+        {.name = "unprotected", .x = bare_x, .y = bare, .count = STROKE * cells},
+        {.name = "stated", .x = ends, .y = nominal, .count = 2, .reference = true}};
+    const tamis_plot plot = {.title = "How often intervals hold the truth", .subtitle = subtitle,
+                             .x = {.label = "number of the table, in its order", .from = 0, .to = (double)cells + 1},
+                             .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1}, .curves = curves, .curve_count = same ? 3 : 2};
+    tamis_status status = cells > 0 ? tamis_plot_svg(svg, &plot, err) : tmi_fail(err, TAMIS_UNABLE, "no number to show: nothing was measured");
+    tmi_free(points);
+    return status;
+}
