@@ -143,7 +143,8 @@ static tamis_status run_once(worker *w, const tamis_drawn *drawn, tamis_error *e
         c->known = own[i].known;
         c->exact = own[i].exact;
         c->limited += own[i].note_count > 0;
-        if (isfinite(own[i].noise_sd) && isfinite(bare[i].se)) c->noise += own[i].noise_sd, c->sampling += bare[i].se;
+        const double whole = hypot(own[i].noise_sd, bare[i].se);
+        if (whole > 0) c->part += bare[i].se / whole, c->parts++;
         count(&c->own, &own[i], truth);
         count(&c->bare, &bare[i], truth);
     }
@@ -201,8 +202,8 @@ static void collect(tamis_coverage *study, worker *w)
         tmi_coverage_cell *c = &study->cells[i], *some = &w->cells[i];
         add(&c->own, &some->own);
         add(&c->bare, &some->bare);
-        c->noise += some->noise;
-        c->sampling += some->sampling;
+        c->part += some->part;
+        c->parts += some->parts;
         c->limited += some->limited;
         c->known = c->known || some->known;
         c->exact = c->exact || some->exact;

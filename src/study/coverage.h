@@ -15,7 +15,8 @@ typedef struct tmi_tally {
 typedef struct tmi_coverage_cell {
     double truth;
     tmi_tally own, bare;    /* the release's, the unprotected one */
-    double noise, sampling; /* sums of the noise's standard deviations and of the unprotected standard errors */
+    double part;            /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
+    int64_t parts;
     int64_t limited;        /* releases with a note, such as a variance that is an upper limit */
     bool known, exact;      /* exact: the interval is that of a test of a count, inverted */
 } tmi_coverage_cell;

@@ -50,7 +50,7 @@ static double width_ratio(const tmi_coverage_cell *c)
 
 static double noise_ratio(const tmi_coverage_cell *c)
 {
-    return c->sampling > 0 ? hypot(c->noise, c->sampling) / c->sampling : NAN;
+    return c->part > 0 ? (double)c->parts / c->part : NAN; /* the harmonic mean: a denominator near 0 has noise without end */
 }
 
 static void put_ratio(tmi_json_out *out, const char *key, double ratio)
