@@ -36,7 +36,7 @@ static double variance_of_share(const tmi_ratio *ratio, double estimate, double 
 {
     double p = fmin(fmax(estimate, 0), 1), all = ratio->all, ones = fmin(fmax(ratio->ones, 0), all);
     double between = fmax(ones * (1 - 2 * p) + p * p * all - tmi_quadratic_at(ratio->sampling, p), 0);
-    double shrunk = r > p ? (1 - r) / (1 - p) : p > 0 ? r / p : 1;
+    double shrunk = r > p && p < 1 ? (1 - r) / (1 - p) : r <= p && p > 0 ? r / p : 1;
     if (r > p) ones = all - shrunk * (all - ones);
     else ones *= shrunk;
     return ones * (1 - 2 * r) + r * r * all - shrunk * shrunk * between;
