@@ -134,7 +134,8 @@ class Verifier:
         counts = [len(c["values"]) if "values" in c else len(c["cuts"]) + 1 for c in m["columns"][len(m["columns"]) - len(by):]]
         public = design["stratified"]["by"] if "stratified" in design and not self.protected else None
         cells = record = m["variance_units"]
-        if self.kind != "weights" and not self.protected:
+        several = self.kind in ("bernoulli", "poisson") and int(self.c["plan"]["privacy"].get("rows_per_unit", 1)) > 1
+        if self.kind != "weights" and not self.protected and not several:
             record = 1
         for name, count in zip(by, counts):
             cells *= count

@@ -12,7 +12,7 @@ void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
     for (size_t h = 0; v->joint && h < v->sample->plan->design.stratum_count; h++) tmi_free(v->joint[h]);
     void *const blocks[] = {v->strata, v->within, v->populations, v->second, v->pi, v->joint, v->frame_squares, v->order,
-                            v->starts, v->some, v->others, v->calibrated, v->auxiliary, v->residuals};
+                            v->starts, v->first, v->places, v->some, v->others, v->calibrated, v->auxiliary, v->residuals};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tmi_free(blocks[i]);
     *v = (tmi_sample_variance){0};
 }
@@ -79,6 +79,28 @@ static tamis_status sort_rows(tmi_sample_variance *v, tamis_error *err)
     return TAMIS_OK;
 }
 
+/* The rows of a unit were drawn together, and count as one. */
+static tamis_status find_units(tmi_sample_variance *v, tamis_error *err)
+{
+    const tmi_sample *s = v->sample;
+    size_t *seen = tmi_alloc(s->count, sizeof *seen); /* row + 1 of each label */
+    v->first = tmi_alloc(s->count, sizeof *v->first);
+    v->places = tmi_alloc(s->count, sizeof *v->places);
+    if (seen && v->first && v->places) {
+        for (size_t row = 0; row < s->count; row++) {
+            size_t *there = &seen[s->units[row]];
+            bool again = *there > 0 && tmi_sample_stratum(s, *there - 1) == tmi_sample_stratum(s, row);
+            if (!again) *there = row + 1;
+            v->first[row] = *there - 1;
+            v->several = v->several || again;
+            v->df -= again;
+        }
+    }
+    bool made = seen && v->first && v->places;
+    tmi_free(seen);
+    return made ? TAMIS_OK : tmi_fail_memory(err);
+}
+
 static tamis_status make_probabilities(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
@@ -92,7 +114,8 @@ static tamis_status make_probabilities(tmi_sample_variance *v, tamis_error *err)
                                       : (double)stratum->sample / (double)stratum->population;
     }
     v->df = (int64_t)s->count - (int64_t)d->stratum_count;
-    return sort_rows(v, err);
+    tamis_status status = s->units ? find_units(v, err) : TAMIS_OK;
+    return status == TAMIS_OK ? sort_rows(v, err) : status;
 }
 
 static bool wants_joint(tmi_variance_method method)
@@ -237,16 +260,22 @@ static tamis_status variance_in(double *value, const tmi_sample_variance *v, siz
 static tamis_status variance_by_probabilities(double *value, tmi_sample_variance *v, const double *linear, tamis_error *err)
 {
     const double *w = tmi_sample_variance_weights(v);
-    *value = 0;
-    for (size_t h = 0; h < v->sample->plan->design.stratum_count; h++) {
-        const size_t n = v->starts[h + 1] - v->starts[h];
+    *value = v->several && v->sample->plan->design.kind == TMI_DESIGN_PPS ? NAN : 0;
+    for (size_t h = 0; !isnan(*value) && h < v->sample->plan->design.stratum_count; h++) {
+        size_t n = 0;
         double part;
-        if (n == 0) continue;
-        for (size_t i = 0; i < n; i++) {
-            const size_t row = v->order[v->starts[h] + i];
-            v->others[i] = v->pi[row];
-            v->some[i] = linear[row] * w[row] * v->pi[row];
+        for (size_t i = v->starts[h]; i < v->starts[h + 1]; i++) {
+            const size_t row = v->order[i], first = v->first ? v->first[row] : row;
+            const double weighted = linear[row] * w[row] * v->pi[row];
+            if (first != row) {
+                v->some[v->places[first]] += weighted;
+                continue;
+            }
+            if (v->places) v->places[row] = n;
+            v->others[n] = v->pi[row];
+            v->some[n++] = weighted;
         }
+        if (n == 0) continue;
         tamis_status status = variance_in(&part, v, h, v->some, v->others, n, err);
         if (status != TAMIS_OK) return status;
         *value += part;
@@ -296,7 +325,8 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
         *value = NAN;
         status = TAMIS_OK;
     }
-    if (isnan(*value)) *reason = "a stratum with one sampled unit tells nothing about the error";
+    if (isnan(*value) && v->several) *reason = "units of several rows: their joint probabilities are not known";
+    else if (isnan(*value)) *reason = "a stratum with one sampled unit tells nothing about the error";
     else if (*value < 0) {
         *value = NAN;
         *reason = "this estimator of the variance came out negative";

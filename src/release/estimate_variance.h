@@ -25,6 +25,9 @@ typedef struct tmi_sample_variance {
     double **joint;       /* of each stratum, over its rows in their order; NULL: not known */
     double *frame_squares; /* of each stratum, 0: not known */
     size_t *order, *starts; /* rows by stratum: order[starts[h] .. starts[h + 1]) */
+    size_t *first;         /* of the rows of the same unit; NULL: each row is a unit */
+    size_t *places;        /* of first rows, among the units of their stratum */
+    bool several;          /* some unit has several rows */
     double *some, *others; /* room for the rows of one stratum */
     double *calibrated;   /* weights; NULL: not calibrated */
     double *auxiliary;

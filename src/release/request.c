@@ -97,7 +97,8 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
     }
     if (!sampling->clustered) return;
     if (a->groups.scattered) {
-        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_SCATTER, .of = a->cluster,
+        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_SCATTER,
+                                                              .of = a->cluster ? a->cluster : a->unit,
                                                               .stratum = tmi_columns_add_label(&a->columns, d->strata_label),
                                                               .value_count = a->groups.count, .key = a->groups.key});
         return;

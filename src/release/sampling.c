@@ -199,7 +199,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_design *d = s->design;
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
-    s->clustered = is_clustered(d) || (tmi_counts_rows(plan) && has_fixed_rows(d->kind));
+    s->clustered = is_clustered(d) || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
+    s->scattered = s->clustered && (d->kind == TMI_DESIGN_WEIGHTS || !(is_clustered(d) || has_fixed_rows(d->kind)));
     s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;
@@ -211,10 +212,10 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->rows_bounded = known;
     bool counted = d->sample > 0 && d->kind != TMI_DESIGN_WEIGHTS;
     s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
-    s->moves = d->kind == TMI_DESIGN_WEIGHTS || p->design_protected;
+    s->moves = d->kind == TMI_DESIGN_WEIGHTS || s->scattered || p->design_protected;
     s->variance_units = 1;
     if (!s->clustered) return;
-    bool few = counted && d->sample <= TMI_MAX_VARIANCE_UNITS;
+    bool few = counted && !s->scattered && d->sample <= TMI_MAX_VARIANCE_UNITS;
     s->variance_units = few ? (size_t)d->sample : TMI_MAX_VARIANCE_UNITS;
 }
 

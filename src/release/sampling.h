@@ -43,6 +43,7 @@ typedef struct tmi_sampling {
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
 
     bool clustered;
+    bool scattered;        /* the number of clusters is not public: they fall into variance units by a hash */
     size_t variance_units; /* 1: not clustered */
     bool moves;            /* a replaced record may be of another variance unit: clusters are not the design's to fix */
     int64_t df;            /* first-stage units minus strata; -1: not public */

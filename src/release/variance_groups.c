@@ -81,7 +81,7 @@ tamis_status tmi_variance_groups_make(tmi_variance_groups *g, const tmi_sampling
     *g = (tmi_variance_groups){0};
     if (!s->clustered) return TAMIS_OK;
     g->count = s->variance_units;
-    g->scattered = s->design->kind == TMI_DESIGN_WEIGHTS;
+    g->scattered = s->scattered;
     g->pseudo_strata = g->scattered ? 1 : 0;
     if (g->scattered) return TAMIS_OK;
     g->strata = s->stays ? s->strata : 1;

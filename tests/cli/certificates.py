@@ -46,6 +46,8 @@ KINDS = {
     "srs": (SRS, OPEN, PURE), "srs, outsider, rho": (SRS, SECRET, RHO), "srs, outsider, epsilon and delta": (SRS, SECRET, BOTH),
     "with replacement": ("{srs_with_replacement: {population: 100, sample: 24}}", SECRET, BOTH, ID + "rows_per_unit: 3, "),
     "bernoulli": ("{bernoulli: {rate: 1/4}}", SECRET, PURE),
+    "bernoulli, several rows": ("{bernoulli: {rate: 1/4}}", SECRET, PURE, ID + "rows_per_unit: 2, "),
+    "weights, several rows": ("{weights: {}, weight: w, max_weight: 8}", OPEN, RHO, ID + "rows_per_unit: 2, "),
     "systematic": ("{systematic: {population: 100, sample: 24, order: public}}", SECRET, BOTH),
     "systematic in random order": ("{systematic: {population: 100, sample: 24, order: random}}", SECRET, PURE),
     "census": ("{census: {population: 24}}", OPEN, PURE),

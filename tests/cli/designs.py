@@ -163,6 +163,18 @@ def rows_of_households():
 
 
 @case
+def rows_of_units_that_were_drawn_one_by_one():
+    """All five rows of a household are alike: the error is that of 400 households, not of 2,000 persons."""
+    rows = [dict(r, c=f"h{k}", w=10) for k in range(400) for r in [person()] * 5]
+    right = (10 * 9 * sum((5 * r["x"]) ** 2 for r in rows[::5])) ** 0.5
+    for design in ("bernoulli: {rate: 1/10}", "weights: {}, weight: w, max_weight: 10"):
+        told, plain = release(rows, design, "id: c, rows_per_unit: 5, epsilon: 100000", "statistics:\n  - {total: x}\n", unprotected=True)
+        if "bernoulli" in design:
+            assert abs(plain[0]["se"] / right - 1) < 1e-9 and plain[0]["df"] == 399, (plain, right)
+        assert 0.3 < told[0]["sampling_se"] / right < 2.5, (design, told, right)  # 32 variance units at random
+
+
+@case
 def means_by_known_size():
     rows = [person(w=DICE.choice([5, 10, 20])) for _ in range(190)] + [dict(person(w=10), x="") for _ in range(10)]
     statistics = "statistics:\n  - {mean: x, method: known_size}\n  - {total: x}\n  - {share: {g: a}, method: known_size}\n  - {total: {g: a}}\n"

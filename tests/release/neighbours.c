@@ -230,6 +230,36 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
 }
 
+/* Rows of a unit are drawn together: where the number of units is not fixed, a hash of their ids spreads them. */
+static void rows_of_units_are_variance_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *privacy;
+        bool clustered, scattered;
+    } cases[] = {{"bernoulli: {rate: 1/10}", "epsilon: 1, id: u, rows_per_unit: 3", true, true},
+                 {"bernoulli: {rate: 1/10}", "epsilon: 1, id: u", false, false},
+                 {"weights: {}, weight: w, max_weight: 50", "epsilon: 1, id: u, rows_per_unit: 3", true, true},
+                 {"weights: {deff: 2}, weight: w, max_weight: 50", "epsilon: 1, id: u, rows_per_unit: 3", false, false},
+                 {"srs: {population: 9, sample: 3}", "epsilon: 1, id: u, rows_per_unit: 3", true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].design, cases[i].privacy, X, "  - {total: x}\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        assert_true(s.sampling.clustered == cases[i].clustered && s.sampling.scattered == cases[i].scattered);
+        assert_int_equal(asking.units != NULL, cases[i].clustered);
+        if (asking.units) assert_true(asking.units->of == asking.unit);
+        const tmi_measurement *m = &s.measurements[0];
+        int64_t far = m->high > -m->low ? m->high : -m->low;
+        if (cases[i].scattered) assert_int_equal(m->laws[0].l1, 2 * 3 * far); /* three rows leave a cell, three enter another */
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 /* Labels that begin again in each stratum are different clusters. Every draw has another key. */
 static void labels_count_in_their_stratum(void **state)
 {
@@ -340,6 +370,7 @@ int main(void)
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(strata_that_are_protected),
         cmocka_unit_test(a_unit_may_be_kept_without_its_stratum),
