@@ -47,10 +47,15 @@ void tmi_unit_words(tmi_text *text, const tamis_plan *plan)
 
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 {
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_describe_design(&line, &plan->design);
+    tmi_unit_words(&line, plan);
     tmi_text_format(text, "%s: %s\n", plan->survey, what);
-    tmi_describe_design(text, &plan->design);
-    tmi_unit_words(text, plan);
-    tmi_text_put(text, "\n\n");
+    if (line.failed) text->failed = true;
+    else tmi_text_wrap(text, "", "  ", line.bytes);
+    tmi_text_put(text, "\n");
+    tmi_text_clear(&line);
 }
 
 /* ---- JSON ---- */

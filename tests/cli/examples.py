@@ -132,7 +132,16 @@ def example(name, truth):
         text = (TOP / "examples" / name / "README.md").read_text()
         assert len(text.splitlines()) <= 16 and "taken from" in text and "licence" in text
 
-    for function in (numbers_are_those_of_the_file_and_noise, plan_can_be_checked_without_the_data,
+    def readme_can_be_followed_to_the_letter():
+        lines = re.findall(r"`((?:cut|tamis)\s[^`]+)`", (TOP / "examples" / name / "README.md").read_text())
+        with tempfile.TemporaryDirectory() as folder:
+            place = shutil.copytree(TOP / "examples" / name, pathlib.Path(folder, name))
+            for line in lines:
+                done = shell(f"export {' '.join(f'{k}={v}' for k, v in ENV.items())}; {line}", cwd=place)
+                assert done.returncode == OK and done.stderr == "" and done.stdout, (line, done)
+        assert "tamis release plan.yaml" in lines
+
+    for function in (numbers_are_those_of_the_file_and_noise, plan_can_be_checked_without_the_data, readme_can_be_followed_to_the_letter,
                      readme_is_short_and_names_the_source):
         case(function, f"{name}: {function.__name__.replace('_', ' ')}")
 
