@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
 #include "release/report.h"
@@ -23,14 +24,15 @@ static const char style[] =
     "stroke-width:2.5;stroke-linecap:round;vector-effect:non-scaling-stroke}.w .axis{stroke:var(--line);stroke-width:1}"
     ".w .dot{stroke-width:9}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1.2rem}"
     "li{margin:.25rem 0;overflow-wrap:anywhere}code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}"
-    ".figure svg{max-width:100%;height:auto}"
+    ".ends{display:flex;justify-content:space-between;font-weight:400}.figure{overflow-x:auto}.figure svg{max-width:100%;min-width:30rem;"
+    "height:auto}"
     "@media (max-width:38rem){th.p,td.p{display:none}body{font-size:15px}th,td{padding-right:.5rem}td.i{white-space:normal}}"
-    "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2{break-after:avoid}tr,dt,.box,.figure{break-inside:avoid}"
-    "dt{break-after:avoid}.wide{overflow:visible}}";
+    "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure{break-inside:avoid}"
+    "dt{break-after:avoid}.wide,.figure{overflow:visible}}";
 
-void tmi_html_text(tmi_text *html, const char *text)
+static void put_piece(tmi_text *html, const char *text, size_t length)
 {
-    for (; *text; text++) {
+    for (const char *end = text + length; text < end; text++) {
         switch (*text) {
         case '&': tmi_text_put(html, "&amp;"); break;
         case '<': tmi_text_put(html, "&lt;"); break;
@@ -42,12 +44,31 @@ void tmi_html_text(tmi_text *html, const char *text)
     }
 }
 
+void tmi_html_text(tmi_text *html, const char *text)
+{
+    put_piece(html, text, strlen(text));
+}
+
+/* Between backticks stands what a plan says. */
+static void put_words(tmi_text *html, const char *words)
+{
+    const char *open, *close;
+    while ((open = strchr(words, '`')) && (close = strchr(open + 1, '`'))) {
+        put_piece(html, words, (size_t)(open - words));
+        tmi_text_put(html, "<code>");
+        put_piece(html, open + 1, (size_t)(close - open - 1));
+        tmi_text_put(html, "</code>");
+        words = close + 1;
+    }
+    tmi_html_text(html, words);
+}
+
 /* What `words` holds, escaped, between two tags; and empties it. */
 static void put_between(tmi_text *html, const char *before, tmi_text *words, const char *after)
 {
     tmi_text_put(html, before);
     if (words->failed) html->failed = true;
-    else if (words->bytes) tmi_html_text(html, words->bytes);
+    else if (words->bytes) put_words(html, words->bytes);
     tmi_text_put(html, after);
     tmi_text_clear(words);
 }
@@ -66,7 +87,7 @@ static void put_items(tmi_text *html, void (*put)(tmi_json_out *, const tmi_sche
     if (text.failed || tmi_json_read(&list, text.bytes, text.length, NULL) != TAMIS_OK) html->failed = true;
     for (size_t i = 0; list && i < tmi_json_size(list); i++) {
         tmi_text_put(html, before);
-        tmi_html_text(html, tmi_json_string(tmi_json_at(list, i)));
+        put_words(html, tmi_json_string(tmi_json_at(list, i)));
         tmi_text_put(html, after);
     }
     tmi_json_free(list);
@@ -102,14 +123,19 @@ static void put_whisker(tmi_text *html, const tmi_result *x, double from, double
                     "class=\"dot\" x1=\"%ld\" x2=\"%ld\" y1=\"12\" y2=\"12\"/></svg>", low, high, low, low, high, high, middle, middle);
 }
 
-static void put_result(tmi_text *html, const tmi_results *r, const tmi_result *x, double from, double to)
+static void put_group(tmi_text *words, const tmi_results *r, const tmi_result *x)
 {
     const tmi_plan_statistic *s = &r->plan->statistics[x->statistic];
+    for (size_t i = 0; i < s->by_count; i++)
+        tmi_text_format(words, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, x->cell, i));
+    if (s->by_count == 0) tmi_text_put(words, "all");
+}
+
+static void put_result(tmi_text *html, const tmi_results *r, const tmi_result *x, double from, double to)
+{
     tmi_text cells[TMI_RESULT_CELLS];
     for (size_t i = 0; i < TMI_RESULT_CELLS; i++) tmi_text_init(&cells[i]);
-    for (size_t i = 0; i < s->by_count; i++)
-        tmi_text_format(&cells[0], "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, x->cell, i));
-    if (s->by_count == 0) tmi_text_put(&cells[0], "all");
+    put_group(&cells[0], r, x);
     tmi_result_words(cells, r, x);
     if (x->outside_range) tmi_text_put(&cells[3], " (estimate out of range)");
     put_between(html, "<tr><td>", &cells[0], "</td>");
@@ -120,8 +146,60 @@ static void put_result(tmi_text *html, const tmi_results *r, const tmi_result *x
     tmi_text_put(html, "</td></tr>\n");
 }
 
+static bool has_note(const tmi_result *x, const char *note)
+{
+    for (size_t i = 0; i < x->note_count; i++)
+        if (strcmp(x->notes[i], note) == 0) return true;
+    return false;
+}
+
+#define MOST_GROUPS 6 /* named beside a note */
+
+/* What was done to the results from `first` on, of one statistic: each note once, with the groups that it is about. */
+static void put_notes(tmi_text *html, const tmi_results *r, size_t first, size_t end)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    for (size_t i = first; i < end; i++)
+        for (size_t n = 0; n < r->list[i].note_count; n++) {
+            const char *note = r->list[i].notes[n];
+            size_t with = 0;
+            bool told = false;
+            for (size_t j = first; j < end; j++) {
+                with += has_note(&r->list[j], note);
+                told = told || (j < i && has_note(&r->list[j], note));
+            }
+            if (told) continue;
+            for (size_t j = i, named = 0; with < end - first && j < end && named < MOST_GROUPS; j++) {
+                if (!has_note(&r->list[j], note)) continue;
+                tmi_text_put(&words, named++ ? "; " : "");
+                put_group(&words, r, &r->list[j]);
+            }
+            if (with < end - first) tmi_text_put(&words, with > MOST_GROUPS ? " and others: " : ": ");
+            tmi_text_put(&words, note);
+            put_between(html, "<p class=\"soft\"><small>", &words, "</small></p>\n");
+        }
+}
+
+/* Where the plots begin and end. */
+static void put_ends(tmi_text *html, double from, double to)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_put(html, "<th class=\"p\" style=\"width:34%\">");
+    if (to > from) {
+        const int decimals = tmi_decimals_of((to - from) / 10);
+        tmi_text_rounded(&words, from, decimals);
+        put_between(html, "<div class=\"ends\"><span>", &words, "</span>");
+        tmi_text_rounded(&words, to, decimals);
+        put_between(html, "<span>", &words, "</span></div>");
+    }
+    tmi_text_put(html, "</th></tr>\n");
+}
+
 static void put_results(tmi_text *html, const tmi_results *r)
 {
+    size_t first = 0;
     tmi_text words;
     tmi_text_init(&words);
     tmi_text_put(html, "<h2>The numbers</h2>\n<p class=\"soft\">Standard errors and intervals hold both what the sample and what the "
@@ -135,10 +213,14 @@ static void put_results(tmi_text *html, const tmi_results *r)
             put_between(html, "<h3>", &words, "</h3>\n<div class=\"wide\"><table><tr><th>group</th><th class=\"n\">estimate</th>"
                         "<th class=\"n\">std. error</th>");
             tmi_text_format(&words, "%.4g %% interval", 100 * tmi_number_nearest(r->plan->statistics[x->statistic].confidence));
-            put_between(html, "<th>", &words, "</th><th class=\"p\" style=\"width:34%\"></th></tr>\n");
+            put_between(html, "<th>", &words, "</th>");
+            put_ends(html, from, to);
+            first = i;
         }
         put_result(html, r, x, from, to);
-        if (i + 1 == r->count || r->list[i + 1].statistic != x->statistic) tmi_text_put(html, "</table></div>\n");
+        if (i + 1 < r->count && r->list[i + 1].statistic == x->statistic) continue;
+        tmi_text_put(html, "</table></div>\n");
+        put_notes(html, r, first, i + 1);
     }
 }
 

@@ -21,7 +21,7 @@ static void put_reader(tmi_text *html, const char *who, const tamis_meaning *m)
     tamis_decimal_up(ten, 100 * m->posterior[1].upper, 3);
     tamis_decimal_up(half, 100 * m->posterior[2].upper, 3);
     tamis_decimal_up(hit, 100 * m->found[1].upper, 3);
-    tmi_text_format(html, "<td class=\"n\">%s</td><td class=\"n\">%s %%</td><td class=\"n\">%s %%</td><td class=\"n\">%s %%</td></tr>\n", odds, ten,
+    tmi_text_format(html, "<td class=\"n\">%s</td><td class=\"n p\">%s %%</td><td class=\"n\">%s %%</td><td class=\"n\">%s %%</td></tr>\n", odds, ten,
                     half, hit);
 }
 
@@ -35,8 +35,8 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tamis_meaning_of(&outside, eps, delta, NULL);
     if (status != TAMIS_OK) html->failed = true;
-    tmi_text_put(html, "<div class=\"wide\"><table><tr><th style=\"min-width:9rem\">who wants to know</th><th class=\"n\">odds grow at most times</th><th "
-                 "class=\"n\">10 % belief becomes at most</th><th class=\"n\">50 % belief becomes at most</th><th class=\"n\">records "
+    tmi_text_put(html, "<div class=\"wide\"><table><tr><th>who wants to know</th><th class=\"n\">odds grow at most times</th><th "
+                 "class=\"n p\">10 % belief becomes at most</th><th class=\"n\">50 % belief becomes at most</th><th class=\"n\">records "
                  "found at 5 % false alarms</th></tr>\n");
     put_reader(html, "the nosy neighbour, who saw the interviewer", status == TAMIS_OK ? &sampled : NULL);
     put_reader(html, "the journalist, who picks any sampled record", status == TAMIS_OK ? &sampled : NULL);
@@ -77,7 +77,7 @@ static void put_delta(tmi_text *t, const tmi_schedule *s)
     if (n > 0 && tmi_number_nearest(s->delta) * n > 1)
         tmi_text_put(t, ", which is more than one over the size of the sample: too large for a promise to every single unit.");
     else if (n > 0)
-        tmi_text_put(t, ", far below one over the size of the sample.");
+        tmi_text_format(t, ", %sbelow one over the size of the sample.", tmi_number_nearest(s->delta) * n < 0.01 ? "far " : "");
     else
         tmi_text_put(t, "; compare it with one over the number of sampled units.");
 }
