@@ -76,12 +76,22 @@ class Verifier:
             bounds = [Fraction(design["max_weight"])] if "max_weight" in design else []
             if self.frame and "weight" not in design:
                 bounds.append(1 / min(Fraction(f["smallest"]) for f in self.frame["strata"]))
-            self.check(bounds and min(bounds) - step < s["largest_point"] * step <= min(bounds), "sampling.largest_point")
+            most = self.moved(min(bounds)) if bounds else 0
+            self.check(most - step < s["largest_point"] * step <= most, "sampling.largest_point")
             return
         sizes = [self.first_stage(z) for _, z in self.strata]
         weights = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
+        weights = [self.moved(w) for w in weights]
         self.check([Fraction(w) for w in s["weights"]] == weights, "sampling.weights")
         self.check(all(abs(p * step - w) <= step / 2 for p, w in zip(s["points"], weights)), "sampling.points")
+
+    def moved(self, w):
+        """A weight, moved towards the mean if the plan says so."""
+        share = Fraction(self.c["plan"]["design"].get("regularise", 0))
+        if share == 0:
+            return w
+        units = sum(f["units"] for f in self.frame["strata"]) if self.frame else sum(z["population"] for _, z in self.strata)
+        return w + share * (Fraction(units, sum(z["sample"] for _, z in self.strata)) - w)
 
     def rows(self):
         """At most so many rows are in the file; 2^30 where nobody knows."""
@@ -115,7 +125,7 @@ class Verifier:
         elif "points" in s:
             w = (s["points" if by == "weight" else "spread_points"][h],) * 2
         else:
-            most, one = s["largest_point"], round(1 / Fraction(s["step"]))
+            most, one = s["largest_point"], 0 if "regularise" in self.c["plan"]["design"] else round(1 / Fraction(s["step"]))
             w = (0, most if by == "weight" else max(0, most * (most - one)))
         if "x" not in adds:
             return w

@@ -53,6 +53,7 @@ static void clear_design(const tmi_plan_design *design)
     tamis_number_free(design->deff);
     tamis_number_free(design->max_weight);
     tamis_number_free(design->weight_step);
+    tamis_number_free(design->regularise);
 }
 
 static void clear_loss(const tmi_plan_loss *loss)

@@ -434,6 +434,7 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     tmi_json_close(&out, '}');
     begin(&out, "design", '{');
     put_design(&out, &plan->design);
+    exact(&out, "regularise", plan->design.regularise);
     if (plan->design.variance != TMI_VARIANCE_BEST) text(&out, "variance", tmi_variance_name(plan->design.variance));
     tmi_json_close(&out, '}');
     begin(&out, "privacy", '{');

@@ -150,6 +150,7 @@ typedef struct tmi_plan_design {
     tamis_number *deff;  /* weights: public, in the place of strata and clusters; else NULL */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
+    tamis_number *regularise; /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
     bool weights_final;  /* weights_are: final */
     bool nonresponse;    /* the file holds respondents only */
     tmi_variance_method variance; /* for estimate */

@@ -48,10 +48,18 @@ static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *targe
         ((tamis_plan *)target)->design.variance = (tmi_variance_method)(TMI_VARIANCE_EXACT + i);
 }
 
+static void read_regularise(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tamis_number **share = &((tamis_plan *)target)->design.regularise;
+    if (tmi_read_exact(reader, value, share, "0.3") && (tmi_number_sign(*share) <= 0 || tmi_number_compare_int(*share, 1) >= 0))
+        tmi_complain(reader, value, "expected a share above 0 and below 1, by which weights are moved towards their mean, e.g. 0.3");
+}
+
 const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
     {.name = "weight", .read = read_weight},           {.name = "max_weight", .read = read_max_weight},
     {.name = "weight_step", .read = read_weight_step}, {.name = "weights_are", .read = read_weights_are},
     {.name = "nonresponse", .read = read_nonresponse}, {.name = "variance", .read = read_variance},
+    {.name = "regularise", .read = read_regularise},
 };
 
 /* The power of two nearest to max_weight * 2^-30. */
@@ -78,6 +86,13 @@ static void check_grid(tmi_reader *reader, const tmi_yaml *value, const tmi_plan
     tamis_number_free(zero);
 }
 
+/* Weights that are public before a row is read: those of strata, or of a frame with a fixed sample size. */
+static bool has_public_weights(const tmi_plan_design *d)
+{
+    bool strata = d->by && (d->kind == TMI_DESIGN_SRS || d->kind == TMI_DESIGN_SYSTEMATIC);
+    return !d->weight && (strata || (d->kind == TMI_DESIGN_PPS && d->frame));
+}
+
 void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
 {
     static const char *const idle[] = {"max_weight", "weight_step"};
@@ -92,6 +107,9 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
         const tmi_yaml *key = tmi_yaml_get(value, idle[i]);
         if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights, probabilities or sizes");
     }
+    if (design->regularise && !has_public_weights(design))
+        tmi_complain_key(reader, tmi_yaml_get(value, "regularise"), "has no public weights to move: strata of srs or systematic samples "
+                         "have them, and pps with a frame");
     if (are && design->weights_final && !design->weight)
         tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
     if (design->weight && !design->max_weight)

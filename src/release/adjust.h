@@ -112,7 +112,4 @@ typedef struct tmi_regularised {
 
 tmi_regularised tmi_regularise(double keep, double n, double smallest, double mean, double largest, double from, double to);
 
-/* The same bound from the public weights themselves: sum |w - mean| is then known. */
-double tmi_regularised_bias(double keep, const double *weights, size_t count, double from, double to);
-
 #endif

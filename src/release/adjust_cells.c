@@ -78,11 +78,3 @@ tmi_regularised tmi_regularise(double keep, double n, double smallest, double me
     double apart = largest > smallest ? 2 * n * (mean - smallest) * (largest - mean) / (largest - smallest) : 0;
     return (tmi_regularised){largest - less * (largest - mean), less * (to - from) / 2 * apart};
 }
-
-double tmi_regularised_bias(double keep, const double *weights, size_t count, double from, double to)
-{
-    tmi_sum sum = {0}, apart = {0};
-    for (size_t i = 0; i < count; i++) tmi_sum_add(&sum, weights[i]);
-    for (size_t i = 0; i < count; i++) tmi_sum_add(&apart, fabs(weights[i] - tmi_sum_value(sum) / (double)count));
-    return (1 - fmin(fmax(keep, 0), 1)) * (to - from) / 2 * tmi_sum_value(apart);
-}

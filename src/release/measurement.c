@@ -89,6 +89,7 @@ static range weights_of(const tmi_measurement *m, const tmi_sampling *s, size_t 
     }
     double w = (double)s->most;
     if (m->quantity.weighing == TMI_WEIGHED) return (range){0, w};
+    if (s->design->regularise) return (range){0, w * w};
     double one = round(1 / tmi_number_nearest(s->step)); /* w (w - 1), and never below 0 */
     return (range){0, w > one ? w * (w - one) : 0};
 }

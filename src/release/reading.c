@@ -7,6 +7,7 @@
 #include "release/interval_count.h"
 #include "release/interval_ratio.h"
 #include "release/interval_strata.h"
+#include "release/regularised.h"
 #include "release/group_sums.h"
 
 static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
@@ -162,7 +163,7 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
                s->plan->design.population > 0 && !s->plan->design.nonresponse;
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
-    return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC;
+    return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC && !s->plan->design.regularise;
 }
 
 static int64_t whole(tmi_int128 x)
@@ -199,7 +200,7 @@ static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
     return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
-           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && counts_ones(s, result);
+           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && !s->plan->design.regularise && counts_ones(s, result);
 }
 
 static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
@@ -273,6 +274,7 @@ static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_gro
     TMI_TRY(round_once(result, r, err));
     TMI_TRY(set_interval(result, r, z, &e, err));
     TMI_TRY(invert(result, r, 1, err));
+    tmi_result_bias(result, s, range.high - range.low, 1);
 
 done:
     return status;
@@ -407,6 +409,9 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     bool fits = measured && !isnan(result->lower) && isfinite(range.low) && isfinite(range.high);
     if (fits) TMI_TRY(fieller(result, r, z, centre, range, err));
     else if (!measured) TMI_TRY(invert(result, r, B, err));
+    ends x = ends_of(t->column), y = t->second ? with_zero(ends_of(t->second)) : (ends){0, 0};
+    if (t->second) x = with_zero(x);
+    tmi_result_bias(result, s, x.high - x.low + fabs(ratio) * (y.high - y.low), B);
 
 done:
     return status;
@@ -414,11 +419,14 @@ done:
 
 /* ---- variances ---- */
 
-/* n/(n-1), n the rows of the group, as svyvar has it. */
+/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample. Where there is no public rate,
+ * nothing is known, and the factor is 1. */
 static double one_more(const tmi_schedule *s, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
-    double n = d->population > 0 && d->sample > 0 && s->sampling.weights != TMI_ROWS ? (double)d->sample * B / (double)d->population : 0;
+    double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
+    if (d->kind == TMI_DESIGN_TWO_STAGE) n = 0; /* of the second stage the plan tells no rate */
+    if (d->kind == TMI_DESIGN_BERNOULLI) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;
 }
 
@@ -448,6 +456,8 @@ static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_
         note(result, bounded);
     }
     TMI_TRY(set_interval(result, r, z, &e, err));
+    ends range = ends_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
+    tmi_result_bias(result, s, (range.high - range.low) * (range.high - range.low), B);
 
 done:
     return status;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "release/regularised.h"
 
 static size_t answer_count(const tmi_table *table)
 {
@@ -22,6 +23,7 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->by);
     tmi_free(a->slots);
     tmi_free(a->frame_points);
+    tmi_free(a->frame_rest);
     tmi_columns_clear(&a->columns);
     tmi_variance_groups_clear(&a->groups);
     tmi_wipe(a->key, sizeof a->key);
@@ -54,11 +56,15 @@ static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
     const double step = tmi_number_nearest(s->sampling.step);
     const tmi_column *unit = tmi_columns_add(&a->columns, &(tmi_column){.name = s->plan->privacy.id, .kind = TMI_CATEGORY,
                                              .values = (const char *const *)f->ids, .value_count = f->count});
+    const tmi_plan_design *d = &s->plan->design;
     for (size_t i = 0; i < f->count; i++) {
-        const int64_t points = (int64_t)fmin(floor(1 / f->pi[i] / step + 0.5), (double)s->sampling.most);
+        const double w = d->regularise ? tmi_regularised_weight(d, (int64_t)f->count, 1 / f->pi[i]) : 1 / f->pi[i];
+        const int64_t points = (int64_t)fmin(floor(w / step + 0.5), (double)s->sampling.most);
         a->frame_points[i] = points > 1 ? points : 1;
+        a->frame_rest[i] = (int64_t)floor((double)a->frame_points[i] * (1 - f->pi[i]) + 0.5);
     }
     add_factor(a, lookup(a, "weight in the frame", unit, a->frame_points));
+    if (d->regularise) a->rest = lookup(a, "weight in the frame, less its variance", unit, a->frame_rest);
 }
 
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */
@@ -128,7 +134,8 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_sampling *s, const tmi_me
     } else if (q->weighing != TMI_UNWEIGHED) {
         for (size_t i = 0; i < a->weight_count; i++) add(&measure, a->weights[i].column, 0);
     }
-    if (q->weighing == TMI_SPREAD && !a->spread)
+    if (q->weighing == TMI_SPREAD && a->rest) add(&measure, a->rest, 0);
+    else if (q->weighing == TMI_SPREAD && !a->spread)
         add(&measure, a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->step)));
     if (q->x) add(&measure, tmi_columns_take(&a->columns, q->x), q->centre_x);
     if (q->y) add(&measure, tmi_columns_take(&a->columns, q->y), q->centre_y);
@@ -205,7 +212,8 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     a->by = tmi_alloc((TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
     a->frame_points = tmi_alloc(schedule->frame.count, sizeof *a->frame_points);
-    if (!a->tables || !a->measures || !a->by || !a->slots || !a->frame_points) TMI_TRY(tmi_fail_memory(err));
+    a->frame_rest = tmi_alloc(schedule->frame.count, sizeof *a->frame_rest);
+    if (!a->tables || !a->measures || !a->by || !a->slots || !a->frame_points || !a->frame_rest) TMI_TRY(tmi_fail_memory(err));
     add_design(a, schedule);
     fill_tables(a, schedule);
     TMI_TRY(check_size(a, err));

@@ -20,7 +20,8 @@ typedef struct tmi_asking {
     tmi_factor weights[3];                      /* whose product is the weight of a row */
     size_t weight_count;
     const tmi_column *spread;                   /* a of a stratum */
-    int64_t *frame_points;                      /* weights of the units of a frame; NULL: there is none */
+    int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
+    const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;
     tmi_measure *measures; /* of all tables */

@@ -14,6 +14,7 @@ typedef struct tmi_result {
     double se, sampling_se, noise_sd;
     double lower, upper; /* the interval */
     double least, most;  /* where the truth certainly lies; NaN: nothing is said */
+    double bias;         /* that weights bring at most; NaN: they bring none */
     int64_t df;          /* -1: null */
     const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
     const char *notes[TMI_NOTES]; /* what was done to it */
@@ -26,6 +27,7 @@ typedef struct tmi_result {
 #define TMI_NULL (__builtin_nan(""))
 #define TMI_NO_RESULT                                                                                                 \
     ((tmi_result){.estimate = TMI_NULL, .se = TMI_NULL, .sampling_se = TMI_NULL, .noise_sd = TMI_NULL,               \
-                  .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .df = -1})
+                  .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .bias = TMI_NULL,        \
+                  .df = -1})
 
 #endif

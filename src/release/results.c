@@ -195,6 +195,7 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     if (result->df < 0) tmi_json_put_null(out);
     else tmi_json_put_integer(out, result->df);
     put_interval(out, r, result);
+    if (!isnan(result->bias)) put_real(out, "bias_at_most", result->bias);
     if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
     if (result->reason) {
         tmi_json_key(out, "reason");

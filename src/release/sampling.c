@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/exact.h"
+#include "release/regularised.h"
 
 /* Rows where nobody knows how many there are: a sum beyond 2^30 largest rows is clamped. */
 #define ROWS_GUESSED (INT64_C(1) << 30)
@@ -53,14 +54,15 @@ done:
     return status;
 }
 
-/* a, the factor of the sum of squares. */
-static double spread_of(const tmi_plan_design *d, const tmi_plan_stratum *s, double w)
+/* a, the factor of the sum of squares, for the design's weight w and the one that is used. */
+static double spread_of(const tmi_plan_design *d, const tmi_plan_stratum *s, double w, double used)
 {
     double n = (double)s->sample;
     if (d->kind == TMI_DESIGN_CENSUS || (s->sample > 0 && s->sample == s->population && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT))
         return 0;
     if (d->kind == TMI_DESIGN_BERNOULLI) return w * (w - 1);
     double one_more = s->sample > 1 ? n / (n - 1) : __builtin_nan("");
+    if (used != w) return (1 - 1 / w) * used * used * one_more;
     return (d->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? w * w : w * (w - 1)) * one_more;
 }
 
@@ -99,7 +101,7 @@ done:
 static tamis_status set_strata(tmi_sampling *s, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
-    tamis_number **spreads = tmi_alloc(s->strata, sizeof *spreads);
+    tamis_number **spreads = tmi_alloc(s->strata, sizeof *spreads), *own = NULL;
     tamis_status status = TAMIS_OK;
     s->weight = tmi_alloc(s->strata, sizeof *s->weight);
     s->spread = tmi_alloc(s->strata, sizeof *s->spread);
@@ -108,8 +110,12 @@ static tamis_status set_strata(tmi_sampling *s, tamis_error *err)
     if (!spreads || !s->weight || !s->spread || !s->points || !s->spread_points) TMI_TRY(tmi_fail_memory(err));
     s->weights = TMI_ALIKE;
     for (size_t h = 0; h < s->strata; h++) {
-        TMI_TRY(weight_of(&s->weight[h], d, &d->strata[h], err));
-        s->spread[h] = spread_of(d, &d->strata[h], tmi_number_nearest(s->weight[h]));
+        TMI_TRY(weight_of(&own, d, &d->strata[h], err));
+        if (d->regularise) TMI_TRY(tmi_regularised_exact(&s->weight[h], d, d->population, own, err));
+        else TMI_TRY(tmi_number_copy(&s->weight[h], own, err));
+        s->spread[h] = spread_of(d, &d->strata[h], tmi_number_nearest(own), tmi_number_nearest(s->weight[h]));
+        tamis_number_free(own);
+        own = NULL;
         TMI_TRY(tmi_number_double(&spreads[h], isnan(s->spread[h]) ? 0 : s->spread[h], err));
         if (tmi_number_compare(s->weight[h], s->weight[0]) != 0) s->weights = TMI_STRATA;
     }
@@ -120,6 +126,7 @@ static tamis_status set_strata(tmi_sampling *s, tamis_error *err)
 done:
     for (size_t h = 0; spreads && h < s->strata; h++) tamis_number_free(spreads[h]);
     tmi_free(spreads);
+    tamis_number_free(own);
     return status;
 }
 
@@ -161,7 +168,8 @@ static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s
                         d->kind == TMI_DESIGN_TWO_STAGE ? ", clusters and units in them together" : "");
     tmi_term most = s->from_frame ? tmi_div(&e, tmi_int(&e, 1), tmi_frame_smallest(frame)) : d->max_weight;
     if (s->from_frame && d->max_weight && most) most = tmi_smaller(most, d->max_weight);
-    status = tmi_exact_copy(largest, &e, most);
+    if (d->regularise && most) status = tmi_regularised_exact(largest, d, tmi_frame_size(frame), most, err);
+    else status = tmi_exact_copy(largest, &e, most);
     tmi_exact_clear(&e);
     return status;
 }

@@ -61,6 +61,7 @@ static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic 
 /* The sum of the weights of a group is its size: rows are fixed, nothing is missing. */
 static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
+    if (s->plan->design.regularise && statistic->by_count > 0) return false; /* moved weights add up to the population, not to strata */
     return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS &&
            !s->sampling.clustered && tmi_never_missing(statistic->column);
 }

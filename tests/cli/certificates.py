@@ -57,6 +57,8 @@ KINDS = {
     "protected strata, several rows": (STRATA, HIDDEN, PURE, ID + "rows_per_unit: 2, "),
     "protected strata of clusters": (f"{{stratified: {{by: g, within: {{cluster: {CLUSTER[10:-2].replace('population: 30, sample: 6, ', '')}}}}}, strata: "
                                      "{a: {population: 9, sample: 3}, b: {population: 8, sample: 3}}}}", HIDDEN, PURE),
+    "weights moved, strata": (STRATA[:-1] + ", regularise: 0.4}", OPEN, PURE),
+    "weights moved, a frame": (PPS[:-1] + ", regularise: 1/3}", SECRET, RHO, ID),
     "poisson": (POISSON, SECRET, BOTH, ID), "poisson without a frame": ("{poisson: {probability: p}, max_weight: 5}", SECRET, PURE),
     "unequal probabilities": (PPS, SECRET, RHO, ID), "unequal probabilities, no coupling": (PPS.replace("pivotal", "brewer"), SECRET, PURE, ID),
     "clusters": (CLUSTER, SECRET, BOTH), "clusters, sample": (CLUSTER, OPEN, RHO),
