@@ -14,8 +14,8 @@
 const char *tmi_adjustment_text(tmi_adjustment adjustment)
 {
     static const char *const texts[] = {
-        [TMI_CALIBRATED] = "calibrated to public totals by least squares; unbiased, its error is the smaller one after calibration",
-        [TMI_RAKED] = "raked to public totals; nearly unbiased where the cells are large, its error is of first order",
+        [TMI_CALIBRATED] = "calibrated to public counts by least squares; its errors are those after calibration, to first order",
+        [TMI_RAKED] = "raked to public counts; its errors are those after raking, to first order",
         [TMI_CONSISTENT] = "made to add up with the other numbers by least squares: the noise is smaller, the sampling error as it was",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
         [TMI_REGULARISED] = "weights moved towards their mean: biased, by at most the stated bound",

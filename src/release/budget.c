@@ -67,7 +67,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         tmi_outlook o;
         tmi_outlook_make(&o, s, i);
-        for (size_t role = TMI_A; role <= TMI_Q; role++) {
+        for (size_t role = TMI_A; role <= TMI_K; role++) {
             size_t table = s->uses[i].table[role];
             if (table != TMI_NO_TABLE) demands[table] += demand(s, i, (tmi_role)role, &o, gaussian);
         }
@@ -77,7 +77,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
         tmi_outlook o;
         tmi_outlook_make(&o, s, i);
         double own = 0, squares = 0;
-        for (size_t role = TMI_A; role <= TMI_Q; role++) {
+        for (size_t role = TMI_A; role <= TMI_K; role++) {
             size_t table = s->uses[i].table[role];
             if (table != TMI_NO_TABLE && demands[table] > 0)
                 own += root(demands[table], gaussian) * demand(s, i, (tmi_role)role, &o, gaussian) / demands[table];

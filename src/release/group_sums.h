@@ -9,12 +9,19 @@
 
 #define TMI_MAIN_ROLES 3 /* A, B, Q */
 
+/* A noise, and what one unit of it adds to each of the sums. */
+typedef struct tmi_sums_part {
+    double factor[TMI_MAIN_ROLES];
+    double scale;
+    bool gaussian;
+} tmi_sums_part;
+
 typedef struct tmi_group_sums {
     double value[TMI_MAIN_ROLES];       /* of the population, weights applied */
     double centre[2];                   /* of a ratio: A and B are sums about these, times the rows N */
-    double noise_variance[TMI_MAIN_ROLES];
-    tmi_noise_part *parts;              /* of A, then of B, then of Q: factor 1 is one unit of the sum */
-    size_t first[TMI_MAIN_ROLES + 1];   /* where each begins */
+    tmi_sums_part *parts;
+    size_t part_count;
+    double shared_noise;                /* variance of the part of A's noise that calibration gives to all results */
     tmi_quadratic form;                 /* of A and B: V(A - r B) = tmi_quadratic_at(form, r) */
     double ones, all;                   /* of a share: tmi_ratio */
     tmi_form_noise form_noise;          /* what the noise adds to the form's error */
@@ -27,9 +34,26 @@ typedef struct tmi_group_sums {
 tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_reading *reading, size_t statistic, size_t group, tamis_error *err);
 void tmi_group_sums_clear(tmi_group_sums *sums);
 
+/* A noise in a combination of the sums; the variance of all of them. */
+tmi_noise_part tmi_sums_part_in(const tmi_sums_part *part, const double factors[TMI_MAIN_ROLES]);
+double tmi_sums_noise(const tmi_group_sums *sums, const double factors[TMI_MAIN_ROLES]);
+
 /* Variance units: the variance of the sum over units of z = Q f + A g + B k. */
 tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_reading *reading, size_t statistic, size_t group,
                                 const double factors[TMI_MAIN_ROLES], tamis_error *err);
+
+/* A stratum, or all of the sample where strata are not told apart (SIZE_MAX): its factor a and its number of rows. */
+typedef struct tmi_stratum_part {
+    double a, rows;
+} tmi_stratum_part;
+
+tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *schedule, size_t stratum);
+
+/* The bound's factor where weights are in the tables. Needs the values of the sums. */
+double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedule, size_t statistic);
+
+/* The centre of x (or y) in a table, in the unit of the column; 0 where there is none. */
+double tmi_centre_of(const tmi_measurement *m, bool of_y);
 
 /* The stratum of a group, if the statistic is by strata; else SIZE_MAX. */
 size_t tmi_group_stratum(const tmi_schedule *schedule, size_t statistic, size_t group);

@@ -21,8 +21,7 @@ double tmi_table_variance(const tmi_schedule *s, size_t statistic, const tmi_mea
         if (m->quantity.weighing == TMI_UNWEIGHED) unit *= tmi_number_nearest(sampling->weight[h]);
         sum += unit * unit * of(&m->laws[m->law_count > 1 ? h : 0], s->gaussian);
     }
-    bool added = m->by_count > t->by_count; /* strata are then added up; else each is a group, and this is their mean */
-    return (added ? sum : sum / (double)strata) * (double)m->units;
+    return sum * (double)m->cells / (double)strata / (double)tmi_statistic_cells(t); /* the mean over the groups */
 }
 
 static double variance_of(const tmi_law *law, bool gaussian)
@@ -96,11 +95,13 @@ static void expect_total(tmi_outlook *o, const tmi_plan_statistic *t, const gues
     double N = g->units, p = g->part;
     o->factor[TMI_A] = o->square[TMI_AA] = 1;
     if (!t->column) {
-        *o = (tmi_outlook){.factor = {[TMI_A] = 1}, .square = {[TMI_AA] = 1}, .size = N * p, .expected = N * p, .range = N,
+        *o = (tmi_outlook){.factor = {[TMI_A] = 1, [TMI_K] = 1}, .square = {[TMI_AA] = 1, [TMI_KK] = p * p}, .size = N * p, .expected = N * p, .range = N,
                            .sampling_sd = sqrt(g->spread * p * (1 - p))};
         return;
     }
     value x = value_of(t->column);
+    o->factor[TMI_K] = fabs(x.mean);
+    o->square[TMI_KK] = x.mean * x.mean;
     o->range = N * (fmax(x.high, 0) - fmin(x.low, 0));
     o->expected = x.typical ? fabs(N * p * x.mean) : TMI_NULL;
     o->size = not_zero(fabs(N * p * x.mean), N * p * x.width);
@@ -141,7 +142,9 @@ static void expect_ratio(tmi_outlook *o, const tmi_schedule *s, size_t i, const 
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
     o->factor[TMI_A] = 1 / B;
     o->factor[TMI_B] = fabs(about) / B;
+    o->factor[TMI_K] = x.width / 4 / B; /* so far do control cells differ */
     o->square[TMI_AA] = 1;
+    o->square[TMI_KK] = x.width * x.width / 16;
     o->square[TMI_AB] = 2 * fabs(about);
     o->square[TMI_BB] = about * about;
     if (t->second) o->square[TMI_N] = x.width * x.width / 16; /* x - r y is about so far from 0 at the centres */
@@ -167,7 +170,7 @@ void tmi_outlook_make(tmi_outlook *o, const tmi_schedule *s, size_t i)
     else expect_ratio(o, s, i, &g);
     if (s->uses[i].known) o->sampling_sd = 0;
     double noise = 0;
-    for (size_t role = TMI_A; role <= TMI_Q; role++) {
+    for (size_t role = TMI_A; role <= TMI_K; role++) {
         const tmi_measurement *m = tmi_table_of(s, i, (tmi_role)role);
         if (m) noise += o->factor[role] * o->factor[role] * tmi_table_variance(s, i, m, variance_of);
     }

@@ -7,7 +7,7 @@
 #include "num/number.h"
 #include "release/adjust.h"
 
-static const char not_met[] = "the public totals or margins could not be met, and the number is as it was measured";
+static const char not_met[] = "the margins could not be met, and the number is as it was measured";
 
 static bool is_sum(const tmi_plan_statistic *s)
 {
@@ -37,25 +37,6 @@ static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_co
     for (size_t i = fine_count; i-- > 0; cell /= fine[i]->value_count) codes[i] = cell % fine[i]->value_count;
     for (size_t i = 0; i < coarse_count; i++) found = found * coarse[i]->value_count + codes[place_of(coarse[i], fine, fine_count)];
     return found;
-}
-
-static bool serves(const tmi_plan_control *c, const tmi_plan_statistic *s)
-{
-    return is_sum(s) && !s->where && s->column == c->column && within(c->by, c->by_count, s->by, s->by_count);
-}
-
-tamis_status tmi_postprocess_check(const tamis_plan *plan, tamis_error *err)
-{
-    for (size_t i = 0; i < plan->control_count; i++) {
-        const tmi_plan_control *c = &plan->controls[i];
-        bool found = false;
-        for (size_t j = 0; j < plan->statistic_count; j++) found = found || serves(c, &plan->statistics[j]);
-        if (!found)
-            return tmi_fail(err, TAMIS_INVALID, "%s: calibrate: no statistic has these cells; ask for the %s%s by the same columns, which "
-                            "is then measured and charged like any table", plan->name, c->column ? "total of " : "count",
-                            c->column ? c->column->name : "");
-    }
-    return TAMIS_OK;
 }
 
 /* ---- a family ---- */
@@ -105,15 +86,6 @@ static void add_margins(family *f, size_t i, size_t j)
     f->rows += margins;
 }
 
-static void add_control(family *f, const tmi_plan_control *c, size_t j)
-{
-    const tmi_plan_statistic *t = &f->results->plan->statistics[j];
-    for (size_t cell = 0; cell < (size_t)tmi_statistic_cells(t); cell++)
-        row_of(f, f->rows + coarse_cell(c->by, c->by_count, t->by, t->by_count, cell))[f->first[j] + cell] = 1;
-    for (size_t i = 0; i < c->total_count; i++) f->totals[f->rows + i] = tmi_number_nearest(c->totals[i]);
-    f->rows += c->total_count;
-}
-
 /* Members, sizes; false if nothing is to be done with the statistics related to `leader`, or an earlier one leads. */
 static bool family_find(family *f, size_t leader, size_t *rows)
 {
@@ -129,8 +101,6 @@ static bool family_find(family *f, size_t leader, size_t *rows)
     for (size_t i = 0; i < plan->statistic_count; i++) {
         for (size_t j = 0; f->first[i] != SIZE_MAX && j < plan->statistic_count; j++)
             if (f->first[j] != SIZE_MAX) *rows += margin_rows(plan, i, j);
-        for (size_t c = 0; f->first[i] != SIZE_MAX && c < plan->control_count; c++)
-            if (serves(&plan->controls[c], &plan->statistics[i])) *rows += plan->controls[c].total_count;
     }
     return *rows > 0;
 }
@@ -146,8 +116,6 @@ static tamis_status family_fill(family *f, size_t rows, tamis_error *err)
     for (size_t i = 0; i < plan->statistic_count; i++) {
         for (size_t j = 0; f->first[i] != SIZE_MAX && j < plan->statistic_count; j++)
             if (f->first[j] != SIZE_MAX) add_margins(f, i, j);
-        for (size_t c = 0; f->first[i] != SIZE_MAX && c < plan->control_count; c++)
-            if (serves(&plan->controls[c], &plan->statistics[i])) add_control(f, &plan->controls[c], i);
     }
     return TAMIS_OK;
 }
@@ -163,19 +131,20 @@ static double common_noise(const family *f, const tmi_result *a, const tmi_resul
 {
     const tmi_schedule *s = f->results->schedule;
     const tamis_plan *plan = f->results->plan;
-    double least = fmin(a->noise_sd, b->noise_sd);
-    if (a == b) return least * least;
+    double own_a = fmax(a->noise_sd * a->noise_sd - a->shared_noise, 0), own_b = fmax(b->noise_sd * b->noise_sd - b->shared_noise, 0);
+    if (a == b) return own_a;
     const tmi_measurement *table = tmi_table_of(s, a->statistic, TMI_A);
     if (!table || table != tmi_table_of(s, b->statistic, TMI_A) || a->known || b->known) return 0;
     size_t each = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[a->statistic]);
     size_t other = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[b->statistic]);
     size_t low = a->cell * each > b->cell * other ? a->cell * each : b->cell * other;
     size_t end = (a->cell + 1) * each < (b->cell + 1) * other ? (a->cell + 1) * each : (b->cell + 1) * other;
-    return low < end ? least * least : 0;
+    return low < end ? fmin(own_a, own_b) : 0;
 }
 
 /* Numbers of one sample add up but for the noise, so that only the noise is adjusted: what does not add up is shared out by
- * the variances of the noise, and each number keeps the sampling error that it had. */
+ * the variances of the noise, and each number keeps the sampling error that it had. The noise of calibration's counts adds up
+ * as the sample does. */
 static void set_covariance(family *f, const tmi_result *list)
 {
     for (size_t i = 0; i < f->results->count; i++) {
@@ -189,24 +158,22 @@ static void set_covariance(family *f, const tmi_result *list)
 }
 
 /* The adjusted numbers: an interval keeps its shape and shrinks with the standard error. */
-static void family_give(const family *f, tmi_result *list, bool met, const char *words)
+static void family_give(const family *f, tmi_result *list, bool met)
 {
-    bool noise_only = f->results->plan->control_count == 0;
     for (size_t i = 0, k = 0; i < f->results->count; i++) {
         tmi_result *result = &list[i];
         if (f->first[result->statistic] == SIZE_MAX) continue;
         k = f->first[result->statistic] + result->cell;
         if (result->known) continue;
-        note(result, met ? words : not_met);
+        note(result, met ? tmi_adjustment_text(TMI_CONSISTENT) : not_met);
         if (!met) continue;
-        double sd = sqrt(fmax(f->covariance[k * f->count + k], 0));
-        double se = noise_only ? hypot(result->sampling_se, sd) : sd, share = result->se > 0 ? se / result->se : 0;
+        double sd = sqrt(fmax(f->covariance[k * f->count + k], 0) + result->shared_noise);
+        double se = hypot(result->sampling_se, sd), share = result->se > 0 ? se / result->se : 0;
         double below = result->estimate - result->lower, above = result->upper - result->estimate;
         result->estimate = f->t[k];
         if (!isnan(result->lower)) result->lower = fmin(fmax(f->t[k] - share * below, result->least), result->most);
         if (!isnan(result->upper)) result->upper = fmax(fmin(f->t[k] + share * above, result->most), result->least);
-        result->sampling_se *= noise_only ? 1 : share;
-        result->noise_sd = noise_only ? sd : result->noise_sd * share;
+        result->noise_sd = sd;
         result->se = se;
         result->outside_range = result->estimate < result->least || result->estimate > result->most;
     }
@@ -214,9 +181,8 @@ static void family_give(const family *f, tmi_result *list, bool met, const char 
 
 static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
 {
-    const tamis_plan *plan = f->results->plan;
     tmi_result *list = f->results->list;
-    size_t rows, cut;
+    size_t rows;
     bool finite = true;
     if (!family_find(f, leader, &rows)) return TAMIS_OK;
     tamis_status status = f->count <= TMI_MAX_ADJUSTED && rows <= f->count ? family_fill(f, rows, err) : TAMIS_OK;
@@ -226,18 +192,14 @@ static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
         if (f->first[list[i].statistic] == SIZE_MAX) continue;
         size_t k = f->first[list[i].statistic] + list[i].cell;
         f->t[k] = list[i].estimate;
-        f->covariance[k * f->count + k] = list[i].se * list[i].se;
-        finite = finite && isfinite(list[i].estimate) && isfinite(plan->control_count > 0 ? list[i].se : list[i].noise_sd);
+        finite = finite && isfinite(list[i].estimate) && isfinite(list[i].noise_sd);
     }
-    if (small && finite && plan->control_count == 0) set_covariance(f, list);
+    if (small && finite) set_covariance(f, list);
     tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
     tamis_error ignored;
-    if (!small || !finite) status = TAMIS_INVALID;
-    else if (plan->raking && !plan->postprocess.consistent) status = tmi_adjust_rake(f->t, f->covariance, &cut, &controls, &ignored);
-    else status = tmi_adjust_totals(f->t, f->covariance, &controls, &ignored);
+    status = small && finite ? tmi_adjust_totals(f->t, f->covariance, &controls, &ignored) : TAMIS_INVALID;
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
-    bool controlled = plan->control_count > 0;
-    family_give(f, list, status == TAMIS_OK, tmi_adjustment_text(!controlled ? TMI_CONSISTENT : plan->raking ? TMI_RAKED : TMI_CALIBRATED));
+    family_give(f, list, status == TAMIS_OK);
     return TAMIS_OK;
 }
 
@@ -294,7 +256,7 @@ tamis_status tmi_postprocess(tmi_results *r, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
     tamis_status status = TAMIS_OK;
-    if (plan->control_count > 0 || plan->postprocess.consistent) {
+    if (plan->postprocess.consistent) {
         for (size_t leader = 0; leader < plan->statistic_count && status == TAMIS_OK; leader++) {
             family f = {.results = r, .first = tmi_alloc(plan->statistic_count, sizeof *f.first)};
             status = f.first ? adjust_family(&f, leader, err) : tmi_fail_memory(err);

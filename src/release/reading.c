@@ -8,6 +8,8 @@
 #include "release/interval_ratio.h"
 #include "release/interval_strata.h"
 #include "release/regularised.h"
+#include "release/adjust.h"
+#include "release/calibration.h"
 #include "release/group_sums.h"
 
 static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
@@ -15,6 +17,7 @@ static const char from_limit[] = "the sampling variance is small beside the nois
 static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
+static const char not_met[] = "not calibrated: a group of the public counts has too few rows beside the noise";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
 
 /* ---- ranges ---- */
@@ -88,7 +91,7 @@ typedef struct error {
     bool with_noise;   /* sampling holds the noise too */
 } error;
 
-static tamis_status set_interval(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, const error *e, tamis_error *err)
+static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, const error *e, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     double all = e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise;
@@ -104,14 +107,19 @@ static tamis_status set_interval(tmi_result *result, const tmi_reading *r, tmi_g
         result->sampling_se = result->se = TMI_NULL;
         return TAMIS_OK;
     }
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-        for (size_t i = z->first[role]; i < z->first[role + 1]; i++) z->parts[i].factor *= e->factor[role];
+    tmi_noise_part *parts = tmi_alloc(z->part_count, sizeof *parts);
+    if (!parts) return tmi_fail_memory(err);
+    size_t count = 0;
+    for (size_t i = 0; i < z->part_count && !e->with_noise; i++) {
+        parts[count] = tmi_sums_part_in(&z->parts[i], e->factor);
+        count += parts[count].factor != 0; /* calibration leaves nothing of a noise where it makes a count public */
     }
-    tmi_error_law law = {.se = sqrt(e->with_noise ? all : sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = z->parts,
-                         .count = e->with_noise ? 0 : z->first[TMI_MAIN_ROLES]};
+    tmi_error_law law = {.se = sqrt(e->with_noise ? all : sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts,
+                         .count = count};
     tmi_interval interval;
     tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
                                                  result->least, result->most, err);
+    tmi_free(parts);
     if (status != TAMIS_OK) return status;
     result->lower = interval.lower;
     result->upper = interval.upper;
@@ -160,7 +168,7 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
     const tmi_design_kind kind = s->plan->design.kind;
     bool one = a && a->by_count == t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
-               s->plan->design.population > 0 && !s->plan->design.nonresponse;
+               s->plan->design.population > 0 && !s->plan->design.nonresponse && !tmi_is_calibrated(s, result->statistic);
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
     return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC && !s->plan->design.regularise;
@@ -200,7 +208,8 @@ static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
     return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
-           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && !s->plan->design.regularise && counts_ones(s, result);
+           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && !s->plan->design.regularise &&
+           !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
 }
 
 static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
@@ -245,7 +254,7 @@ static tamis_status round_once(tmi_result *result, const tmi_reading *r, tamis_e
     const tmi_plan_column *x = a->quantity.x;
     size_t h = tmi_cell_stratum(a, result->cell);
     bool one = a->by_count == s->plan->statistics[result->statistic].by_count && a->units == 1 && a->shift == 0 &&
-               a->quantity.weighing == TMI_UNWEIGHED && isfinite(result->estimate);
+               a->quantity.weighing == TMI_UNWEIGHED && isfinite(result->estimate) && !tmi_is_calibrated(s, result->statistic);
     if (!one) return TAMIS_OK;
     tmi_exact e = TMI_EXACT(err);
     tamis_number *k = NULL, *product = NULL;
@@ -269,7 +278,9 @@ static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_gro
     ends range = t->column ? with_zero(ends_of(t->column)) : (ends){0, 1};
     tamis_status status;
     result->estimate = z->value[TMI_A];
-    error e = {.factor = {[TMI_A] = 1}, .noise = z->noise_variance[TMI_A], .with_noise = z->with_noise};
+    error e = {.factor = {[TMI_A] = 1}, .with_noise = z->with_noise};
+    e.noise = tmi_sums_noise(z, e.factor);
+    result->shared_noise = z->shared_noise;
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
     TMI_TRY(round_once(result, r, err));
     TMI_TRY(set_interval(result, r, z, &e, err));
@@ -356,14 +367,13 @@ static double rows_of(const tmi_reading *r, const tmi_result *result, const tmi_
 static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    size_t count = z->with_noise ? 0 : z->first[TMI_MAIN_ROLES];
+    size_t count = z->with_noise ? 0 : z->part_count;
     tmi_ratio_part *parts = tmi_alloc(count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        tmi_noise_part part = z->parts[i];
-        bool above = i < z->first[TMI_B], below = !above && i < z->first[TMI_N];
-        double x = above ? 1 : below ? 0 : z->centre[0], y = above ? 0 : below ? 1 : z->centre[1];
-        parts[i] = (tmi_ratio_part){x * part.factor, y * part.factor, part.scale, part.gaussian};
+        const tmi_sums_part *part = &z->parts[i];
+        double x = part->factor[TMI_A] + z->centre[0] * part->factor[TMI_N], y = part->factor[TMI_B] + z->centre[1] * part->factor[TMI_N];
+        parts[i] = (tmi_ratio_part){x, y, part->scale, part->gaussian};
     }
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
     double N = rows_of(r, result, z);
@@ -394,18 +404,12 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     double ratio = (z->value[TMI_A] + z->centre[0] * N) / B;
     result->estimate = centre + ratio;
     error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B}, .with_noise = z->with_noise};
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) e.noise += e.factor[role] * e.factor[role] * z->noise_variance[role];
+    e.noise = tmi_sums_noise(z, e.factor);
     ends range = ratio_range(t, centre);
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, z->with_noise ? INFINITY : largest) / (B * B);
-    tmi_group_sums copy = *z; /* set_interval scales the parts */
-    copy.parts = tmi_alloc(z->first[TMI_MAIN_ROLES], sizeof *copy.parts);
-    if (!copy.parts) return tmi_fail_memory(err);
-    for (size_t i = 0; i < z->first[TMI_MAIN_ROLES]; i++) copy.parts[i] = z->parts[i];
-    status = set_interval(result, r, &copy, &e, err);
-    tmi_free(copy.parts);
-    if (status != TAMIS_OK) return status;
+    TMI_TRY(set_interval(result, r, z, &e, err));
     bool fits = measured && !isnan(result->lower) && isfinite(range.low) && isfinite(range.high);
     if (fits) TMI_TRY(fieller(result, r, z, centre, range, err));
     else if (!measured) TMI_TRY(invert(result, r, B, err));
@@ -439,11 +443,11 @@ static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_
         return TAMIS_OK;
     }
     double m = z->value[TMI_A] / B, more = one_more(s, B);
-    double square = tmi_unbiased_square(z->value[TMI_A], z->noise_variance[TMI_A]) / (B * B);
+    double square = tmi_unbiased_square(z->value[TMI_A], tmi_sums_noise(z, (const double[]){1, 0, 0})) / (B * B);
     result->estimate = more * (z->value[TMI_Q] / B - square);
     const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_Q] / B) / B, 1 / B};
     error e = {.factor = {more * factors[TMI_A], more * factors[TMI_B], more * factors[TMI_Q]}, .with_noise = z->with_noise};
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) e.noise += e.factor[role] * e.factor[role] * z->noise_variance[role];
+    e.noise = tmi_sums_noise(z, e.factor);
     tamis_status status;
     if (s->sampling.clustered && !is_census(s)) {
         TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
@@ -465,6 +469,21 @@ done:
 
 /* ---- together ---- */
 
+/* Says what calibration did; false if nothing can be told without it: a count or total of the respondents alone. */
+static bool tell_calibration(tmi_result *result, const tmi_reading *r)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const tmi_statistic_kind kind = plan->statistics[result->statistic].kind;
+    if (r->calibration->met) {
+        note(result, tmi_adjustment_text(plan->raking ? TMI_RAKED : TMI_CALIBRATED));
+        return true;
+    }
+    bool sum = kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM || kind == TMI_TOTAL;
+    if (sum && plan->design.nonresponse) result->reason = not_met;
+    else note(result, not_met);
+    return !result->reason;
+}
+
 static void read_known(tmi_result *result, const tmi_schedule *s)
 {
     result->estimate = result->lower = result->upper = units_at_most(s, result);
@@ -484,6 +503,7 @@ tamis_status tmi_read_result(tmi_result *result, const tmi_reading *r, tamis_err
     ends limits = limits_of(s, result);
     result->least = limits.low;
     result->most = limits.high;
+    if (tmi_is_calibrated(s, result->statistic) && !tell_calibration(result, r)) return TAMIS_OK;
     tamis_status status = tmi_group_sums_make(&z, r, result->statistic, result->cell, err);
     if (status != TAMIS_OK) return status;
     bool ratio = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_RATIO;

@@ -11,6 +11,7 @@ typedef struct tmi_reading {
     const tmi_schedule *schedule;
     const tmi_variance_groups *groups;
     tmi_int128 *const *noisy; /* for each measurement one integer a cell */
+    const struct tmi_calibration *calibration; /* NULL: the schedule has none */
 } tmi_reading;
 
 /* Fills a result whose `statistic` and `cell` are set. What cannot be told is NaN, with the reason. Errors: UNABLE, SYSTEM. */

@@ -12,6 +12,7 @@ typedef struct tmi_result {
     size_t statistic, cell;
     double estimate;
     double se, sampling_se, noise_sd;
+    double shared_noise; /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
     double lower, upper; /* the interval */
     double least, most;  /* where the truth certainly lies; NaN: nothing is said */
     double bias;         /* that weights bring at most; NaN: they bring none */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "engine/source.h"
+#include "release/calibration.h"
 #include "release/certificate.h"
 #include "release/folder.h"
 #include "release/inventory.h"
@@ -143,8 +144,10 @@ done:
 
 static tamis_status read_results(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
 {
-    const tmi_reading reading = {&r->schedule, groups, r->noisy};
+    tmi_calibration calibration;
+    const tmi_reading reading = {&r->schedule, groups, r->noisy, &calibration};
     tamis_status status;
+    TMI_TRY(tmi_calibration_make(&calibration, &r->schedule, r->noisy, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     for (size_t i = 0; i < r->results.count; i++) {
@@ -154,6 +157,7 @@ static tamis_status read_results(tamis_release *r, const tmi_variance_groups *gr
     TMI_TRY(tmi_postprocess(&r->results, err));
 
 done:
+    tmi_calibration_clear(&calibration);
     return status;
 }
 

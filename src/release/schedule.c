@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "release/postprocess.h"
+#include "release/calibration.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
@@ -29,6 +29,11 @@ const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi
 {
     size_t table = s->uses[statistic].table[role];
     return table == TMI_NO_TABLE ? NULL : &s->measurements[table];
+}
+
+bool tmi_is_calibrated(const tmi_schedule *s, size_t statistic)
+{
+    return s->uses[statistic].table[TMI_K] != TMI_NO_TABLE;
 }
 
 /* ---- what is known ---- */
@@ -62,7 +67,7 @@ static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic 
 static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     if (s->plan->design.regularise && statistic->by_count > 0) return false; /* moved weights add up to the population, not to strata */
-    return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS &&
+    return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS && !s->calibrated &&
            !s->sampling.clustered && tmi_never_missing(statistic->column);
 }
 
@@ -112,19 +117,25 @@ static bool by_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic
     return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && worth_strata(s, statistic);
 }
 
-static void set_dimensions(tmi_measurement *m, const tmi_schedule *s, const tmi_plan_statistic *statistic)
+/* The groups of the statistic, the control cells, the strata. */
+static tamis_status set_dimensions(tmi_measurement *m, const tmi_schedule *s, const tmi_plan_statistic *statistic, bool strata,
+                                   tamis_error *err)
 {
     const tmi_plan_design *d = &s->plan->design;
     m->by_count = statistic->by_count;
     for (size_t i = 0; i < m->by_count; i++) m->by[i] = statistic->by[i];
+    if (!tmi_calibration_cross(m->by, &m->by_count, s))
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d groupings, those of `calibrate` included", s->plan->name,
+                        statistic->line, statistic->place, TMI_MAX_BY);
     bool in_by = find_strata(m->by, m->by_count, d) < m->by_count;
-    if (!in_by && by_strata(s, statistic)) m->by[m->by_count++] = d->by;
+    if (!in_by && strata) m->by[m->by_count++] = d->by;
     m->stratum_at = s->sampling.stays ? find_strata(m->by, m->by_count, d) : m->by_count;
     m->units = s->sampling.variance_units;
     bool apart = s->sampling.weights == TMI_STRATA && m->stratum_at < m->by_count;
     bool plain = s->sampling.weights == TMI_ALIKE || apart;
     m->quantity.weighing = plain ? TMI_UNWEIGHED : TMI_WEIGHED;
     m->quantity.where = statistic->where;
+    return TAMIS_OK;
 }
 
 /* ---- tables ---- */
@@ -192,7 +203,7 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
     case TMI_MEAN:
     case TMI_SHARE:
         needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_B, .present = t->column};
+        needs[1] = (need){.role = TMI_B, .present = s->calibrated && tmi_never_missing(t->column) ? NULL : t->column};
         return known ? 1 : 2;
     case TMI_RATIO:
         needs[0] = (need){.role = TMI_A, .x = t->column, .present = t->second, .any_centre = true};
@@ -229,8 +240,10 @@ static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_
         return count;
     }
     if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_AA, .x = x, .y = x ? square(x) : NULL};
-    if (!weighed || is_count(t) || t->kind == TMI_TOTAL || tmi_divides_total(s, t)) return count;
+    bool total = t->kind == TMI_TOTAL || tmi_divides_total(s, t);
+    if (!weighed || is_count(t) || (total && !s->calibrated)) return count;
     if (square(x)) needs[count++] = (need){.role = TMI_AB, .x = x};
+    if (total) return count;
     needs[count++] = (need){.role = TMI_BB, .present = x};
     return count;
 }
@@ -270,7 +283,8 @@ static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squ
     const tmi_plan_statistic *statistic = &s->plan->statistics[i];
     tmi_use *use = &s->uses[i];
     tmi_measurement m = {0};
-    set_dimensions(&m, s, statistic);
+    tamis_status status = set_dimensions(&m, s, statistic, by_strata(s, statistic), err);
+    if (status != TAMIS_OK) return status;
     if (squares && m.quantity.weighing == TMI_WEIGHED) m.quantity.weighing = TMI_SPREAD;
     m.quantity.x = n->x;
     m.quantity.y = n->y;
@@ -285,6 +299,27 @@ static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squ
         m.quantity.centre_y = middle(n->y);
     }
     return take_table(&use->table[n->role], s, m, n->any_centre, err);
+}
+
+/* The counts of the control cells, by strata if any table is; where weights are in the table also the sums of a. */
+static tamis_status count_controls(tmi_schedule *s, tamis_error *err)
+{
+    const tmi_plan_statistic all = {.kind = TMI_COUNT};
+    tamis_status status = TAMIS_OK;
+    bool strata = by_strata(s, &all);
+    for (size_t i = 0; i < s->measurement_count; i++) strata = strata || s->measurements[i].stratum_at < s->measurements[i].by_count;
+    for (size_t i = 0; s->calibrated && i < s->plan->statistic_count; i++) {
+        tmi_measurement m = {0};
+        if (s->uses[i].known) continue;
+        TMI_TRY(set_dimensions(&m, s, &all, strata, err));
+        bool weighed = m.quantity.weighing == TMI_WEIGHED;
+        TMI_TRY(take_table(&s->uses[i].table[TMI_K], s, m, false, err));
+        m.quantity.weighing = TMI_SPREAD;
+        if (weighed && varies(s) && !s->sampling.clustered) TMI_TRY(take_table(&s->uses[i].table[TMI_KK], s, m, false, err));
+    }
+
+done:
+    return status;
 }
 
 /* Sums that take only one table first, those that take any centre after them: these then find what is there; and then what
@@ -363,14 +398,15 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
     TMI_TRY(check_setting(plan, err));
     TMI_TRY(take_frame(s, parts, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    TMI_TRY(tmi_calibration_columns(s, err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(check_statistic(s, t, err));
         for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
         s->uses[i].known = t->kind == TMI_COUNT && groups_are_declared(s, t);
     }
-    TMI_TRY(tmi_postprocess_check(plan, err));
     TMI_TRY(choose_tables(s, err));
+    TMI_TRY(count_controls(s, err));
     TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
     TMI_TRY(tmi_outsider_make(&s->outsider, plan, tmi_frame_of(s), s->epsilon, s->delta, err));
 

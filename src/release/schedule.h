@@ -17,7 +17,8 @@
 #include "release/measurement.h"
 #include "release/outsider.h"
 
-typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_AA, TMI_AB, TMI_BB, TMI_ROLES } tmi_role;
+/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). */
+typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_AB, TMI_BB, TMI_KK, TMI_ROLES } tmi_role;
 
 #define TMI_NO_TABLE SIZE_MAX
 
@@ -33,6 +34,10 @@ typedef struct tmi_schedule {
     tmi_measurement *measurements;
     size_t measurement_count;
     tmi_use *uses; /* one a statistic */
+
+    bool calibrated;                              /* after the noise, to public counts */
+    const tmi_plan_column *controls[TMI_MAX_BY];  /* of the columns that these are by: crossed, the control cells */
+    size_t control_count;
 
     bool gaussian;           /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
     tamis_number *spent;     /* the sum of the parts; 0 if nothing is measured */
@@ -66,6 +71,9 @@ const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statist
 
 /* Whether a mean or share by `known_size` is read as a total: where the design tells the denominator anyway, it is a mean. */
 bool tmi_divides_total(const tmi_schedule *schedule, const tmi_plan_statistic *statistic);
+
+/* Whether a statistic is calibrated: not if it is known. */
+bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic);
 
 /* A value that is never missing. */
 bool tmi_never_missing(const tmi_plan_column *column);

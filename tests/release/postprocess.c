@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "release/calibration.h"
 #include "release/plans.h"
 #include "release/postprocess.h"
-#include "release/reading.h"
 
 typedef struct scene {
     tamis_plan *plan;
@@ -33,8 +33,11 @@ static void set_up(scene *c, const char *design, const char *statistics)
 
 static void read_results(scene *c)
 {
-    const tmi_reading reading = {&c->s, &c->groups, c->noisy};
+    tmi_calibration calibration;
+    const tmi_reading reading = {&c->s, &c->groups, c->noisy, &calibration};
+    assert_int_equal(tmi_calibration_make(&calibration, &c->s, c->noisy, NULL), TAMIS_OK);
     for (size_t i = 0; i < c->results.count; i++) assert_int_equal(tmi_read_result(&c->results.list[i], &reading, NULL), TAMIS_OK);
+    tmi_calibration_clear(&calibration);
 }
 
 static void tear_down(scene *c)

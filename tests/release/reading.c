@@ -3,9 +3,10 @@
 #include "test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "release/reading.h"
+#include "release/calibration.h"
 #include "release/plans.h"
 #include "release/postprocess.h"
 #include "release/results.h"
@@ -112,7 +113,10 @@ static void read_all(const char *design, const char *epsilon, const char *statis
             assert_non_null(noisy[i]);
             for (size_t cell = 0; cell < s.measurements[i].cells; cell++) noisy[i][cell] = filled(filling, s.measurements[i].limit);
         }
-        assert_read(&s, &(tmi_reading){&s, &groups, noisy}, design, filling);
+        tmi_calibration calibration;
+        assert_int_equal(tmi_calibration_make(&calibration, &s, noisy, NULL), TAMIS_OK);
+        assert_read(&s, &(tmi_reading){&s, &groups, noisy, &calibration}, design, filling);
+        tmi_calibration_clear(&calibration);
     }
     for (size_t i = 0; i < s.measurement_count; i++) free(noisy[i]);
     free(noisy);
@@ -136,11 +140,27 @@ static void means_shares_ratios_and_variances(void **state)
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) read_all(designs[i], i % 2 ? "1000" : "1/10", QUOTIENTS);
 }
 
+static void calibrated(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {count: units, by: h}\n  - {table: [g, h]}\n  - {total: x, by: g}\n  - {mean: x}\n  - {share: {g: a}}\n"
+                                     "  - {ratio: {of: x, to: {g: a}}}\n  - {variance: x}\npostprocess: {consistent: yes}\n";
+    static const char one[] = "calibrate: {to: [{count: units, by: h, totals: [20, 30, 30]}]}\n";
+    static const char two[] = "calibrate: {method: raking, to: [{count: units, by: h, totals: [20, 30, 30]}, {count: units, by: g, totals: [50, 30]}]}\n";
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        bool strata = strstr(designs[i], "stratified") != NULL; /* their sizes are not those of `two` */
+        char text[1024];
+        snprintf(text, sizeof text, "%s%s", statistics, i % 2 && !strata ? two : one);
+        read_all(designs[i], i % 3 ? "1000" : "30", text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_and_totals),
         cmocka_unit_test(means_shares_ratios_and_variances),
+        cmocka_unit_test(calibrated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
