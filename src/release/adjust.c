@@ -1,10 +1,8 @@
-/* Least squares and raking. With W the matrix by which the numbers may move (their covariance, or the cells themselves on a
- * diagonal) and M = W A', the correction is t + M (A M)^-1 (c - A t), and an error e of t becomes P e, P = I - M (A M)^-1 A. */
+/* Least squares. With S the covariance and M = S A', the correction is t + M (A M)^-1 (c - A t), and an error e of t becomes P e, P = I - M (A M)^-1 A. */
 #include "release/adjust.h"
 
 #include <math.h>
 #include <string.h>
-#include <tamis/estimate.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -68,17 +66,15 @@ static void clear(problem *p)
     tmi_free(p->values);
 }
 
-/* M = W A' for a full matrix W, or for a diagonal; then the factor of A M. */
-static void set_moves(problem *p, const double *full, const double *diagonal)
+/* M = S A', then the factor of A M. */
+static void set_moves(problem *p, const double *covariance)
 {
     size_t k = p->controls->count, m = p->controls->rows;
     const double *A = p->controls->constraints;
     memset(p->moves, 0, k * m * sizeof *p->moves);
     for (size_t i = 0; i < k; i++)
         for (size_t r = 0; r < m; r++) {
-            if (diagonal) p->moves[i * m + r] = diagonal[i] * A[r * k + i];
-            else
-                for (size_t j = 0; j < k; j++) p->moves[i * m + r] += full[i * k + j] * A[r * k + j];
+            for (size_t j = 0; j < k; j++) p->moves[i * m + r] += covariance[i * k + j] * A[r * k + j];
         }
     for (size_t r = 0; r < m; r++)
         for (size_t q = 0; q < m; q++) {
@@ -147,7 +143,7 @@ tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls
     if (status != TAMIS_OK) return status;
     problem p;
     TMI_TRY(make(&p, controls, err));
-    set_moves(&p, covariance, NULL);
+    set_moves(&p, covariance);
     memcpy(p.values, t, controls->count * sizeof *t);
     TMI_TRY(meet(&p, err));
     memcpy(t, p.values, controls->count * sizeof *t);
@@ -155,67 +151,5 @@ tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls
 
 done:
     clear(&p);
-    return status;
-}
-
-/* ---- raking ---- */
-
-/* The positive cells as the weights of units with the constraints as variables: raking is their calibration. */
-static tamis_status rake_cells(problem *p, const double *t, size_t *cut, double *weights, double *auxiliary, tamis_error *err)
-{
-    const tmi_controls *c = p->controls;
-    size_t units = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        if (!(t[i] > 0)) continue;
-        weights[units] = t[i];
-        for (size_t r = 0; r < c->rows; r++) auxiliary[units * c->rows + r] = c->constraints[r * c->count + i];
-        units++;
-    }
-    *cut = c->count - units;
-    if (units == 0) return tmi_fail(err, TAMIS_UNABLE, "t: no cell is positive");
-    tamis_status status = tamis_calibrate(weights, "raking", 0, 0, weights, auxiliary, c->totals, units, c->rows, err);
-    if (status != TAMIS_OK) return status;
-    units = 0;
-    for (size_t i = 0; i < c->count; i++) p->values[i] = t[i] > 0 ? weights[units++] : 0;
-    return TAMIS_OK;
-}
-
-/* A cell's error is multiplied by the cell's factor; what then breaks the totals is given back in proportion to the cells. */
-static void multiply_errors(double *covariance, const double *raked, const double *t, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        double factor = t[i] > 0 ? raked[i] / t[i] : 0;
-        for (size_t j = 0; j < count; j++) {
-            covariance[i * count + j] *= factor;
-            covariance[j * count + i] *= factor;
-        }
-    }
-}
-
-tamis_status tmi_adjust_rake(double *t, double *covariance, size_t *cut, const tmi_controls *controls, tamis_error *err)
-{
-    *cut = 0;
-    tamis_status status = check(t, covariance, controls, err);
-    if (status != TAMIS_OK) return status;
-    for (size_t i = 0; i < controls->rows * controls->count; i++)
-        if (controls->constraints[i] != 0 && controls->constraints[i] != 1)
-            return tmi_fail(err, TAMIS_INVALID, "constraints: number %zu is not 0 or 1", i);
-    if (controls->rows > TAMIS_MAX_AUXILIARY)
-        return tmi_fail(err, TAMIS_INVALID, "rows: more than %d", TAMIS_MAX_AUXILIARY);
-    problem p;
-    double *weights = tmi_alloc(controls->count, sizeof *weights);
-    double *auxiliary = tmi_alloc(controls->count * controls->rows, sizeof *auxiliary);
-    TMI_TRY(make(&p, controls, err));
-    TMI_TRY(weights && auxiliary ? TAMIS_OK : tmi_fail_memory(err));
-    TMI_TRY(rake_cells(&p, t, cut, weights, auxiliary, err));
-    multiply_errors(covariance, p.values, t, controls->count);
-    memcpy(t, p.values, controls->count * sizeof *t);
-    set_moves(&p, NULL, t);
-    project(&p, covariance);
-
-done:
-    clear(&p);
-    tmi_free(weights);
-    tmi_free(auxiliary);
     return status;
 }

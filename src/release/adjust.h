@@ -1,7 +1,7 @@
 /* Post-processing of released numbers. It costs no budget: it sees only what was released, and what is public.
  *
- * Estimates t with covariance S (sampling and noise together) are made to agree with public totals or with each other by
- * generalised least squares; tables are raked; trees of tables are made to add up; cells are made non-negative; numbers that
+ * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; trees of tables are
+ * made to add up; cells are made non-negative; numbers that
  * say too little are withheld. Each result should tell which of these was done to it: tmi_adjustment_text.             */
 #ifndef TMI_ADJUST_H
 #define TMI_ADJUST_H
@@ -43,15 +43,6 @@ typedef struct tmi_controls {
  * Errors   INVALID (also: totals that contradict each other, or that no change of these numbers can meet), SYSTEM; t and S
  *          are then unchanged.                                                                                       */
 tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls *controls, tamis_error *err);
-
-/* Raking: each cell is multiplied by a factor for each total that it is part of, until all are met (Newton's method on the
- * same problem as iterative proportional fitting, of which it is the limit). Cells of 0 or less become 0. The covariance is
- * right to first order in the errors.
- *
- * Needs    as above; constraints of 0 and 1; rows <= TAMIS_MAX_AUXILIARY.
- * Gives    *cut: how many cells became 0.
- * Errors   INVALID, UNABLE (no factors meet the totals), SYSTEM; t and S are then unchanged.                         */
-tamis_status tmi_adjust_rake(double *t, double *covariance, size_t *cut, const tmi_controls *controls, tamis_error *err);
 
 /* ---- trees ---- */
 

@@ -81,6 +81,19 @@ static size_t regroup(const tmi_plan_column *const *coarse, size_t coarse_count,
     return found;
 }
 
+const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, size_t group)
+{
+    const tmi_plan_statistic *t = &plan->statistics[statistic];
+    if ((t->kind != TMI_COUNT && t->kind != TMI_TABLE) || t->where) return NULL;
+    for (size_t i = 0; i < plan->control_count; i++) {
+        const tmi_plan_control *c = &plan->controls[i];
+        size_t own = 0;
+        for (size_t j = 0; j < c->by_count; j++) own += place_of(c->by[j], t->by, t->by_count) < t->by_count;
+        if (!c->column && own == c->by_count && own == t->by_count) return c->totals[regroup(c->by, own, t->by, own, group)];
+    }
+    return NULL;
+}
+
 size_t tmi_group_in(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t cell)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];

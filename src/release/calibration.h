@@ -23,6 +23,9 @@
  *          columns or counts), SYSTEM.                                                                               */
 tamis_status tmi_calibration_columns(tmi_schedule *schedule, tamis_error *err);
 
+/* The public count that a statistic asks for, if it is one of them; NULL if not. */
+const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, size_t group);
+
 /* The columns of a table: those of the statistic and then those of the controls that it lacks, or the controls alone if they hold
  * those of the statistic; false if there are too many. */
 bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const tmi_schedule *schedule);

@@ -80,7 +80,7 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
     if (tmi_frame_of(s)) put_frame(out, s);
     if (d->weights_final) tmi_json_put_string(out, "the final weights");
     for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d);
-    if (plan->control_count > 0) tmi_json_put_string(out, "the totals that the numbers are calibrated to");
+    if (plan->control_count > 0) tmi_json_put_string(out, "the counts that the numbers are calibrated to");
     tmi_json_close(out, ']');
 }
 

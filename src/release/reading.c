@@ -18,6 +18,7 @@ static const char bounded[] = "the sampling error of a variance is the largest t
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char not_met[] = "not calibrated: a group of the public counts has too few rows beside the noise";
+static const char public_count[] = "public: the other numbers are calibrated to it";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
 
 /* ---- ranges ---- */
@@ -486,7 +487,9 @@ static bool tell_calibration(tmi_result *result, const tmi_reading *r)
 
 static void read_known(tmi_result *result, const tmi_schedule *s)
 {
-    result->estimate = result->lower = result->upper = units_at_most(s, result);
+    const tamis_number *public = tmi_public_count(s->plan, result->statistic, result->cell);
+    result->estimate = result->lower = result->upper = public ? tmi_number_nearest(public) : units_at_most(s, result);
+    if (public) note(result, public_count);
     result->se = result->sampling_se = result->noise_sd = 0;
     result->known = true;
 }

@@ -118,7 +118,7 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
                  "the clamped values.");
     if (post->nonnegative) tmi_text_put(&t, " Negative numbers were made 0, which biases small groups upwards.");
     if (post->consistent) tmi_text_put(&t, " Margins were made to add up.");
-    if (s->plan->control_count > 0) tmi_text_put(&t, " Numbers were calibrated to public totals.");
+    if (s->calibrated) tmi_text_put(&t, " Numbers were calibrated to public counts.");
     tmi_text_put(&t, " Post-processing costs no privacy.");
     put_answer(html, "Which bias do clipping and post-processing bring?", &t);
     tmi_text_put(&t, "None is published: only the noisy tables and what is computed from them.");

@@ -403,7 +403,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(check_statistic(s, t, err));
         for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
-        s->uses[i].known = t->kind == TMI_COUNT && groups_are_declared(s, t);
+        s->uses[i].known = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
     }
     TMI_TRY(choose_tables(s, err));
     TMI_TRY(count_controls(s, err));

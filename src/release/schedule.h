@@ -23,7 +23,7 @@ typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_A
 #define TMI_NO_TABLE SIZE_MAX
 
 typedef struct tmi_use {
-    bool known;                   /* follows from the design: nothing is measured */
+    bool known;                   /* follows from the design, or is a count that results are calibrated to: nothing is measured */
     size_t table[TMI_ROLES];      /* measurements; TMI_NO_TABLE: not needed, or it follows from others */
 } tmi_use;
 

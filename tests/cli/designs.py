@@ -226,15 +226,45 @@ def contradictions_are_told_before_the_charge():
     release(rows, "srs: {population: 100, sample: 29}, nonresponse: yes", "epsilon: 1", "statistics:\n  - mean: x\n")
 
 
+ONE = "calibrate: {to: [{count: units, by: g, totals: {a: 520, b: 240, c: 240}}]}\n"
+TWO = "calibrate: {%sto: [{count: units, by: g, totals: {a: 520, b: 240, c: 240}}, {count: units, by: s, totals: [450, 550]}]}\n"
+
+
 @case
-def public_totals_and_rules():
+def calibrated_as_without_protection():
+    """Counts, totals, means, shares and ratios are those of R's weights, and so are their sampling errors."""
+    rows = [person(c=f"c{k % 25}", w=8 + k % 5) for k in range(100)]
+    for design, calibrate in (
+            ("srs: {population: 1000, sample: 100}", ONE), ("srs: {population: 1000, sample: 100}", TWO % "method: raking, "),
+            ("srs: {population: 1000, sample: 140}, nonresponse: yes", TWO % ""),
+            ("stratified: {by: s, within: srs, strata: {p: {population: 450, sample: 70}, q: {population: 550, sample: 80}}}, "
+             "nonresponse: yes", ONE), ("weights: {}, weight: w, max_weight: 20", TWO % "method: raking, "),
+            ("cluster: {by: c, population: 250, sample: 25, smallest: 1, largest: 8}", ONE)):
+        told, plain = release(rows, design, "epsilon: 1000000", extra=calibrate, unprotected=True)
+        for r, e in zip(told, plain):
+            if r["statistic"] == "variance":
+                continue
+            assert any("calibrated" in n or "raked" in n for n in r["notes"]), (design, r)
+            assert abs(r["estimate"] - e["estimate"]) <= FAR * r["noise_sd"] + 1e-3 * abs(e["estimate"]), (design, r, e)
+            assert abs(r["sampling_se"] - e["se"]) <= (0.1 if "raking" in calibrate else 0.05) * e["se"] + 1e-3 * abs(e["estimate"]), (design, r, e)
+
+
+@case
+def margins_of_calibrated_tables_add_up():
     rows = [person() for _ in range(100)]
-    design, totals = "srs: {population: 1000, sample: 100}", {"a": 520, "b": 240, "c": 240}
-    told = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n  - {table: [g, s]}\n",
-                   "calibrate:\n  to:\n    - {count: units, by: g, totals: {a: 520, b: 240, c: 240}}\n")
-    for g, total in totals.items():
+    told = release(rows, "srs: {population: 1000, sample: 100}", "epsilon: 5", "statistics:\n  - {count: units, by: g}\n  - {table: [g, s]}\n",
+                   ONE + "postprocess: {consistent: yes}\n")
+    for g, total in {"a": 520, "b": 240, "c": 240}.items():
         cells = [r["estimate"] for r in told["results"] if r["group"]["g"] == g and "s" in r["group"]]
         assert abs(sum(cells) - total) < 1e-6 and all(any("calibrated" in note for note in r["notes"]) for r in told["results"]), told["results"]
 
+
+@case
+def calibration_is_right_or_refused():
+    rows, design = [person() for _ in range(100)], "srs: {population: 1000, sample: 140}, nonresponse: yes"
+    words = release(rows, design, "epsilon: 5", "statistics:\n  - total: x\n", "calibrate: {to: [{total: y, totals: 20000}]}\n", REFUSED)
+    assert "counts of its ranges" in words, words
+    words = release(rows, design, "epsilon: 5", "statistics:\n  - {count: units, by: g}\n", status=INVALID)
+    assert "need calibrate" in words, words
 
 main()

@@ -79,74 +79,6 @@ static void public_numbers_and_contradictions(void **state)
     assert_int_equal(tmi_adjust_totals(t, fixed, &(tmi_controls){3, 1, A, other + 1}, NULL), TAMIS_INVALID);
 }
 
-/* ---- raking ---- */
-
-static void raking_is_the_limit_of_proportional_fitting(void **state)
-{
-    (void)state;
-    double t[12], S[144] = {0}, fitted[12], A[7 * 12] = {0}, totals[7] = {30, 50, 20, 40, 25, 25, 10};
-    for (int i = 0; i < 12; i++) {
-        t[i] = fitted[i] = 1 + 20 * random_unit();
-        S[i * 12 + i] = t[i];
-        A[i / 4 * 12 + i] = 1;
-        A[(3 + i % 4) * 12 + i] = 1;
-    }
-    t[5] = -3, fitted[5] = 0;
-    for (int round = 0; round < 20000; round++) {
-        int r = round % 7;
-        double sum = 0;
-        for (int i = 0; i < 12; i++) sum += A[r * 12 + i] * fitted[i];
-        for (int i = 0; i < 12; i++) fitted[i] *= A[r * 12 + i] == 1 ? totals[r] / sum : 1;
-    }
-    size_t cut;
-    assert_int_equal(tmi_adjust_rake(t, S, &cut, &(tmi_controls){12, 7, A, totals}, NULL), TAMIS_OK);
-    assert_int_equal(cut, 1);
-    for (int i = 0; i < 12; i++) assert_true(fabs(t[i] - fitted[i]) < 1e-7);
-    for (int r = 0; r < 7; r++) {
-        double sum = 0, spread = 0;
-        for (int i = 0; i < 12; i++) {
-            sum += A[r * 12 + i] * t[i];
-            for (int j = 0; j < 12; j++) spread += A[r * 12 + i] * A[r * 12 + j] * S[i * 12 + j];
-        }
-        assert_true(fabs(sum - totals[r]) <= 1e-9 * totals[r] && fabs(spread) < 1e-9); /* what is public has no error */
-    }
-    totals[0] = -5;
-    double before[12];
-    memcpy(before, t, sizeof t);
-    assert_int_equal(tmi_adjust_rake(t, S, &cut, &(tmi_controls){12, 7, A, totals}, NULL), TAMIS_UNABLE);
-    assert_memory_equal(before, t, sizeof t);
-}
-
-/* The covariance is D S D' with D the derivative of raking, here by differences. */
-static void raked_errors_are_of_first_order(void **state)
-{
-    (void)state;
-    double t[K], start[K], S[K * K], V[K * K], D[K * K], totals[] = {40, 30, 25}, h = 1e-4;
-    static const double A[3 * K] = {1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 0, 0};
-    tmi_controls controls = {K, 3, A, totals};
-    size_t cut;
-    random_covariance(S);
-    for (int i = 0; i < K; i++) t[i] = start[i] = 5 + 10 * random_unit();
-    memcpy(V, S, sizeof S);
-    assert_int_equal(tmi_adjust_rake(t, V, &cut, &controls, NULL), TAMIS_OK);
-    for (int j = 0; j < K; j++)
-        for (int side = -1; side <= 1; side += 2) {
-            double moved[K], scratch[K * K];
-            memcpy(moved, start, sizeof moved);
-            memcpy(scratch, S, sizeof S);
-            moved[j] += side * h;
-            assert_int_equal(tmi_adjust_rake(moved, scratch, &cut, &controls, NULL), TAMIS_OK);
-            for (int i = 0; i < K; i++) D[i * K + j] = (side < 0 ? 0 : D[i * K + j]) + side * moved[i] / (2 * h);
-        }
-    for (int i = 0; i < K; i++)
-        for (int j = 0; j < K; j++) {
-            double sum = 0;
-            for (int l = 0; l < K; l++)
-                for (int m = 0; m < K; m++) sum += D[i * K + l] * S[l * K + m] * D[j * K + m];
-            assert_true(fabs(V[i * K + j] - sum) < 1e-5);
-        }
-}
-
 /* ---- cells ---- */
 
 /* The conditions of Karush, Kuhn and Tucker: one lambda for the positive cells, none smaller for the others. */
@@ -214,10 +146,7 @@ static void bad_inputs_are_refused(void **state)
     size_t cut;
     tmi_controls good = {2, 1, A, totals}, bad[] = {{0, 1, A, totals}, {2, 0, A, totals}, {2, 3, A, totals}, {2, 1, NULL, totals},
                                                     {2, 1, A, NULL}, {TMI_MAX_ADJUSTED + 1, 1, A, totals}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(tmi_adjust_totals(t, S, &bad[i], NULL), TAMIS_INVALID);
-        assert_int_equal(tmi_adjust_rake(t, S, &cut, &bad[i], NULL), TAMIS_INVALID);
-    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tmi_adjust_totals(t, S, &bad[i], NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_totals(NULL, S, &good, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 0, 1, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 2, -1, NULL), TAMIS_INVALID);
@@ -230,23 +159,18 @@ static void bad_inputs_are_refused(void **state)
     double u[2], C[4];
     EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), memcpy(C, S, sizeof C), tmi_adjust_totals(u, C, &good, &err)),
                            { assert_memory_equal(u, t, sizeof u); });
-    EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), memcpy(C, S, sizeof C), tmi_adjust_rake(u, C, &cut, &good, &err)),
-                           { assert_memory_equal(u, t, sizeof u); });
     EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), tmi_adjust_non_negative(u, &cut, v, 2, 1, &err)),
                            { assert_memory_equal(u, t, sizeof u); });
     S[3] = -1;
     assert_int_equal(tmi_adjust_totals(t, S, &good, NULL), TAMIS_INVALID);
     S[3] = NAN;
     assert_int_equal(tmi_adjust_totals(t, S, &good, NULL), TAMIS_INVALID);
-    S[3] = 1, A[0] = 0.5;
-    assert_int_equal(tmi_adjust_rake(t, S, &cut, &good, NULL), TAMIS_INVALID);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_met_by_least_squares), cmocka_unit_test(public_numbers_and_contradictions),
-        cmocka_unit_test(raking_is_the_limit_of_proportional_fitting), cmocka_unit_test(raked_errors_are_of_first_order),
         cmocka_unit_test(non_negative_cells_are_the_nearest),
         cmocka_unit_test(rules_withhold), cmocka_unit_test(regularised_weights_have_the_stated_bias),
         cmocka_unit_test(bad_inputs_are_refused),
