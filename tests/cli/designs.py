@@ -238,7 +238,7 @@ def calibrated_as_without_protection():
             ("srs: {population: 1000, sample: 100}", ONE), ("srs: {population: 1000, sample: 100}", TWO % "method: raking, "),
             ("srs: {population: 1000, sample: 140}, nonresponse: yes", TWO % ""),
             ("stratified: {by: s, within: srs, strata: {p: {population: 450, sample: 70}, q: {population: 550, sample: 80}}}, "
-             "nonresponse: yes", ONE), ("weights: {}, weight: w, max_weight: 20", TWO % "method: raking, "),
+             "nonresponse: yes", TWO % ""), ("weights: {}, weight: w, max_weight: 20", TWO % "method: raking, "),
             ("cluster: {by: c, population: 250, sample: 25, smallest: 1, largest: 8}", ONE)):
         told, plain = release(rows, design, "epsilon: 1000000", extra=calibrate, unprotected=True)
         for r, e in zip(told, plain):
@@ -246,7 +246,7 @@ def calibrated_as_without_protection():
                 continue
             assert any("calibrated" in n or "raked" in n for n in r["notes"]), (design, r)
             assert abs(r["estimate"] - e["estimate"]) <= FAR * r["noise_sd"] + 1e-3 * abs(e["estimate"]), (design, r, e)
-            assert abs(r["sampling_se"] - e["se"]) <= (0.1 if "raking" in calibrate else 0.05) * e["se"] + 1e-3 * abs(e["estimate"]), (design, r, e)
+            assert abs(r["sampling_se"] - e["se"]) <= (0.1 if "raking" in calibrate else 0.05) * e["se"] + 5e-3 * abs(e["estimate"]), (design, r, e)
 
 
 @case
