@@ -231,6 +231,9 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
             TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%s: calibrate: a release is calibrated to counts, not to the total of a number: that "
                              "would take the products of %s with everything that is measured; nearest that works: counts of "
                              "its ranges, {count: units, by: {%s: [...]}, totals: [...]}", plan->name, c->column->name, c->column->name));
+        if (plan->design.regularise)
+            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%s: calibrate: weights that `regularise` moves are not calibrated: the bound of their bias "
+                             "would not hold; nearest setting that works: without `regularise`", plan->name));
         if (!is_declared(s, c)) needed = true;
         else if (!agrees(c, &plan->design))
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: calibrate: the counts are not those that `design` declares", plan->name));

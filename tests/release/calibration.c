@@ -227,6 +227,8 @@ static void what_cannot_be_met_is_refused_before_anything(void **state)
                    TAMIS_INVALID, "same number");
     assert_refused(strata, "calibrate: {to: [{count: units, by: g, totals: [450, 551]}]}\n", TAMIS_INVALID, "declares");
     assert_refused(designs[0], "calibrate: {to: [{count: units, totals: 999}]}\n", TAMIS_INVALID, "declares");
+    assert_refused("stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}, regularise: 1/4",
+                   ONE, TAMIS_REFUSED, "regularise");
     scene c; /* what the design declares already is met without a table */
     set_up(&c, strata, "  - {total: x}\ncalibrate: {to: [{count: units, by: g, totals: [450, 550]}]}\n");
     assert_false(c.s.calibrated);
