@@ -86,6 +86,7 @@ static tamis_status find_end(double *end, const problem *p, double from, double 
     for (int i = 0; i < 100 && fabs(out - in) > 1e-7 * fabs(out - from); i++) {
         double r = in + (out - in) * (at_in / (at_in - at_out)), at;
         if (i % 4 == 3 || !((r - in) * (r - out) < 0)) r = in + (out - in) / 2; /* also where `out` is all but the end itself */
+        if (!((r - in) * (r - out) < 0)) break; /* no number between them */
         TMI_TRY(excess(&at, p, r, err));
         if (at <= 0) in = r, at_in = at, at_out /= 2; /* the Illinois rule: the end that stays is made lighter */
         else out = r, at_out = at, at_in /= 2;
