@@ -141,7 +141,7 @@ class Verifier:
     def cells(self, m, field):
         """The table, and how many of its cells one record could be in: its stratum and its cluster stay where they are public."""
         design, by = self.c["plan"]["design"], m["by"]
-        counts = [len(c["values"]) if "values" in c else len(c["cuts"]) + 1 for c in m["columns"][len(m["columns"]) - len(by):]]
+        counts = [len(c["values"]) + (c.get("missing") == "category") if "values" in c else len(c["cuts"]) + 1 for c in m["columns"][len(m["columns"]) - len(by):]]
         public = design["stratified"]["by"] if "stratified" in design and not self.protected else None
         cells = record = m["variance_units"]
         several = self.kind in ("bernoulli", "poisson") and int(self.c["plan"]["privacy"].get("rows_per_unit", 1)) > 1
@@ -154,7 +154,7 @@ class Verifier:
         self.check(m["cells_of_a_record"] == record, field + ".cells_of_a_record")
         adds = m["row_adds"]
         fixed = self.c["sampling"]["rows_fixed"] and self.c["sampling"]["weights"] is not None
-        stays = fixed and not by and m["variance_units"] == 1 and not {"y", "present", "where"} & set(adds)
+        stays = fixed and self.kind != "srs_with_replacement" and not by and m["variance_units"] == 1 and not {"y", "present", "where"} & set(adds)
         stays = stays and ("x" not in adds or "missing" in self.c["plan"]["columns"].get(adds["x"]["column"], {}))
         self.check(m["may_be_left_out"] or stays, field + ".may_be_left_out")
         far = max(abs(m["low"]), abs(m["high"]), 1)

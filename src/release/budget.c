@@ -290,7 +290,7 @@ static tamis_status take_parts(tmi_schedule *s, const tmi_parts *parts, tamis_nu
     tmi_term sum = tmi_int(&e, 0);
     tamis_status status = TAMIS_OK;
     bool right = parts->count == s->measurement_count;
-    s->gaussian = parts->rho;
+    s->gaussian = parts->count > 0 ? parts->rho : s->plan->privacy.loss.rho != NULL;
     for (size_t j = 0; right && j < parts->count; j++) {
         right = tmi_number_sign(parts->list[j]) > 0;
         sum = tmi_add(&e, sum, parts->list[j]);

@@ -72,6 +72,26 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
     tmi_text_put(&words, "the design: ");
     tmi_describe_design(&words, d);
     put_words(out, &words);
+    if (d->kind == TMI_DESIGN_CLUSTER) {
+        tmi_text_format(&words, "no cluster has fewer than %lld units or more than %lld", (long long)d->smallest, (long long)d->largest);
+        put_words(out, &words);
+    }
+    if (d->kind == TMI_DESIGN_TWO_STAGE && d->second_take > 0) {
+        tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
+        put_words(out, &words);
+    }
+    if (d->deff) {
+        tmi_text_put(&words, "the design effect ");
+        tmi_text_number(&words, d->deff);
+        put_words(out, &words);
+    }
+    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
+    if (plan->privacy.id && (d->by || clusters)) {
+        tmi_text_format(&words, "all rows of one %s lie in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "", d->by && clusters ? " and one " : "",
+                        clusters ? "cluster" : "");
+        put_words(out, &words);
+    }
+    if (plan->source.sharded_by_unit) tmi_json_put_string(out, "all rows of a unit stand in one part of the source");
     if (d->max_weight) {
         tmi_text_put(&words, "no weight above ");
         tmi_text_number(&words, d->max_weight);

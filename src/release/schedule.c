@@ -359,13 +359,29 @@ static tamis_status check_statistic(const tmi_schedule *s, const tmi_plan_statis
         return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name, t->line,
                         t->place);
     bool by_stratum = find_strata(t->by, t->by_count, &plan->design) < t->by_count;
+    for (size_t i = 0; i < plan->control_count; i++)
+        by_stratum = by_stratum || find_strata(plan->controls[i].by, plan->controls[i].by_count, &plan->design) < plan->controls[i].by_count;
     if (plan->privacy.design_protected && plan->design.by && (by_stratum || has_ranges_by_stratum(t)))
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: a statistic by %s tells of strata, which `design_variables: protected` "
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: a statistic by %s, or calibrated by it, tells of strata, which `design_variables: protected` "
                         "protects; nearest setting that works: {design_variables: public}", plan->name, t->line, t->place,
                         plan->design.by->name);
     if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)
         return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean", plan->name, t->line, t->place);
+    return TAMIS_OK;
+}
+
+/* The bound of the bias is that of one row of each unit, and of weights that are not cut. */
+static tamis_status check_regularised(const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_design *d = &plan->design;
+    if (!d->regularise) return TAMIS_OK;
+    if (plan->privacy.rows_per_unit > 1)
+        return tmi_fail(err, TAMIS_REFUSED, "%s: design.regularise: with `rows_per_unit` above 1 the bound of its bias would not hold; "
+                        "nearest setting that works: without `regularise`", plan->name);
+    if (d->frame && d->max_weight)
+        return tmi_fail(err, TAMIS_REFUSED, "%s: design.regularise: with a `max_weight` beside the frame the bound of its bias would "
+                        "not hold; nearest setting that works: without `max_weight`", plan->name);
     return TAMIS_OK;
 }
 
@@ -396,6 +412,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
     s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
     if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(check_setting(plan, err));
+    TMI_TRY(check_regularised(plan, err));
     TMI_TRY(take_frame(s, parts, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_calibration_columns(s, err));

@@ -49,6 +49,57 @@ def a_hostile_record_is_worth_no_more_than_epsilon():
     assert max(used) > 0.65, used  # two thirds of the noise would be found out
 
 
+DRAWN_AGAIN = """tamis: 1
+survey: attack
+source: {file: data.csv}
+design: {srs_with_replacement: {population: 50, sample: 3}}
+privacy: {unit: person, id: id, rows_per_unit: 1, epsilon: 2}
+columns:
+  x: {from: 100, to: 101, step: 1, missing: 100}
+statistics:
+  - {total: x}
+"""
+
+
+@case
+def a_unit_that_is_drawn_again_is_worth_no_more():
+    """Three draws; the third is of a unit that was drawn before and adds nothing, or has no name: all of its value is gone, not
+    only the difference to another one."""
+    draws = ["id,x", "1,101", "2,101", "3,101"]
+    used = [within(DRAWN_AGAIN, draws, [*draws[:3], last]) for last in ("2,101", ",101", "4,100")]
+    assert max(used) > 0.65, used
+
+
+PRODUCTS = """tamis: 1
+survey: attack
+source: {file: data.csv}
+design:
+  stratified:
+    by: s
+    within: {two_stage: {first: {by: c}, second: {population: M, sample: m}}}
+    strata: {a: {population: 20, sample: 2}, b: {population: 9, sample: 3}}
+  max_weight: 100
+privacy: {unit: person, epsilon: 2}
+columns:
+  s: {values: [a, b]}
+  x: {from: 0, to: 9, step: 1}
+  y: {from: 1, to: 5, step: 1}
+statistics:
+  - {ratio: {of: x, to: y}}
+  - {variance: x}
+"""
+
+
+@case
+def a_plan_that_is_checked_is_released():
+    """Three weights and two values: the longest product there is."""
+    rows = ["s,c,M,m,x,y", *(f"{'aabbb'[i % 5]},{i % 5},8,4,{i % 9},{1 + i % 4}" for i in range(20))]
+    for engine in ("duckdb", "memory"):
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, PRODUCTS, rows)
+            release(folder, "--engine", engine)
+
+
 WEIGHTED = """tamis: 1
 survey: attack
 source: {file: data.csv}
