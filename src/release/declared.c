@@ -104,17 +104,24 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, ']');
 }
 
-void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule)
+tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule)
 {
     tmi_text json;
     tmi_json_out out;
     tmi_json *list = NULL;
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
-    tmi_put_declared(&out, schedule);
-    if (json.failed || tmi_json_read(&list, json.bytes, json.length, NULL) != TAMIS_OK) text->failed = true;
+    put(&out, schedule);
+    if (!json.failed && tmi_json_read(&list, json.bytes, json.length, NULL) != TAMIS_OK) list = NULL;
+    tmi_text_clear(&json);
+    return list;
+}
+
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule)
+{
+    tmi_json *list = tmi_items(tmi_put_declared, schedule);
+    if (!list) text->failed = true;
     tmi_text_put(text, "\nDeclared public, not checked\n");
     for (size_t i = 0; list && i < tmi_json_size(list); i++) tmi_text_wrap(text, "  - ", "    ", tmi_json_string(tmi_json_at(list, i)));
     tmi_json_free(list);
-    tmi_text_clear(&json);
 }

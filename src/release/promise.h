@@ -62,4 +62,8 @@ void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
 void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule);
 
+/* What one of the functions above puts, as a list of texts; NULL if memory runs out. */
+typedef void tmi_put_items(tmi_json_out *out, const tmi_schedule *schedule);
+tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule);
+
 #endif

@@ -75,23 +75,16 @@ static void put_between(tmi_text *html, const char *before, tmi_text *words, con
 
 /* ---- lists that the JSON has too ---- */
 
-static void put_items(tmi_text *html, void (*put)(tmi_json_out *, const tmi_schedule *), const tmi_schedule *s, const char *before,
-                      const char *after)
+static void put_items(tmi_text *html, tmi_put_items *put, const tmi_schedule *s, const char *before, const char *after)
 {
-    tmi_text text;
-    tmi_json_out out;
-    tmi_json *list = NULL;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    put(&out, s);
-    if (text.failed || tmi_json_read(&list, text.bytes, text.length, NULL) != TAMIS_OK) html->failed = true;
+    tmi_json *list = tmi_items(put, s);
+    if (!list) html->failed = true;
     for (size_t i = 0; list && i < tmi_json_size(list); i++) {
         tmi_text_put(html, before);
         put_words(html, tmi_json_string(tmi_json_at(list, i)));
         tmi_text_put(html, after);
     }
     tmi_json_free(list);
-    tmi_text_clear(&text);
 }
 
 /* ---- results ---- */
