@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo test bench fuzz install setup clean help
+.PHONY: all demo test test-long bench fuzz install setup clean help
 
 all:
 	@scripts/setup demo
@@ -18,6 +18,10 @@ demo: all
 test:
 	@scripts/setup test
 	@$(PYTHON) scripts/test
+
+test-long:
+	@scripts/setup test
+	@$(PYTHON) scripts/test --long
 
 fuzz:
 	@scripts/setup test
@@ -35,12 +39,13 @@ setup:
 
 # What was fetched (build/duckdb) stays.
 clean:
-	@rm -rf build/release build/test build/clang build/fuzz
+	@rm -rf build/release build/quick build/test build/clang build/fuzz
 
 help:
 	@echo 'make                    build the library and the command (build/release/cli/tamis)'
 	@echo 'make demo               build, then release statistics of a bundled survey'
 	@echo 'make test               build with sanitizers, run all tests'
+	@echo 'make test-long          the same, and in full what make test samples thinly (hours)'
 	@echo 'make bench              measure, beside other programs and the limits of this machine'
 	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'

@@ -1,6 +1,8 @@
 """Test Anything Protocol for test scripts: say `case` as often as needed, end with `sys.exit(done())`."""
+import os
 import sys
 
+LONG = bool(os.environ.get("TAMIS_TEST_LONG"))  # `make test-long`: nothing is sampled thinly
 _results = []
 
 
