@@ -157,6 +157,22 @@ static tamis_status walk(cli_guarantee *g, work *w, double end, double asked, ta
     return TAMIS_OK;
 }
 
+/* The pure epsilon in CLI_DIGITS digits. The double above 1/10 rounds up to 0.1001, so the nearest decimal below is tried first:
+ * it is printed if delta is certainly 0 there. */
+static void write_pure(cli_guarantee *g)
+{
+    const cli_mechanism *m = g->mechanism;
+    tamis_number *eps = NULL;
+    tamis_bound delta;
+    cli_note note;
+    tamis_decimal_down(g->pure_text, g->pure.upper, CLI_DIGITS);
+    bool enough = isfinite(g->pure.upper) && g->pure.lower <= strtod(g->pure_text, NULL)
+                  && tamis_number_read(&eps, g->pure_text, NULL) == TAMIS_OK
+                  && m->delta(&delta, &note, m->what, eps, NULL) == TAMIS_OK && delta.upper == 0;
+    if (!enough) tamis_decimal_up(g->pure_text, g->pure.upper, CLI_DIGITS);
+    tamis_number_free(eps);
+}
+
 tamis_status cli_guarantee_compute(cli_guarantee *g, const cli_mechanism *mechanism, tamis_error *err)
 {
     work w = {.m = mechanism, .expected = 50};
@@ -165,6 +181,7 @@ tamis_status cli_guarantee_compute(cli_guarantee *g, const cli_mechanism *mechan
     for (size_t i = 0; i < sizeof w.powers / sizeof *w.powers; i++) w.powers[i] = -1;
     cli_progress_begin(&w.progress, g->call);
     tamis_status status = mechanism->pure(&g->pure, mechanism->what, err);
+    if (status == TAMIS_OK) write_pure(g);
     if (status == TAMIS_OK && g->eps) status = mechanism->delta(&g->answer, &g->note, mechanism->what, g->eps, err);
     if (status == TAMIS_OK && g->delta) status = mechanism->epsilon(&g->answer, mechanism->what, g->delta, err);
     if (status == TAMIS_OK) status = find_end(&end, &w, g->pure.upper, err);

@@ -63,6 +63,7 @@ typedef struct cli_guarantee {
     tamis_bound answer;        /* the other one of the two */
     cli_note note;
     tamis_bound pure;
+    char pure_text[TAMIS_DECIMAL]; /* for people: rounded up, or the exact value where a few digits hold it */
     cli_point points[CLI_CURVE];
     size_t count;
     cli_svg svg;

@@ -141,6 +141,11 @@ static bool make_picture(picture *p, const cli_guarantee *g)
 
 /* ---- text ---- */
 
+static bool asks_pure(const cli_guarantee *g)
+{
+    return g->delta && cli_approximately(g->delta) == 0;
+}
+
 static void put_answers(const cli_guarantee *g)
 {
     char decimal[TAMIS_DECIMAL];
@@ -150,13 +155,12 @@ static void put_answers(const cli_guarantee *g)
     else if (g->delta && isinf(g->answer.upper))
         printf("delta %s: no epsilon suffices\n", cli_value(g->call, "delta"));
     else if (g->delta)
-        printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), decimal);
-    if (g->delta && cli_approximately(g->delta) == 0) return; /* that was the question */
-    tamis_decimal_up(decimal, g->pure.upper, CLI_DIGITS);
+        printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), asks_pure(g) ? g->pure_text : decimal);
+    if (asks_pure(g)) return;
     if (isinf(g->pure.lower))
         puts("delta 0: no epsilon suffices");
     else
-        printf("delta 0: epsilon %s\n", decimal);
+        printf("delta 0: epsilon %s\n", g->pure_text);
 }
 
 /* A few digits times a power of ten: 0.05, 2e-6. */
@@ -177,7 +181,7 @@ static void put_table(const cli_guarantee *g, bool ascii)
     for (size_t i = 0; i < g->count; i++) {
         const cli_point *p = &g->points[i];
         if (!p->row) continue;
-        if (p->x == g->pure.upper) tamis_decimal_up(rows[count][0], p->x, CLI_DIGITS);
+        if (p->x == g->pure.upper) snprintf(rows[count][0], CLI_CELL, "%s", g->pure_text);
         else put_round(rows[count][0], p->x);
         tamis_decimal_up(rows[count][1], p->delta.upper, CLI_DIGITS);
         if (heading) snprintf(rows[count][2], CLI_CELL, "%.*s", CLI_CELL - 1, p->note.text);
@@ -221,9 +225,8 @@ static const cli_point *pair_to_tell(const cli_guarantee *g)
 void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
 {
     char eps[CLI_CUT_NUMBER], delta[CLI_CUT_NUMBER] = "0"; /* also room for TAMIS_DECIMAL */
-    double e = g->pure.upper;
-    tamis_decimal_up(eps, e, CLI_DIGITS);
-    if (isinf(e)) { /* then a pair of the table */
+    snprintf(eps, sizeof eps, "%s", g->pure_text);
+    if (isinf(g->pure.upper)) { /* then a pair of the table */
         const cli_point *p = pair_to_tell(g);
         put_round(eps, p->x);
         tamis_decimal_up(delta, p->delta.upper, CLI_DIGITS);
@@ -232,7 +235,7 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
         cli_cut_number(eps, cli_value(g->call, "epsilon"));
         tamis_decimal_up(delta, g->answer.upper, CLI_DIGITS);
     } else if (g->delta && !isinf(g->answer.upper)) {
-        tamis_decimal_up(eps, g->answer.upper, CLI_DIGITS);
+        if (!asks_pure(g)) tamis_decimal_up(eps, g->answer.upper, CLI_DIGITS);
         cli_cut_number(delta, cli_value(g->call, "delta"));
     }
     if (strcmp(delta, "0") == 0)

@@ -311,6 +311,22 @@ done:
     return status;
 }
 
+/* Whether no loss can pass eps, decided exactly: enclosures cannot tell a loss of eps from one just above. False where that is
+ * not known, such as for a sum with more digits than a number may have. */
+static tamis_status never_passes(bool *never, const tamis_profile *profile, const tamis_number *eps, tamis_error *err)
+{
+    tamis_number *pure = NULL;
+    *never = false;
+    for (size_t i = 0; i < profile->count; i++) {
+        const tmi_loss *loss = profile->factors[i].loss;
+        if (loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->b) > 0) return TAMIS_OK;
+    }
+    tamis_status status = largest_loss(&pure, profile, err);
+    *never = status == TAMIS_OK && pure && tmi_number_compare(pure, eps) <= 0;
+    tamis_number_free(pure);
+    return status == TAMIS_SYSTEM ? status : TAMIS_OK;
+}
+
 tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps, tamis_error *err)
 {
     tmi_road *road = NULL;
@@ -319,6 +335,12 @@ tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profil
     *delta = (tamis_bound){0, 1};
     if (!profile) return tmi_fail(err, TAMIS_INVALID, "profile: NULL");
     TMI_TRY(tmi_check_eps(eps, err));
+    bool never;
+    TMI_TRY(never_passes(&never, profile, eps, err));
+    if (never) {
+        *delta = (tamis_bound){0, 0};
+        goto done;
+    }
     TMI_TRY(tmi_road_borrow(&road, profile, err));
     TMI_TRY(tmi_road_delta(delta, road, eps, err));
 done:

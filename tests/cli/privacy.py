@@ -97,6 +97,15 @@ def what_is_printed_is_rounded_up():
 
 
 @case
+def an_exact_epsilon_is_printed_exactly():
+    for arguments, epsilon in ((["--laplace", "10"], "0.1"), (["--discrete-laplace", "20"], "0.05"), (["--laplace", "3"], "0.3334"),
+                               (["--laplace", "10", "--delta", "0"], "0.1"), (["--laplace", "100001/10000"], "0.1")):
+        text = privacy("noise", *arguments).stdout
+        assert f"delta 0: epsilon {epsilon}\n" in text and f"exp({epsilon})" in text, text
+        assert printed_rows(text)[-1] == [epsilon, "0"], text
+
+
+@case
 def the_scale_that_is_printed_meets_the_target():
     for kind, option in ("laplace", "b"), ("gaussian", "sigma"), ("discrete-laplace", "s"), ("discrete-gaussian", "s"):
         sizes = ["--population", "12", "--sample", "4", "--ones", "2:9"]

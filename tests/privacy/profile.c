@@ -75,6 +75,31 @@ static void the_ends_of_a_profile(void **state)
 
 /* The conversion of Canonne, Kamath and Steinke at the orders 1.01, 1.02, ... 200 is never below ours, and above it
  * by no more than a finer grid would gain (small deltas need higher orders), and the Gaussian mechanism is never above it. */
+/* 1/10 is no double: an enclosure alone cannot tell that no loss is above it. */
+static void delta_is_0_at_the_largest_loss(void **state)
+{
+    (void)state;
+    static const struct {
+        release list[3];
+        const char *at, *below;
+    } cases[] = {
+        {{{"laplace", "10", "1", 1}}, "1/10", "0.0999999999999999999999"},
+        {{{"discrete_laplace", "30", "3", 1}}, "1/10", "0.0999999999999999999999"},
+        {{{"rr", "1/10", "0", 7}}, "7/10", "0.6999999999999999999999"},
+        {{{"laplace", "10", "1", 1}, {"discrete_laplace", "3", "1", 2}}, "23/30", "0.76"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_profile *p = compose_list(cases[i].list, 2);
+        tamis_bound at = delta_at(p, cases[i].at), below = delta_at(p, cases[i].below);
+        assert_true(at.lower == 0 && at.upper == 0);
+        assert_true(below.upper > 0);
+        tamis_profile_free(p);
+    }
+    tamis_profile *leaks = make_profile("claim", "1/10", "1e-6");
+    assert_true(delta_at(leaks, "1").upper > 0);
+    tamis_profile_free(leaks);
+}
+
 static void concentrated_claims(void **state)
 {
     static const double rhos[] = {0.005, 0.1, 0.5, 3};
@@ -177,6 +202,7 @@ int main(void)
         cmocka_unit_test(single_releases_have_their_profile),
         cmocka_unit_test(eps_at_delta_inverts_delta_at_eps),
         cmocka_unit_test(the_ends_of_a_profile),
+        cmocka_unit_test(delta_is_0_at_the_largest_loss),
         cmocka_unit_test(concentrated_claims),
         cmocka_unit_test(wrong_inputs_are_named),
         cmocka_unit_test(memory_may_fail),
