@@ -41,6 +41,34 @@ static tamis_bound rate(const char *eps, const char *q)
     return f;
 }
 
+/* Definitions 2 and 3 compare half-lines only. (0.5, 0, 0.5) and (0.4, 0.2, 0.4) differ on each of them by a factor of at most
+ * 1.25, yet the middle answer, which is no half-line, tells the second from the first with certainty. */
+static void half_lines_are_not_enough(void **state)
+{
+    (void)state;
+    static const int p[] = {5, 0, 5}, q[] = {4, 2, 4};
+    int below_p = 0, below_q = 0;
+    for (size_t i = 0; i + 1 < 3; i++) { /* 4/5 <= P/Q <= 5/4 on both sides of each cut, in tenths */
+        below_p += p[i];
+        below_q += q[i];
+        const int sides[][2] = {{below_p, below_q}, {10 - below_p, 10 - below_q}};
+        for (size_t k = 0; k < 2; k++) assert_true(4 * sides[k][0] <= 5 * sides[k][1] && 4 * sides[k][1] <= 5 * sides[k][0]);
+    }
+    tamis_number *masses[2][3] = {{number("1/2"), number("0"), number("1/2")}, {number("2/5"), number("1/5"), number("2/5")}};
+    tamis_number *eps = number("0.2232"), *zero = number("0"); /* log 1.25 is 0.22314... */
+    tamis_profile *pair;
+    tamis_bound delta, pure;
+    assert_int_equal(tamis_profile_pair(&pair, (const tamis_number *const *)masses[0], (const tamis_number *const *)masses[1], 3, NULL),
+                     TAMIS_OK);
+    assert_int_equal(tamis_profile_delta(&delta, pair, eps, NULL), TAMIS_OK);
+    assert_int_equal(tamis_profile_epsilon(&pure, pair, zero, NULL), TAMIS_OK);
+    assert_true(about(delta, 0.2 - 1e-9, 0.2 + 1e-9) && pure.lower >= TAMIS_MAX_LOSS); /* no epsilon suffices */
+    tamis_profile_free(pair);
+    for (size_t k = 0; k < 6; k++) tamis_number_free(masses[k / 3][k % 3]);
+    tamis_number_free(eps);
+    tamis_number_free(zero);
+}
+
 static void budgets_of_samples(void **state)
 {
     (void)state;
@@ -166,6 +194,7 @@ static void better_calibration_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_lines_are_not_enough),
         cmocka_unit_test(budgets_of_samples),
         cmocka_unit_test(rates_of_figure_4),
         cmocka_unit_test(limit_of_the_share),
