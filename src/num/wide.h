@@ -65,6 +65,18 @@ static inline size_t tmi_wide_bits(const uint64_t *x, size_t words)
     return words == 0 ? 0 : 64 * words - (size_t)__builtin_clzll(x[words - 1]);
 }
 
+/* About x / y, for 0 <= x <= y and y > 0. */
+static inline double tmi_wide_ratio(const uint64_t *x, const uint64_t *y, size_t words)
+{
+    double a = 0, b = 0;
+    while (words > 1 && y[words - 1] == 0) words--;
+    for (size_t i = words > 3 ? words - 3 : 0, last = words; i < last; i++) { /* at least 128 bits of y */
+        a = a * 0x1p-64 + (double)x[i];
+        b = b * 0x1p-64 + (double)y[i];
+    }
+    return a / b;
+}
+
 static inline void tmi_wide_set(uint64_t *z, const uint64_t *x, size_t words)
 {
     memcpy(z, x, words * sizeof *z);

@@ -4,7 +4,9 @@
  * A draw asks for bytes, time and again. One byte is a uniform integer of a few bits, and some values are refused and asked
  * for again (tests/rng/uniform.c); eight bytes are the first digits of a U in [0, 1), on which the choices lie side by
  * side, and their ends are found by bisection. Two answers are the same choice if whatever follows leads to the same
- * samples; that is tried with a few continuations. A byte was refused if all is as if it had not been asked for.     */
+ * samples; that is tried with a few continuations. A byte was refused if all is as if it had not been asked for. A draw that
+ * begins again, after several answers, where it was before is not followed any further: what was reached from there counts for
+ * more by as much.                                                                                                   */
 #include "test.h"
 
 #include <math.h>
@@ -37,6 +39,10 @@ typedef struct signature {
 static tamis_rng *rng;
 static const tamis_sampler *sampler;
 static double found[SAMPLES]; /* by set of units */
+static struct place {
+    signature here;
+    double back; /* the weight of what came back to it */
+} places[TAKES]; /* on the way from the beginning, by the number of answers */
 
 /* splitmix64 */
 static uint64_t mixed(uint64_t x)
@@ -164,12 +170,39 @@ static void each_word(script *s, double weight)
     for (int i = 0; i < PARTS; i++) split(s, at[i], &ends[i], at[i + 1], &ends[i + 1], weight);
 }
 
+/* Whether all is as it was at an earlier place. */
+static bool comes_back(const signature *now, const script *s, double weight)
+{
+    for (size_t d = 0; d < s->count; d++) {
+        bool alike = true;
+        for (int i = 0; i < PROBES; i++)
+            alike &= now->of[i].set == places[d].here.of[i].set && now->of[i].after == places[d].here.of[i].after;
+        if (!alike) continue;
+        places[d].back += weight;
+        return true;
+    }
+    return false;
+}
+
 static void explore(script *s, double weight)
 {
-    outcome o = run(s, 0);
-    if (o.after == 0) found[o.set] += weight;
-    else if (s->wanted == 1) each_byte(s, weight);
+    double before[SAMPLES], back[TAKES];
+    signature now;
+    sign(&now, s);
+    if (run(s, 0).after == 0) {
+        found[run(s, 0).set] += weight;
+        return;
+    }
+    if (weight < 1e-12 || comes_back(&now, s, weight)) return;
+    for (int i = 0; i < SAMPLES; i++) before[i] = found[i];
+    for (size_t d = 0; d < s->count; d++) back[d] = places[d].back;
+    places[s->count] = (struct place){.here = now};
+    run(s, 0);
+    if (s->wanted == 1) each_byte(s, weight);
     else each_word(s, weight);
+    const double factor = weight / (weight - places[s->count].back);
+    for (int i = 0; i < SAMPLES; i++) found[i] = before[i] + (found[i] - before[i]) * factor;
+    for (size_t d = 0; d < s->count; d++) places[d].back = back[d] + (places[d].back - back[d]) * factor;
 }
 
 static void check(tamis_design *design)
@@ -209,6 +242,8 @@ static void every_choice_is_tried(void **state)
         check(pps(listed[i], "1 1/2 1/4 1/4"));
         if (i > 2) check(pps(listed[i], "0.5 0.4 0.1 0.8 0.2"));
     }
+    check(pps("sampford", "2/3 2/3 1/3 1/3"));
+    check(pps("sampford", "0.99 0.51 0.5")); /* too many trials would fail: down the tree */
     check(pps("pivotal", "0.2 0.7 0.8 0.5 0.4 0.4"));
     check(pps("pivotal_random", "0.2 0.3 0.5"));
     check(pps("systematic", "0.2 0.3 0.6 0.9"));

@@ -5,6 +5,7 @@
 
 #include "rng/scripted_bits.h"
 #include "survey/frames.h"
+#include "survey/pps.h"
 #include "survey/tree.h"
 
 #define COINS 40
@@ -82,6 +83,21 @@ static void encloses(void **state)
     }
 }
 
+/* The tree of Sampford's law, also where that would be drawn by rejection. */
+static tamis_status marked_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch, tamis_error *err)
+{
+    const tmi_pps *frame = tmi_pps_of(design);
+    tmi_ball *odds = tmi_balls_new(frame->open_count);
+    for (size_t k = 0; k < frame->open_count; k++) {
+        uint64_t out[TMI_COMMON_WORDS];
+        tmi_wide_sub(out, frame->pi.denominator, tmi_open(frame, k), frame->pi.words);
+        tmi_ball_set_wide(&odds[k], tmi_open(frame, k), out, frame->pi.words, bits);
+    }
+    tamis_status status = tmi_tree_init(tree, odds, frame->open_count, true, bits, watch, err);
+    tree->own = odds;
+    return status;
+}
+
 /* One of two equal units: U < 1/2 takes the right one, which 64 digits next to 1/2 do not tell. */
 static void draws_on_the_edge(void **state)
 {
@@ -96,18 +112,19 @@ static void draws_on_the_edge(void **state)
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
     for (int m = 0; m < 2; m++) {
         tamis_design *design = pps(m == 0 ? "conditional_poisson" : "sampford", "1/2 1/2");
-        tamis_sampler *sampler;
-        assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), TAMIS_OK);
+        void *tables;
+        assert_int_equal(m == 0 ? tmi_design_prepare(&tables, design, NULL, NULL)
+                                : tmi_tree_prepare(&tables, design, marked_tree, 112, NULL, NULL), TAMIS_OK);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            tamis_drawn drawn;
+            tamis_drawn drawn = {0};
             bits_from_bytes(cases[i].words, sizeof cases[i].words);
-            assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
+            assert_int_equal(tmi_tree_draw_design(&drawn, design, tables, rng, NULL, NULL), TAMIS_OK);
             assert_int_equal(drawn.count, 1);
             assert_int_equal(drawn.units[0], cases[i].unit);
             assert_true(bits_taken() <= cases[i].taken || m == 0); /* balls around odds may need one more */
             tamis_drawn_clear(&drawn);
         }
-        tamis_sampler_free(sampler);
+        tmi_tree_dismiss(tables, design);
         tamis_design_free(design);
     }
     tamis_rng_free(rng);
@@ -117,25 +134,25 @@ static void draws_on_the_edge(void **state)
 static void needs_a_finer_tree(void **state)
 {
     tamis_rng *rng;
-    tamis_drawn drawn;
-    tamis_sampler *sampler;
+    tamis_drawn drawn = {0};
+    void *tables;
     /* P(left unit) = 1/2 + 10^-30, so the right one is taken for U < 1/2 - 10^-30: 10^-30 is 2^-99.66. */
     static const uint64_t below[] = {UINT64_C(0x7fffffffffffffff), UINT64_C(0xffffffffe0000000), 0, 0, 0};
     static const uint64_t above[] = {UINT64_C(0x7fffffffffffffff), UINT64_C(0xfffffffff0000000), 0, 0, 0};
     tamis_design *design = pps("sampford", "0.500000000000000000000000000001 0.499999999999999999999999999999");
     (void)state;
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_prepare(&tables, design, marked_tree, 112, NULL, NULL), TAMIS_OK);
     bits_from_bytes(below, sizeof below);
-    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_draw_design(&drawn, design, tables, rng, NULL, NULL), TAMIS_OK);
     assert_int_equal(drawn.units[0], 1);
     tamis_drawn_clear(&drawn);
     bits_from_bytes(above, sizeof above);
-    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tree_draw_design(&drawn, design, tables, rng, NULL, NULL), TAMIS_OK);
     assert_int_equal(drawn.units[0], 0);
     assert_int_equal(bits_taken(), 16);
     tamis_drawn_clear(&drawn);
-    tamis_sampler_free(sampler);
+    tmi_tree_dismiss(tables, design);
     tamis_design_free(design);
     tamis_rng_free(rng);
 }
