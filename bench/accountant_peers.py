@@ -1,15 +1,16 @@
-"""The thousand releases of bench/accountant_mechanisms.json in two peers, one JSON object a line: in dp_accounting's PLD, as a
+"""The thousand releases of bench/accountant_mechanisms.json in two peers, one JSON object per line: in dp_accounting's PLD, as a
 balanced tree, which is its fastest way (its delta is pessimistic up to rounding errors that nobody counts), and in
 prv_accountant, at one delta and with the error of 0.1 in eps that it takes by default; a tenth of it takes ten times as long."""
 import json
 import math
 import pathlib
-import time
 import warnings
 
 import prv_accountant
 from dp_accounting.pld import privacy_loss_distribution as pld
 from prv_accountant import privacy_random_variables as prv
+
+from timing import measure
 
 warnings.simplefilter("ignore")
 ITEMS = json.loads((pathlib.Path(__file__).parent / "accountant_mechanisms.json").read_text())["mechanisms"]
@@ -23,15 +24,11 @@ def one(item):
     return pld.from_randomized_response(2 / (1 + math.exp(item["epsilon"])), 2, value_discretization_interval=1e-4)
 
 
-best = math.inf
-for _ in range(2):
-    start = time.perf_counter()
+def by_pld():
     row = [one(item) for item in ITEMS]
     while len(row) > 1:
         row = [a.compose(b) for a, b in zip(row[::2], row[1::2])] + (row[-1:] if len(row) % 2 else [])
-    eps = [row[0].get_epsilon_for_delta(delta) for delta in (1e-6, 1e-18)]
-    best = min(best, time.perf_counter() - start)
-print(json.dumps({"what": "dp_accounting: compose 1000 releases", "n": 1, "seconds": best, "eps": [str(e) for e in eps]}))
+    return [row[0].get_epsilon_for_delta(delta) for delta in (1e-6, 1e-18)]
 
 
 def prv_of(item):
@@ -42,8 +39,12 @@ def prv_of(item):
     return prv.PureDPMechanism(item["epsilon"])
 
 
-start = time.perf_counter()
-account = prv_accountant.PRVAccountant(prvs=[prv_of(item) for item in ITEMS], eps_error=0.1, delta_error=1e-9)
-low, _, high = account.compute_epsilon(1e-6, [1] * len(ITEMS))
-print(json.dumps({"what": "prv_accountant: compose 1000 releases", "n": 1, "seconds": time.perf_counter() - start,
-                  "eps": [str(low), str(high)], "width": (high - low) / high}))
+def by_prv():
+    account = prv_accountant.PRVAccountant(prvs=[prv_of(item) for item in ITEMS], eps_error=0.1, delta_error=1e-9)
+    low, _, high = account.compute_epsilon(1e-6, [1] * len(ITEMS))
+    return low, high
+
+
+measure("dp_accounting: compose 1000 releases", 1, by_pld, eps=[str(e) for e in by_pld()])
+low, high = by_prv()
+measure("prv_accountant: compose 1000 releases", 1, by_prv, eps=[str(low), str(high)], width=(high - low) / high)

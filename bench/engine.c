@@ -5,19 +5,18 @@
  * The question: number of schools, sums of two columns and how many values they have, in all and by school type. DuckDB
  * is asked for the same sums by school type, clamped to the same bounds and as they stand; it need not add up the types.
  * Two files: values of the kind surveys have (some thousand different ones, which Parquet stores as a dictionary), and
- * values that are all different. Time is that of the processor, the best of some rounds in turns.                    */
+ * values that are all different. Time is that of the processor; the three take turns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/duckdb_api.h"
 #include "engine/engine.h"
+#include "timing.h"
 
 #define ROWS 10000000
-#define ROUNDS 5
 
 static const char make_coded[] =
     "COPY (SELECT (hash(i) %% 4001)::DOUBLE AS enroll, 200 + (hash(i + 1) %% 801)::DOUBLE AS api00, "
@@ -36,9 +35,7 @@ static const char plain[] =
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return now_by(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void run(const tmi_duckdb_api *api, duckdb_connection connection, const char *sql)
@@ -79,17 +76,11 @@ static void ask_tamis(const char *file)
     }
 }
 
-static void keep_best(double *best, double start)
-{
-    double took = seconds() - start;
-    if (took < *best) *best = took;
-}
-
 static void measure(const tmi_duckdb_api *api, duckdb_connection connection, const char *kind, const char *make,
                     const char *folder)
 {
     char file[4096], part[4200], sql[9000], sql_plain[9000];
-    double tamis = 1e9, duckdb_clamped = 1e9, duckdb_plain = 1e9;
+    static timing tamis, duckdb_clamped, duckdb_plain;
     snprintf(file, sizeof file, "%s/schools-%s.parquet", folder, kind);
     snprintf(part, sizeof part, "%s.part", file);
     if (access(file, R_OK) != 0) {
@@ -99,20 +90,23 @@ static void measure(const tmi_duckdb_api *api, duckdb_connection connection, con
     }
     snprintf(sql, sizeof sql, clamped, file);
     snprintf(sql_plain, sizeof sql_plain, plain, file);
-    for (int round = 0; round < ROUNDS; round++) {
+    timing_begin(&tamis, 0);
+    timing_begin(&duckdb_clamped, 0);
+    timing_begin(&duckdb_plain, 0);
+    while (timing_goes_on(&tamis)) {
         double start = seconds();
         ask_tamis(file);
-        keep_best(&tamis, start);
+        timing_add(&tamis, seconds() - start);
         start = seconds();
         run(api, connection, sql);
-        keep_best(&duckdb_clamped, start);
+        timing_add(&duckdb_clamped, seconds() - start);
         start = seconds();
         run(api, connection, sql_plain);
-        keep_best(&duckdb_plain, start);
+        timing_add(&duckdb_plain, seconds() - start);
     }
-    printf("{\"what\": \"engine %s tamis\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, tamis);
-    printf("{\"what\": \"engine %s duckdb clamped\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, duckdb_clamped);
-    printf("{\"what\": \"engine %s duckdb plain\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, duckdb_plain);
+    printf("{\"what\": \"engine %s tamis\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&tamis));
+    printf("{\"what\": \"engine %s duckdb clamped\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&duckdb_clamped));
+    printf("{\"what\": \"engine %s duckdb plain\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&duckdb_plain));
     fflush(stdout);
 }
 

@@ -1,5 +1,5 @@
-"""20 grouped totals of bench/sums.c in other private libraries, over the same Parquet file: one JSON object a line, the best of
-several runs, on one core.
+"""20 grouped totals of bench/sums.c in other private libraries, over the same Parquet file: one JSON object per line, on
+one core.
 
     grouped_peers.py FILE opendp | tumult
 
@@ -7,22 +7,14 @@ OpenDP asks Polars for sums of weight * value, the product clipped. Tumult Analy
 values alone, on a local Spark, whose start is not counted; it needs Java and an environment of its own. Plain Polars and
 plain Spark, which are not private, stand beside them.
 """
-import json
 import os
 import sys
 import time
 
+from timing import measure
+
 FILE, WHO = sys.argv[1:]
 GROUPS = [f"group {i:02d}" for i in range(20)]
-
-
-def measure(what, call, clock, runs=3):
-    times = []
-    for _ in range(runs):
-        start = clock()
-        call()
-        times.append(clock() - start)
-    print(json.dumps({"what": what, "n": 10**7, "seconds": min(times)}), flush=True)
 
 
 def opendp():
@@ -38,8 +30,8 @@ def opendp():
         return context.query().group_by("g").agg(total).release().collect()
 
     clipped = polars.col("w").clip(1, 40) * polars.col("v").clip(0, 150)
-    measure("polars: grouped totals", polars.scan_parquet(FILE).group_by("g").agg(clipped.sum()).collect, time.process_time)
-    measure("opendp: grouped totals", release, time.process_time)
+    measure("polars: grouped totals", 10**7, polars.scan_parquet(FILE).group_by("g").agg(clipped.sum()).collect, clock=time.process_time)
+    measure("opendp: grouped totals", 10**7, release, clock=time.process_time)
 
 
 def tumult():
@@ -55,8 +47,8 @@ def tumult():
                                      dataframe=spark.read.parquet(FILE), protected_change=AddOneRow())
     query = QueryBuilder("t").groupby(KeySet.from_dict({"g": GROUPS})).sum("v", low=0.0, high=150.0)
     plain = f"SELECT g, sum(least(greatest(w, 1), 40) * least(greatest(v, 0), 150)) FROM parquet.`{FILE}` GROUP BY g"
-    measure("spark: grouped totals", lambda: spark.sql(plain).collect(), time.perf_counter)
-    measure("tumult: grouped totals", lambda: session.evaluate(query, PureDPBudget(1)).collect(), time.perf_counter)
+    measure("spark: grouped totals", 10**7, lambda: spark.sql(plain).collect())
+    measure("tumult: grouped totals", 10**7, lambda: session.evaluate(query, PureDPBudget(1)).collect())
 
 
 {"opendp": opendp, "tumult": tumult}[WHO]()

@@ -1,5 +1,5 @@
-/* The privacy of a Horvitz-Thompson total under simple random sampling: one JSON object a line, the best of several
- * runs. Certified to 1e-9, the proof that no total inside the window is worse included. Beside it, at a size where that
+/* The privacy of a Horvitz-Thompson total under simple random sampling: one JSON object per line.
+ * Certified to 1e-9, the proof that no total inside the window is worse included. Beside it, at a size where that
  * ends, the direct way: every pair of totals, every count, in doubles and without any guarantee.
  *
  * The growth with n is printed as an exponent from n = 10^3 to 10^6. One total costs O(sqrt n). At a fixed eps a small
@@ -9,14 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <tamis/tamis.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "timing.h"
 
 #define COUNTRY(n) 330000000, n, 1000000, 329000000
 
@@ -61,27 +55,27 @@ static double direct(int64_t N, int64_t n, int64_t low, int64_t high, double E)
     return best;
 }
 
-/* The best of some runs of one row; negative if it was not certified. */
+/* The time of one row; negative if it was not certified. */
 static double measure(size_t i, tamis_bound *value, tamis_ht_worst *worst)
 {
-    double best = 1e9, start = now();
+    static timing t;
     tamis_number *eps = NULL, *delta = NULL, *scale = NULL;
     bool fine = !tamis_number_read(&eps, rows[i].eps, NULL) &&
                 !tamis_number_read(&delta, rows[i].delta ? rows[i].delta : "0", NULL) &&
                 (!rows[i].scale || !tamis_number_read(&scale, rows[i].scale, NULL));
     tamis_ht_srs srs = {rows[i].N, rows[i].n, rows[i].low, rows[i].high, rows[i].noise, scale};
     *worst = (tamis_ht_worst){-1, 0, 0};
-    for (int runs = 0; fine && (runs < 2 || (now() - start < 0.3 && runs < 100)); runs++) {
+    for (timing_begin(&t, 0.3); fine && timing_goes_on(&t);) {
         double before = now();
         tamis_status status = rows[i].delta ? tamis_ht_srs_scale(value, &srs, eps, delta, NULL)
                                             : tamis_ht_srs_delta(value, worst, &srs, eps, NULL);
-        best = fmin(best, now() - before);
+        timing_add(&t, now() - before);
         fine = status == TAMIS_OK && value->upper - value->lower <= 1e-9 * value->upper;
     }
     tamis_number_free(eps);
     tamis_number_free(delta);
     tamis_number_free(scale);
-    return fine ? best : -1;
+    return fine ? timing_median(&t) : -1;
 }
 
 int main(void)
@@ -102,9 +96,15 @@ int main(void)
         if (i == 0) first = taken;
         if (i == 3) printf("{\"what\": \"growth from n=10^3 to 10^6\", \"exponent\": %.3f}\n", log10(taken / first) / 3);
     }
-    double before = now(), delta = direct(4000, 400, 400, 3600, exp(0.01));
+    static timing t;
+    double delta = 0;
+    for (timing_begin(&t, 0); timing_goes_on(&t);) {
+        double before = now();
+        delta = direct(4000, 400, 400, 3600, exp(0.01));
+        timing_add(&t, now() - before);
+    }
     printf("{\"what\": \"the direct way, uncertified, N=4000 n=400 eps=0.01\", \"n\": 1, \"seconds\": %.9f, \"value\": "
-           "%.17g}\n", now() - before, delta);
+           "%.17g}\n", timing_median(&t), delta);
     tamis_thread_done();
     return 0;
 }

@@ -1,20 +1,13 @@
-/* How long the statistics of a release take: one JSON object a line, the best of several runs. */
+/* How long the statistics of a release take: one JSON object per line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tamis/tamis.h>
-#include <time.h>
 
 #include "release/adjust.h"
 #include "release/interval_count.h"
 #include "release/interval_ratio.h"
 #include "release/interval_strata.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "timing.h"
 
 /* ---- what is measured; each returns whether it worked ---- */
 
@@ -106,17 +99,16 @@ int main(void)
     if (tamis_number_read(&scale, "2", NULL) || tamis_number_read(&level, "0.95", NULL)) return 1;
     plant();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double best = 1e9, start = now();
-        for (int runs = 0; runs < 3 || (now() - start < 0.3 && runs < 1000); runs++) {
+        static timing t;
+        for (timing_begin(&t, 0.3); timing_goes_on(&t);) {
             double before = now();
             if (!rows[i].run()) {
                 fprintf(stderr, "%s: failed\n", rows[i].what);
                 return 1;
             }
-            double taken = now() - before;
-            if (taken < best) best = taken;
+            timing_add(&t, now() - before);
         }
-        printf("{\"what\": \"%s\", \"n\": 1, \"seconds\": %.9f}\n", rows[i].what, best);
+        printf("{\"what\": \"%s\", \"n\": 1, \"seconds\": %.9f}\n", rows[i].what, timing_median(&t));
     }
     tamis_number_free(scale);
     tamis_number_free(level);

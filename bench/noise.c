@@ -1,13 +1,14 @@
-/* How fast exact noise is drawn on one core: one JSON object a line, the best of several runs. The last line is what
+/* How fast exact noise is drawn on one core: one JSON object a line, timed by timing.h. The last line is what
  * the processor can do at all, random bytes by AES-256-CTR, as every draw is made of them. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
-#include <time.h>
 
-#define COUNT (1 << 16) /* short runs: some of many are not interrupted */
+#include "timing.h"
+
+#define COUNT (1 << 16)
 #define SECONDS 0.5 /* for each row */
 
 typedef tamis_status law(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
@@ -24,13 +25,6 @@ static const struct { const char *what; law *law; const char *scale; } rows[] = 
     {"discrete Gaussian, sigma 1e6", tamis_noise_gaussian_new, "1e6"},
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void print(const char *what, double n, double seconds)
 {
     printf("{\"what\": \"%s\", \"n\": %.0f, \"seconds\": %.9f, \"per_second\": %.0f}\n", what, n, seconds, n / seconds);
@@ -41,18 +35,18 @@ static int measure(size_t row, int64_t *out, tamis_rng *rng, tamis_error *err)
 {
     tamis_number *scale = NULL;
     tamis_noise *noise = NULL;
-    double best = 1e9, prepare = now();
+    static timing t;
+    double prepare = now();
     int failed = tamis_number_read(&scale, rows[row].scale, err) || rows[row].law(&noise, scale, err);
     prepare = now() - prepare;
-    for (double start = now(); !failed && now() - start < SECONDS;) {
+    for (timing_begin(&t, SECONDS); !failed && timing_goes_on(&t);) {
         double before = now();
         failed = tamis_noise_draw(out, COUNT, noise, rng, err) != TAMIS_OK;
-        double taken = now() - before;
-        if (taken < best) best = taken;
+        timing_add(&t, now() - before);
     }
     if (!failed) {
         char what[100];
-        print(rows[row].what, COUNT, best);
+        print(rows[row].what, COUNT, timing_median(&t));
         snprintf(what, sizeof what, "%s, prepared", rows[row].what);
         print(what, 1, prepare);
     }
@@ -66,16 +60,15 @@ static int measure_aes(uint8_t *bytes)
     enum { size = 65536, blocks = 256 };
     EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
     uint8_t key[32] = {0}, counter[16] = {0};
-    double best = 1e9;
+    static timing t;
     int length, failed = !cipher || EVP_EncryptInit_ex(cipher, EVP_aes_256_ctr(), NULL, key, counter) != 1;
-    for (double start = now(); !failed && now() - start < SECONDS;) {
+    for (timing_begin(&t, SECONDS); !failed && timing_goes_on(&t);) {
         double before = now();
         for (int i = 0; i < blocks; i++) failed |= EVP_EncryptUpdate(cipher, bytes, &length, bytes, size) != 1;
-        double taken = now() - before;
-        if (taken < best) best = taken;
+        timing_add(&t, now() - before);
     }
     EVP_CIPHER_CTX_free(cipher);
-    if (!failed) print("random bytes by AES-256-CTR", (double)size * blocks, best);
+    if (!failed) print("random bytes by AES-256-CTR", (double)size * blocks, timing_median(&t));
     return failed;
 }
 

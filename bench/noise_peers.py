@@ -1,24 +1,14 @@
-"""The laws of bench/noise.c in other libraries: one JSON object a line, the best of several runs.
+"""The laws of bench/noise.c in other libraries: one JSON object per line.
 
 OpenDP samples them exactly (Canonne, Kamath and Steinke); its vector call keeps Python out of the loop. diffprivlib has
 scalar calls only: its geometric mechanism is not exact. numpy is not private at all and stands here for what an inexact
 sampler without any care costs.
 """
 import importlib
-import json
-import time
+
+from timing import measure
 
 SCALES = {"1": 1.0, "10": 10.0, "1000": 1000.0, "1e6": 1e6}
-
-
-def measure(what, n, call, seconds=0.5):
-    best, began = float("inf"), time.perf_counter()
-    call()
-    while best == float("inf") or time.perf_counter() - began < seconds:
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    print(json.dumps({"what": what, "n": n, "seconds": best, "per_second": n / best}), flush=True)
 
 
 def opendp():

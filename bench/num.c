@@ -1,14 +1,8 @@
-/* How long certified tails take: one JSON object a line, the best of several runs. */
+/* How long certified tails take: one JSON object per line. */
 #include <stdio.h>
 #include <tamis/tamis.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "timing.h"
 
 static const struct { const char *what; int64_t population, ones, sample, k; } rows[] = {
     /* mean 30303.03, standard deviation 171.16 */
@@ -20,21 +14,18 @@ static const struct { const char *what; int64_t population, ones, sample, k; } r
 int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double best = 1e9, start = now();
+        static timing t;
         tamis_bound p = {0, 1};
-        int runs = 0;
-        while (runs < 3 || (now() - start < 0.3 && runs < 1000)) {
+        for (timing_begin(&t, 0.3); timing_goes_on(&t);) {
             double before = now();
             if (tamis_hypergeometric_at_most(&p, rows[i].population, rows[i].ones, rows[i].sample, rows[i].k, NULL)
                 || p.upper - p.lower > TAMIS_WIDTH * p.upper) {
                 fprintf(stderr, "%s: not certified\n", rows[i].what);
                 return 1;
             }
-            double taken = now() - before;
-            if (taken < best) best = taken;
-            runs++;
+            timing_add(&t, now() - before);
         }
-        printf("{\"what\": \"%s\", \"n\": 1, \"seconds\": %.9f}\n", rows[i].what, best);
+        printf("{\"what\": \"%s\", \"n\": 1, \"seconds\": %.9f}\n", rows[i].what, timing_median(&t));
     }
     tamis_thread_done();
     return 0;

@@ -3,16 +3,13 @@
  *     tests/engine/with_postgres bench-postgres [ROWS]
  *
  * 20 grouped weighted totals, sum of weight * value by a group of 20, both clamped: tamis' exact integers beside the server's
- * own sum of doubles, without parallel workers and with one, in turns, the best of some rounds.                      */
+ * own sum of doubles, without parallel workers and with one, in turns. */
 #include <libpq-fe.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "timing.h"
 #include "weighted.h"
-
-#define ROUNDS 3
 
 static const char make[] =
     "CREATE UNLOGGED TABLE weighted AS SELECT 'group ' || lpad((hashint8(i) & 1048575) %% 20 || '', 2, '0') AS g, 1 + (hashint8(i + 1) & "
@@ -20,13 +17,6 @@ static const char make[] =
 static const char plain[] =
     "SELECT g, sum(least(greatest(w, '1'::float8), '40'::float8) * least(greatest(v, '0'::float8), '150'::float8)) FROM weighted GROUP "
     "BY g";
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 _Noreturn static void stop(const char *why)
 {
@@ -63,21 +53,22 @@ int main(int argc, char **argv)
     run_sql(connection, sql);
     run_sql(connection, "VACUUM ANALYZE weighted");
     for (unsigned threads = 1; threads <= 2; threads++) {
-        double best[2] = {1e9, 1e9};
+        static timing t[2];
+        for (int which = 0; which < 2; which++) timing_begin(&t[which], 0);
         snprintf(sql, sizeof sql, "SET max_parallel_workers_per_gather = %u", threads - 1);
         run_sql(connection, sql);
-        for (int round = 0; round < ROUNDS; round++)
+        while (timing_goes_on(&t[0])) /* in turns */
             for (int which = 0; which < 2; which++) {
                 const double start = now();
                 if (which == 0)
                     ask_tamis(text, threads);
                 else
                     run_sql(connection, plain);
-                best[which] = fmin(best[which], now() - start);
+                timing_add(&t[which], now() - start);
             }
         for (int which = 0; which < 2; which++)
             printf("{\"what\": \"postgres totals %s, threads %u\", \"n\": %lld, \"seconds\": %.4f}\n", which == 0 ? "tamis" : "plain",
-                   threads, rows, best[which]);
+                   threads, rows, timing_median(&t[which]));
     }
     PQfinish(connection);
     return 0;

@@ -3,22 +3,18 @@
  *     bench-sums FOLDER [ROWS]     the folder keeps Parquet files (10^7 rows, and ROWS: 1.7 GB for 10^8) for the next run
  *
  * First 20 grouped weighted totals: sum of weight * value by a group of 20, both clamped. tamis' exact integers beside
- * DuckDB's own sum of doubles, clamped and as they stand, on one thread and on two, in turns, the best of some rounds; on one thread by the time of the
- * processor. Peak memory of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them. */
-#include <math.h>
+ * DuckDB's own sum of doubles, clamped and as they stand, on one thread and on two, in turns; on one thread by the time of the processor. Peak memory of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/duckdb_api.h"
 #include "engine/source.h"
+#include "timing.h"
 #include "weighted.h"
-
-#define ROUNDS 3
 
 static const char make[] =
     "COPY (SELECT 'group ' || lpad((hash(i) %% 20)::VARCHAR, 2, '0') AS g, 1 + hash(i + 1)::DOUBLE / 4e17 AS w, "
@@ -32,13 +28,6 @@ static const char *const queries[] = {
 };
 static const char *const names[] = {"tamis", "duckdb", "duckdb unclamped"};
 #define WAYS 3
-
-static double now(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 _Noreturn static void stop(const char *why)
 {
@@ -84,12 +73,12 @@ static double apart(int which, const char *file, unsigned threads, long *peak)
     if (child == 0) {
         char sql[5000];
         if (queries[which]) snprintf(sql, sizeof sql, queries[which], file);
-        const double start = now(CLOCK_MONOTONIC);
+        const double start = now();
         if (!queries[which])
             ask_tamis(file, threads);
         else
             run_sql(sql, threads);
-        took = now(CLOCK_MONOTONIC) - start;
+        took = now() - start;
         _exit(write(pipes[1], &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
     }
     int status;
@@ -113,13 +102,14 @@ static void grouped(const char *folder, long long rows)
         if (rename(part, file) != 0) stop("the file could not be written");
     }
     for (unsigned threads = 1; threads <= 2; threads++) {
-        double best[WAYS] = {1e9, 1e9, 1e9};
+        static timing t[WAYS];
         long peak[WAYS] = {0};
-        for (int round = 0; round < ROUNDS; round++)
-            for (int which = 0; which < WAYS; which++) best[which] = fmin(best[which], apart(which, file, threads, &peak[which]));
+        for (int which = 0; which < WAYS; which++) timing_begin(&t[which], 0);
+        while (timing_goes_on(&t[0]))
+            for (int which = 0; which < WAYS; which++) timing_add(&t[which], apart(which, file, threads, &peak[which]));
         for (int which = 0; which < WAYS; which++)
             printf("{\"what\": \"weighted totals %s %lld, threads %u\", \"n\": %lld, \"seconds\": %.4f, \"bytes\": %ld}\n",
-                   names[which], rows, threads, rows, best[which], peak[which] * 1024);
+                   names[which], rows, threads, rows, timing_median(&t[which]), peak[which] * 1024);
         fflush(stdout);
     }
 }
@@ -128,7 +118,8 @@ static void grouped(const char *folder, long long rows)
 
 static void in_memory(int64_t n)
 {
-    double *values = malloc((size_t)n * sizeof *values), best[2] = {1e9, 1e9};
+    double *values = malloc((size_t)n * sizeof *values);
+    static timing summing, reading;
     if (!values) stop("no memory");
     uint64_t seed = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -139,8 +130,10 @@ static void in_memory(int64_t n)
     const tmi_measure measures[] = {tmi_sum_of(&x), tmi_rows_with(&x)};
     const tmi_table table = {NULL, 0, measures, 2};
     const tmi_request request = {.tables = &table, .table_count = 1};
-    for (int round = 0; round < 5; round++) {
-        double start = now(CLOCK_PROCESS_CPUTIME_ID);
+    timing_begin(&summing, 0.5);
+    timing_begin(&reading, 0.5);
+    while (timing_goes_on(&summing)) {
+        double start = now_by(CLOCK_PROCESS_CPUTIME_ID);
         tamis_source *source;
         tmi_engine *engine;
         tmi_int128 answers[2], *const places[] = {answers};
@@ -150,17 +143,17 @@ static void in_memory(int64_t n)
             stop("the memory engine failed");
         engine->free(engine);
         tamis_source_free(source);
-        best[0] = fmin(best[0], now(CLOCK_PROCESS_CPUTIME_ID) - start);
-        start = now(CLOCK_PROCESS_CPUTIME_ID);
+        timing_add(&summing, now_by(CLOCK_PROCESS_CPUTIME_ID) - start);
+        start = now_by(CLOCK_PROCESS_CPUTIME_ID);
         double sums[8] = {0};
         for (int64_t i = 0; i + 8 <= n; i += 8)
             for (int j = 0; j < 8; j++) sums[j] += values[i + j];
         volatile double sink = sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
         (void)sink;
-        best[1] = fmin(best[1], now(CLOCK_PROCESS_CPUTIME_ID) - start);
+        timing_add(&reading, now_by(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
-    printf("{\"what\": \"clamped mean tamis %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, best[0]);
-    printf("{\"what\": \"clamped mean reading %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, best[1]);
+    printf("{\"what\": \"clamped mean tamis %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, timing_median(&summing));
+    printf("{\"what\": \"clamped mean reading %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, timing_median(&reading));
     fflush(stdout);
     free(values);
 }

@@ -4,14 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
-#include <time.h>
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "timing.h"
 
 static const struct { const char *method; int64_t population, sample; } rows[] = {
     {"srs", 1000000, 10000},
@@ -73,23 +67,29 @@ int main(void)
         tamis_design *design = NULL;
         tamis_sampler *sampler = NULL;
         tamis_drawn drawn = {0};
-        double best = 1e9;
         make_probabilities(pi, rows[i].population, rows[i].sample);
-        double start = now();
-        if (make(&design, rows[i].method, pi, rows[i].population, rows[i].sample, &err) != TAMIS_OK ||
-            tamis_sampler_new(&sampler, design, NULL, NULL, &err) != TAMIS_OK) {
-            fprintf(stderr, "%s: %s\n", rows[i].method, err.message);
-            return 1;
+        static timing preparing, drawing;
+        for (timing_begin(&preparing, 0.1); timing_goes_on(&preparing);) {
+            tamis_sampler_free(sampler);
+            tamis_design_free(design);
+            sampler = NULL;
+            design = NULL;
+            double start = now();
+            if (make(&design, rows[i].method, pi, rows[i].population, rows[i].sample, &err) != TAMIS_OK ||
+                tamis_sampler_new(&sampler, design, NULL, NULL, &err) != TAMIS_OK) {
+                fprintf(stderr, "%s: %s\n", rows[i].method, err.message);
+                return 1;
+            }
+            timing_add(&preparing, now() - start);
         }
-        double ready = now() - start;
-        for (int run = 0; run < 3; run++) {
-            start = now();
+        for (timing_begin(&drawing, 0.1); timing_goes_on(&drawing);) {
+            double start = now();
             if (tamis_draw(&drawn, sampler, rng, NULL, NULL, &err) != TAMIS_OK) return 1;
-            if (now() - start < best) best = now() - start;
+            timing_add(&drawing, now() - start);
             tamis_drawn_clear(&drawn);
         }
         printf("{\"what\": \"draw, %s, %lld of %lld\", \"n\": 1, \"ready\": %.6f, \"seconds\": %.6f}\n", rows[i].method,
-               (long long)rows[i].sample, (long long)rows[i].population, ready, best);
+               (long long)rows[i].sample, (long long)rows[i].population, timing_median(&preparing), timing_median(&drawing));
         fflush(stdout);
         tamis_sampler_free(sampler);
         tamis_design_free(design);
