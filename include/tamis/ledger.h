@@ -68,8 +68,8 @@ typedef struct tamis_charge {
     const char *frozen;  /* a JSON object: source, design, unit, id, ...: fixed by the first charge, compared field by field.
                             "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
                             takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */
-    const char *measures; /* the canonical list of what is measured with which noise: two charges of an account with the same
-                            text ask for the same release */
+    const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
+                             same text ask for the same release */
     int again;           /* pay for fresh noise although the same was released before */
 } tamis_charge;
 

@@ -419,6 +419,17 @@ static void put_setting(tmi_json_out *out, const tmi_plan_privacy *p)
     tmi_json_put_boolean(out, p->secret_sample);
 }
 
+void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan)
+{
+    begin(out, "design", '{');
+    put_design(out, &plan->design);
+    exact(out, "regularise", plan->design.regularise);
+    tmi_json_close(out, '}');
+    begin(out, "privacy", '{');
+    put_setting(out, &plan->privacy);
+    tmi_json_close(out, '}');
+}
+
 tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
 {
     tmi_text written;

@@ -21,6 +21,10 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
  * Gives    as above. */
 tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
+/* The keys "design" and "privacy" of an object: how the rows were drawn and are weighed, and who is protected; without the loss,
+ * and without what serves `tamis estimate` alone. */
+void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan);
+
 /* What a column is, declared or made from others, as an object: two columns have the same text only if every row means the same
  * in both. `typical` does not enter. */
 void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);

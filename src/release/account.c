@@ -1,6 +1,5 @@
 #include "release/account.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include "base/memory.h"
 #include "ledger/coin.h"
 #include "plan/json.h"
+#include "release/identity.h"
 #include "release/promise.h"
 
 void tmi_account_clear(tmi_account *a)
@@ -15,46 +15,6 @@ void tmi_account_clear(tmi_account *a)
     tamis_charged_clear(&a->charged);
     tamis_ledger_free(a->ledger);
     *a = (tmi_account){0};
-}
-
-/* ---- texts ---- */
-
-static tamis_status measurement_text(char **text, const tmi_schedule *s, const tmi_measurement *m, tamis_error *err)
-{
-    tmi_text json;
-    tmi_json_out out;
-    tmi_text_init(&json);
-    tmi_json_out_init(&out, &json, false);
-    tmi_put_measurement(&out, s, m);
-    tmi_json_close(&out, '}');
-    return tmi_text_take(text, &json, err);
-}
-
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
-/* The measurements in an order of their own: that of the statistics in the plan does not matter. */
-static tamis_status measures_text(char **text, const tmi_schedule *s, tamis_error *err)
-{
-    char **list = tmi_alloc(s->measurement_count, sizeof *list);
-    tamis_status status = TAMIS_OK;
-    tmi_text all;
-    tmi_text_init(&all);
-    *text = NULL;
-    if (!list) return tmi_fail_memory(err);
-    for (size_t i = 0; i < s->measurement_count; i++) TMI_TRY(measurement_text(&list[i], s, &s->measurements[i], err));
-    qsort(list, s->measurement_count, sizeof *list, compare_texts);
-    for (size_t i = 0; i < s->measurement_count; i++) tmi_text_format(&all, "%s%s", i ? "," : "[", list[i]);
-    tmi_text_put(&all, "]");
-    status = tmi_text_take(text, &all, err);
-
-done:
-    for (size_t i = 0; i < s->measurement_count; i++) tmi_free(list[i]);
-    tmi_free(list);
-    tmi_text_clear(&all);
-    return status;
 }
 
 static tamis_coin coin_of(const tmi_plan_loss *loss)
@@ -82,7 +42,7 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_
     const char *slash = strrchr(plan->name, '/');
     tamis_status status;
     *b = (bill){0};
-    TMI_TRY(measures_text(&b->measures, s, err));
+    TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
                                .frozen = b->frozen, .measures = b->measures, .again = again};
@@ -191,6 +151,17 @@ done:
 }
 
 /* ---- what was kept ---- */
+
+static tamis_status measurement_text(char **text, const tmi_schedule *s, const tmi_measurement *m, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_put_measurement(&out, s, m);
+    tmi_json_close(&out, '}');
+    return tmi_text_take(text, &json, err);
+}
 
 /* The kept values of the measurement; NULL if there are none. A name alone does not tell two of them apart. */
 static tamis_status find_kept(const tmi_json **values, const tmi_json *list, const tmi_schedule *s, const tmi_measurement *m,

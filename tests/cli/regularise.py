@@ -102,6 +102,20 @@ def weights_of_a_frame_are_moved():
 
 
 @case
+def another_share_is_another_release():
+    with tempfile.TemporaryDirectory() as place:
+        folder, repeated = pathlib.Path(place), []
+        (folder / "sample.csv").write_text("id,x,g\n" + "".join(f"{i},{x},{g}\n" for i, x, g in rows("a")))
+        for i, share in enumerate(("", ", regularise: 0.3", ", regularise: 0.4", ", regularise: 0.4", "")):
+            plan = PLAN.format(design=STRATA.format(share), id="", loss="epsilon: 1") + "budget: {epsilon: 10}\n"
+            (folder / "plan.yaml").write_text(plan)
+            done = tamis("release", "plan.yaml", "--json", "--quiet", "--out", f"out{i}", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            repeated.append(json.loads(done.stdout)["ledger"]["repeated"])
+        assert repeated == [False, False, False, True, True], repeated
+
+
+@case
 def only_public_weights_are_moved():
     for design in ("{srs: {population: 100, sample: 10}, regularise: 0.3}", "{weights: {}, weight: w, max_weight: 9, regularise: 0.3}",
                    "{pps: {method: sampford, probability: p, sample: 10}, max_weight: 9, regularise: 0.3}",

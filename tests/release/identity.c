@@ -1,0 +1,343 @@
+/* No measurement is returned as another one. Every key of a plan is changed in turn, and each change must either be refused by the
+ * account (another survey, a frozen field), or make another identity, which is paid for with fresh noise, or leave everything
+ * that shapes the integers as it was: the question that an engine is asked, letter by letter, and the noise laws.
+ *
+ * The keys are those that the reader itself lists when it meets an unknown one: a new key without a line here fails.      */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "engine/source.h"
+#include "plan/json.h"
+#include "release/identity.h"
+#include "release/noise_law.h"
+#include "release/promise.h"
+#include "release/request.h"
+#include "rng/scripted_bits.h"
+
+/* ---- plans to change ---- */
+
+#define TAIL                                                                                                          \
+    "columns:\n  x: {from: 0, to: 10, step: 1}\n  y: {from: 0, to: 6, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v]}\n" \
+    "statistics:\n  - {total: x}\n  - {mean: x, by: h}\n  - {ratio: {of: x, to: y}}\n"                                \
+    "  - {share: {h: u}, where: {y: {from: 1, to: 3}}}\n  - {histogram: y, cuts: [2]}\n"
+#define HEAD "tamis: 1\nsurvey: s\n"
+#define FILE_A "source: {file: a.csv}\n"
+#define PERSON "privacy: {unit: person, epsilon: 1}\n"
+#define UNITS "privacy: {unit: person, id: i, rows_per_unit: 3, epsilon: 1}\n"
+#define BUDGET "budget: {epsilon: 4}\n"
+#define WITH(design, privacy) HEAD FILE_A "design: {" design "}\n" privacy TAIL BUDGET
+
+#define STRATA "stratified: {by: g, within: srs, strata: {a: {population: 900, sample: 20}, b: {population: 100, sample: 20}}}"
+static const char strata[] = WITH(STRATA, PERSON);
+/* Weights that share no coarse grid: the largest is always 2^30 points, so that only the others betray a change. */
+static const char uneven[] = HEAD FILE_A "design: {stratified: {by: k, within: srs, strata: {a: {population: 90001, sample: 30}, "
+                             "b: {population: 90007, sample: 31}, c: {population: 90011, sample: 29}}}, regularise: 0.3}\n" PERSON
+                             "columns:\n  x: {from: 0, to: 10, step: 1}\n  k: {values: [a, b, c]}\nstatistics:\n  - {total: x}\n" BUDGET;
+static const char srs[] = WITH("srs: {population: 900, sample: 30}", PERSON);
+static const char units[] = WITH("srs: {population: 900, sample: 30}", UNITS);
+static const char secret[] = WITH("srs: {population: 900, sample: 30}",
+                                  "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
+static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
+                                  "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL "budget: {epsilon: 4, delta: 1e-5}\n";
+static const char zero_concentrated[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
+                                        "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";
+static const char census[] = WITH("census: {population: 900}", PERSON);
+static const char again[] = WITH("srs_with_replacement: {population: 900, sample: 30}", UNITS);
+static const char bernoulli[] = WITH("bernoulli: {rate: 1/10, population: 900}", PERSON);
+static const char poisson[] = WITH("poisson: {probability: p, population: 900}, max_weight: 50, weight_step: 1/8", PERSON);
+static const char pps[] = WITH("pps: {method: sampford, probability: p, sample: 30, population: 900}, max_weight: 50", PERSON);
+static const char framed[] = WITH("pps: {method: sampford, probability: p, sample: 2, frame: frame-one.csv}, regularise: 0.3",
+                                  "privacy: {unit: person, id: i, epsilon: 1}\n");
+static const char framed_poisson[] = WITH("poisson: {probability: p, frame: frame-one.csv}", "privacy: {unit: person, id: i, epsilon: 1}\n");
+static const char systematic[] = WITH("systematic: {population: 900, sample: 30, order: public}", PERSON);
+static const char cluster[] = WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}", PERSON);
+static const char stages[] = WITH("two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200",
+                                  PERSON);
+static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
+static const char deff[] = WITH("weights: {deff: 1.5}, weight: w, max_weight: 50", PERSON);
+static const char duckdb[] = HEAD "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
+static const char postgres[] = HEAD "source: {postgres: {connection: service=s, table: t}}\ndesign: {srs: {population: 900, sample: 30}}\n"
+                               PERSON TAIL BUDGET;
+static const char shards[] = HEAD "source: {postgres: {connections: [service=s, service=t], table: t}, sharded_by: id}\n"
+                             "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
+static const char respondents[] = WITH(STRATA ", nonresponse: yes", PERSON)
+                                  "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
+static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
+                             "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
+static const char book[] = WITH(STRATA, PERSON) "ledger: book.ledger\n";
+
+/* ---- what a change does ---- */
+
+typedef enum outcome {
+    NO_PLAN,  /* neither can be released */
+    ACCOUNT,  /* another account */
+    FROZEN,   /* refused by the account */
+    FRESH,    /* other integers, paid for */
+    THE_SAME, /* nothing that shapes the integers */
+    ORDER     /* the same tables, asked in another order */
+} outcome;
+
+static const char *const outcome_names[] = {"no plan", "another account", "frozen", "fresh integers", "the same", "another order"};
+
+static const struct line {
+    const char *key, *plan, *from, *to;
+    outcome is;
+} lines[] = {
+#include "release/identity.inc"
+};
+#define LINES (sizeof lines / sizeof *lines)
+
+/* ---- both sides ---- */
+
+typedef struct side {
+    bool released; /* there is a schedule */
+    char *survey, *frozen, *identity, *question;
+    tmi_text laws;
+} side;
+
+static tamis_status take_question(void *context, tamis_reply *reply, const char *question, tamis_error *err)
+{
+    (void)reply, (void)err;
+    *(char **)context = strdup(question);
+    return TAMIS_SYSTEM;
+}
+
+/* What an engine is asked when random bits are always the same. */
+static char *question_of(const tmi_schedule *s)
+{
+    tmi_asking asking = {0};
+    tmi_engine *engine = NULL;
+    tamis_rng *rng = NULL;
+    char *question = NULL;
+    bits_from_seed(11);
+    assert_int_equal(tmi_engine_asking(&engine, take_question, &question, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make(&asking, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
+    engine->aggregate(engine, asking.answers, &asking.request, NULL, NULL, NULL);
+    assert_non_null(question);
+    tamis_rng_free(rng);
+    tmi_asking_clear(&asking);
+    engine->free(engine);
+    return question;
+}
+
+static void put_laws(tmi_text *text, const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        tmi_text_format(text, "%zu cells within %lld:", m->cells, (long long)m->limit);
+        for (size_t h = 0; h < m->law_count; h++) {
+            tmi_text_put(text, s->gaussian ? " gaussian " : " laplace ");
+            tmi_text_number(text, m->laws[h].scale);
+        }
+        tmi_text_put(text, "\n");
+    }
+}
+
+static side side_of(const char *text)
+{
+    side s = {0};
+    tamis_plan *plan = NULL;
+    tmi_schedule schedule;
+    tmi_text_init(&s.laws);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL) != TAMIS_OK) return s;
+    if (tmi_schedule_make(&schedule, plan, NULL, NULL) == TAMIS_OK) {
+        s.released = true;
+        s.survey = strdup(plan->survey);
+        assert_int_equal(tmi_plan_frozen_json(&s.frozen, plan, tmi_frame_of(&schedule), NULL), TAMIS_OK);
+        assert_int_equal(tmi_release_identity(&s.identity, &schedule, NULL), TAMIS_OK);
+        s.question = question_of(&schedule);
+        put_laws(&s.laws, &schedule);
+        tmi_schedule_clear(&schedule);
+    }
+    tamis_plan_free(plan);
+    return s;
+}
+
+static void side_clear(side *s)
+{
+    free(s->survey);
+    tmi_free(s->frozen);
+    tmi_free(s->identity);
+    free(s->question);
+    tmi_text_clear(&s->laws);
+}
+
+/* As the account decides (src/ledger/ledger.c): the survey names it, frozen fields are compared, then the identity. */
+static outcome outcome_of(const side *a, const side *b)
+{
+    if (!a->released || !b->released) return NO_PLAN;
+    if (strcmp(a->survey, b->survey) != 0) return ACCOUNT;
+    if (strcmp(a->frozen, b->frozen) != 0) return FROZEN;
+    if (strcmp(a->identity, b->identity) != 0) return FRESH;
+    return strcmp(a->question, b->question) == 0 && strcmp(a->laws.bytes, b->laws.bytes) == 0 ? THE_SAME : ORDER;
+}
+
+static char *changed(const struct line *l)
+{
+    const char *at = strstr(l->plan, l->from);
+    if (!at) fail_msg("%s: '%s' is not in its plan", l->key, l->from);
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_add(&text, l->plan, (size_t)(at - l->plan));
+    tmi_text_put(&text, l->to);
+    tmi_text_put(&text, at + strlen(l->from));
+    char *whole = NULL;
+    assert_int_equal(tmi_text_take(&whole, &text, NULL), TAMIS_OK);
+    return whole;
+}
+
+static void every_change_is_fresh_or_shapes_nothing(void **state)
+{
+    int wrong = 0;
+    (void)state;
+    for (size_t i = 0; i < LINES; i++) {
+        const struct line *l = &lines[i];
+        char *text = changed(l);
+        side before = side_of(l->plan), after = side_of(text);
+        if (!before.released) fail_msg("%s: its plan cannot be released", l->key);
+        const outcome is = outcome_of(&before, &after);
+        if (is != l->is) {
+            wrong++;
+            print_error("%s, '%s' to '%s': %s, expected: %s\n", l->key, l->from, l->to, outcome_names[is], outcome_names[l->is]);
+        }
+        side_clear(&before);
+        side_clear(&after);
+        tmi_free(text);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- every key has a line ---- */
+
+#define UNKNOWN "zzzzzzzzzzzzzzzz: 1"
+
+/* The maps of a plan, by the path of their keys, each with a plan in which such a map holds a key that nobody knows. */
+static const struct map {
+    const char *path, *plan;
+} maps[] = {
+    {"", WITH(STRATA, PERSON) UNKNOWN},
+    {"source.", HEAD "source: {" UNKNOWN "}\n"},
+    {"source.postgres.", HEAD "source: {postgres: {" UNKNOWN "}}\n"},
+    {"design.", WITH(UNKNOWN, PERSON)},
+    {"design.stratified.", WITH("stratified: {" UNKNOWN "}", PERSON)},
+    {"design.stratified.strata.a.", WITH("stratified: {by: g, within: srs, strata: {a: {" UNKNOWN "}}}", PERSON)},
+    {"design.srs.", WITH("srs: {" UNKNOWN "}", PERSON)},
+    {"design.census.", WITH("census: {" UNKNOWN "}", PERSON)},
+    {"design.srs_with_replacement.", WITH("srs_with_replacement: {" UNKNOWN "}", PERSON)},
+    {"design.bernoulli.", WITH("bernoulli: {" UNKNOWN "}", PERSON)},
+    {"design.poisson.", WITH("poisson: {" UNKNOWN "}", PERSON)},
+    {"design.pps.", WITH("pps: {" UNKNOWN "}", PERSON)},
+    {"design.systematic.", WITH("systematic: {" UNKNOWN "}", PERSON)},
+    {"design.cluster.", WITH("cluster: {" UNKNOWN "}", PERSON)},
+    {"design.two_stage.", WITH("two_stage: {" UNKNOWN "}", PERSON)},
+    {"design.two_stage.first.", WITH("two_stage: {first: {" UNKNOWN "}}", PERSON)},
+    {"design.two_stage.second.", WITH("two_stage: {second: {" UNKNOWN "}}", PERSON)},
+    {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
+    {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
+    {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
+    {"statistics.", HEAD FILE_A TAIL "  - {" UNKNOWN "}\n"},
+    {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},
+    {"statistics.where.y.", HEAD FILE_A TAIL "  - {total: x, where: {y: {" UNKNOWN "}}}\n"},
+    {"budget.", HEAD FILE_A "budget: {" UNKNOWN "}\n"},
+    {"calibrate.", WITH(STRATA, PERSON) "calibrate: {" UNKNOWN "}\n"},
+    {"calibrate.to.", WITH(STRATA, PERSON) "calibrate: {to: [{" UNKNOWN "}]}\n"},
+    {"postprocess.", HEAD FILE_A "postprocess: {" UNKNOWN "}\n"},
+    {"postprocess.suppress.", HEAD FILE_A "postprocess: {suppress: {" UNKNOWN "}}\n"},
+};
+#define MAPS (sizeof maps / sizeof *maps)
+
+/* A line of its own, or a map with keys of its own. */
+static bool is_covered(const char *key)
+{
+    char inside[202];
+    snprintf(inside, sizeof inside, "%s.", key);
+    for (size_t i = 0; i < LINES; i++)
+        if (strcmp(lines[i].key, key) == 0) return true;
+    for (size_t i = 0; i < MAPS; i++)
+        if (strcmp(maps[i].path, inside) == 0) return true;
+    return false;
+}
+
+static void every_key_of_a_plan_has_a_line(void **state)
+{
+    static const char mark[] = "zzzzzzzzzzzzzzzz: unknown key; expected one of ";
+    size_t found = 0;
+    int missing = 0;
+    (void)state;
+    for (size_t i = 0; i < MAPS; i++) {
+        tamis_plan *plan = NULL;
+        tamis_error err = {0};
+        assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", maps[i].plan, strlen(maps[i].plan), &err), TAMIS_INVALID);
+        char *list = strstr(err.message, mark), *rest = NULL;
+        if (!list) fail_msg("%s: no list of keys in: %s", maps[i].path, err.message);
+        list += sizeof mark - 1;
+        list[strcspn(list, "\n")] = '\0';
+        for (char *key = strtok_r(list, ", ", &rest); key; key = strtok_r(NULL, ", ", &rest), found++) {
+            char path[200];
+            snprintf(path, sizeof path, "%s%s", maps[i].path, key);
+            if (is_covered(path)) continue;
+            missing++;
+            print_error("%s has no line in tests/release/identity.inc: say what changing it does\n", path);
+        }
+    }
+    assert_int_equal(missing, 0);
+    assert_true(found > 90); /* the walk found the keys */
+}
+
+/* ---- files that plans name ---- */
+
+static char place[64] = "/tmp/tamis-identity-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_place(void **state)
+{
+    (void)state;
+    if (!mkdtemp(place) || chdir(place) != 0) return -1;
+    write_file("frame-one.csv", "i,p\na,0.25\nb,0.75\nc,0.5\nd,0.5\n");
+    write_file("frame-two.csv", "i,p\na,0.375\nb,0.625\nc,0.5\nd,0.5\n");
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    (void)state;
+    return unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
+}
+
+/* The same file name with other probabilities is another frame. */
+static void a_frame_is_known_by_its_contents(void **state)
+{
+    (void)state;
+    side before = side_of(framed), after;
+    assert_int_equal(rename("frame-two.csv", "frame-one.csv"), 0);
+    after = side_of(framed);
+    assert_int_equal(outcome_of(&before, &after), FROZEN);
+    assert_string_not_equal(before.identity, after.identity);
+    side_clear(&before);
+    side_clear(&after);
+    write_file("frame-two.csv", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(every_change_is_fresh_or_shapes_nothing),
+        cmocka_unit_test(every_key_of_a_plan_has_a_line),
+        cmocka_unit_test(a_frame_is_known_by_its_contents),
+    };
+    return cmocka_run_group_tests(all, make_place, remove_place);
+}
