@@ -4,10 +4,21 @@
 
 #include "cli.h"
 
+/* On stderr, where stdout is for a program. */
+static tamis_status remark_notice(const cli_call *call, const tamis_release *release, tamis_error *err)
+{
+    char *notice = NULL;
+    tamis_status status = tamis_release_notice(&notice, release, err);
+    if (status == TAMIS_OK && *notice) cli_remark(call, "%s", notice);
+    tamis_free(notice);
+    return status;
+}
+
 static int tell_result(const cli_call *call, const tamis_release *release, const char *folder)
 {
     tamis_error err = {0};
     char *text = NULL;
+    if (call->json && remark_notice(call, release, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     tamis_status status = call->json ? tamis_release_json(&text, release, &err) : tamis_release_text(&text, release, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     fputs(text, stdout);
@@ -25,7 +36,8 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     char *usual_folder = NULL;
     cli_progress progress;
     tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress,
-                                 .ledger = ledger, .again = cli_value(call, "again") != NULL};
+                                 .ledger = ledger, .again = cli_value(call, "again") != NULL,
+                                 .new_account = cli_value(call, "new-account")};
 
     int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
     if (code != TAMIS_OK) return code;
@@ -63,6 +75,9 @@ const cli_command cli_command_release = {
              "A release that was made before, the same statistics with the same budget, is returned as it was and costs nothing; "
              "--again pays for fresh noise. A release beyond the budget of the account is refused with exit code 4, and "
              "nothing is read.\n\n"
+             "The first release creates the ledger, and the first line of the output says so: a survey that has released before "
+             "has a ledger, and a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan refuses to create one. "
+             "A second account over the same source is refused unless --new-account says why.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
              "published then.\n\n"
              CLI_ABOUT_PLANS,
@@ -73,6 +88,9 @@ const cli_command cli_command_release = {
         {.name = "out", .value = "DIR", .files = CLI_FOLDERS,
          .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
         {.name = "again", .help = "pay for fresh noise although the same release was made before"},
+        {.name = "new-account", .value = "REASON",
+         .help = "open an account for this survey although another one in the ledger has the same source; the reason is recorded in "
+                 "the ledger and in the certificate"},
         {.name = "engine", .value = "NAME", .choices = "duckdb memory postgres readstat",
          .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
         {0}},

@@ -236,7 +236,11 @@ class Verifier:
             more["rho"] += self.spent if self.rho else self.spent ** 2 / 2
         else:
             more["epsilon"] += self.spent
-        repeated = self.c["ledger"]["repeated"]
+        ledger, reason = self.c["ledger"], self.c["account"]["new_account"]
+        repeated = ledger["repeated"]
+        self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
+        self.check(not ledger["created"] or all(x == 0 for x in before.values()), "account.before", "a new ledger has no charge before")
+        self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
         right = all(after[k] >= more[k] for k in more) if repeated else after == more
         self.check(right, "account.after")
         if "rho" in budget:

@@ -71,6 +71,9 @@ typedef struct tamis_charge {
     const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
                              same text ask for the same release */
     int again;           /* pay for fresh noise although the same was released before */
+    const char *source;  /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
+    const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a part
+                            of its source: recorded with the account */
 } tamis_charge;
 
 #define TAMIS_LEDGER_HASH 65
@@ -83,9 +86,12 @@ typedef struct tamis_charged {
     int clock_behind;             /* the clock of this computer is earlier than the last entry, whose time was used */
     char *measurements;           /* not NULL: the same was released before. Nothing was spent; these are the numbers that
                                      were kept, and the other fields are those of the earlier charge */
+    int created, opened;          /* it is the first charge of its ledger, of its account */
+    char *new_account;            /* the reason that was recorded when its account was opened; NULL: none */
 } tamis_charged;
 
-/* Charges a release to the account of its survey, which is opened by its first charge.
+/* Charges a release to the account of its survey, which is opened by its first charge. A second account over the same source, that is
+ * with a part in common, needs a reason; what has no `source` is compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
  *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
@@ -94,7 +100,8 @@ typedef struct tamis_charged {
  *          the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
  * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
- *          adds this kind of amount to the account), INVALID, UNABLE (the sum of rhos could not be converted), SYSTEM. On
+ *          adds this kind of amount to the account; a second account over the same source without a reason), INVALID (also: a
+ *          reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted), SYSTEM. On
  *          INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk: if it did,
  *          it stays.                                                                                                  */
 TAMIS_API tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,

@@ -43,6 +43,7 @@ typedef struct tamis_run_options {
     void *context;            /* handed to progress */
     const char *ledger;       /* NULL: the plan's */
     int again;                /* pay for fresh noise although the same release was made before */
+    const char *new_account;  /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then not looked at */
 } tamis_run_options;
 
@@ -64,6 +65,11 @@ TAMIS_API void tamis_release_free(tamis_release *release);
 TAMIS_API tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_API tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_API tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);
+
+/* What the one who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are those of
+ * an earlier release. The text for people begins with it; an empty text if there is none of that. It may name a path of this
+ * computer, so it is not for others; release.json has it among `warnings`, without the path. */
+TAMIS_API tamis_status tamis_release_notice(char **text, const tamis_release *release, tamis_error *err);
 
 /* measurements.json: the noisy integers with their exact noise laws. */
 TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err);

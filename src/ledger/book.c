@@ -19,6 +19,8 @@ static void clear_account(tmi_ledger_account *a)
     tmi_free(a->frozen);
     tmi_free(a->design);
     tmi_free(a->reason);
+    tmi_free(a->parts);
+    tmi_free(a->new_account);
     tmi_coin_clear(&a->budget);
     tmi_sums_clear(&a->sums);
 }
@@ -54,6 +56,13 @@ tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number)
         else high = middle;
     }
     return low < book->charge_count && book->charges[low].number == number ? &book->charges[low] : NULL;
+}
+
+bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge)
+{
+    for (const tmi_ledger_charge *c = book->charges; c < charge; c++)
+        if (c->account == charge->account) return false;
+    return true;
 }
 
 /* The list with room for one more; NULL, and the list stays as it is, without memory. */
@@ -146,8 +155,11 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     tmi_ledger_account a = {0};
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey");
-    const tmi_json *frozen = object_of(r, "frozen");
+    const tmi_json *frozen = object_of(r, "frozen"), *parts = tmi_json_get(r->entry, "source");
+    const char *new_account = string_of(r, "new_account");
     if (!survey || !frozen) return wrong(err, "an account has a survey and frozen fields");
+    if (parts && !tmi_is_parts(parts)) return wrong(err, "the source of an account is a list of texts");
+    if (!new_account && tmi_json_get(r->entry, "new_account")) return wrong(err, "the reason for a new account is a text");
     if (tmi_book_account(book, survey)) return wrong(err, "the survey has an account already");
     tmi_ledger_account *accounts = grown(book->accounts, &book->account_room, book->account_count, sizeof a);
     if (!accounts) return tmi_fail_memory(err);
@@ -157,6 +169,8 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     TMI_TRY(canonical(&a.frozen, frozen, err));
     TMI_TRY(copy(&a.survey, survey, err));
     TMI_TRY(take_outsider(&a, tmi_json_get(frozen, "outsider"), err));
+    if (parts) TMI_TRY(canonical(&a.parts, parts, err));
+    if (new_account) TMI_TRY(copy(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
 done:
@@ -211,9 +225,9 @@ static tamis_status add_released(const reading *r, tamis_error *err)
 static const struct kind {
     const char *name;
     tamis_status (*add)(const reading *r, tamis_error *err);
-    const char *keys[8];
+    const char *keys[9];
 } kinds[] = {
-    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "budget", "frozen"}},
+    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "budget", "frozen", "source", "new_account"}},
     {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "release", "amount", "measures"}},
     {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "measurements"}},
 };

@@ -4,11 +4,12 @@
  * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
  * entry. The kinds:
  *
- *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}}
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
  *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
  *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
  *
- * and "clock_behind": true where the computer's clock was earlier than the entry before.
+ * and "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
+ * opening beside another one over the same source was given a reason. Older accounts have no "source".
  *
  * Invariants of a book without faults:
  *  1  Entries are numbered 1, 2, 3 ..., their hashes form the chain, their times never go backwards.
@@ -25,6 +26,8 @@
 typedef struct tmi_ledger_account {
     char *survey, *frozen;  /* frozen: canonical JSON */
     char *design, *reason;  /* what it says under "outsider": one of them, or neither */
+    char *parts;            /* of the declared source: a JSON list of texts; NULL: not noted */
+    char *new_account;      /* why it was opened beside another one; NULL: no reason was given */
     tmi_coin budget;
     tmi_sums sums;
 } tmi_ledger_account;
@@ -47,11 +50,23 @@ typedef struct tmi_book {
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
 } tmi_book;
 
+/* The first charge of a ledger: entry 1 opens its account. */
+#define TMI_FIRST_CHARGE 2
+
 void tmi_book_init(tmi_book *book);
 void tmi_book_clear(tmi_book *book);
 
 tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); /* NULL if there is none */
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);      /* NULL if there is none */
+
+/* The first account that has a part of the source too, or, where parts are not noted (NULL), the same frozen "source"; NULL if
+ * there is none. SYSTEM (memory). */
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_json *parts, const tmi_json *frozen,
+                             tamis_error *err);
+bool tmi_is_parts(const tmi_json *value); /* a list of texts */
+
+/* Whether a charge opened its account. */
+bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 
 /* ---- faults ---- */
 
@@ -96,8 +111,9 @@ typedef struct tmi_entry_head {
     bool clock_behind;
 } tmi_entry_head;
 
+/* `parts` (JSON) and `new_account` may be NULL. */
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
-                               const char *frozen, tamis_error *err);
+                               const char *frozen, const char *parts, const char *new_account, tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
                               const tmi_coin *amount, const char *measures, tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, const char *measurements, tamis_error *err);

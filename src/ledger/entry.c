@@ -57,7 +57,7 @@ static tamis_status end(char **entry, writing *w, tamis_status status, tamis_err
 }
 
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
-                               const char *frozen, tamis_error *err)
+                               const char *frozen, const char *parts, const char *new_account, tamis_error *err)
 {
     writing w;
     begin(&w, head, "account");
@@ -66,6 +66,11 @@ tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const c
     tamis_status status = tmi_coin_put(&w.out, budget, err);
     tmi_json_key(&w.out, "frozen");
     tmi_json_put_number(&w.out, frozen); /* JSON already */
+    if (parts) {
+        tmi_json_key(&w.out, "source");
+        tmi_json_put_number(&w.out, parts);
+    }
+    if (new_account) put(&w, "new_account", new_account);
     return end(entry, &w, status, err);
 }
 

@@ -82,6 +82,8 @@ typedef struct request {
     tmi_coin amount, budget;
     tmi_json *frozen;
     char *frozen_text; /* canonical */
+    tmi_json *parts;   /* of the source; NULL: not said */
+    char *parts_text;
     char identity[TMI_SHA256_TEXT];
 } request;
 
@@ -91,34 +93,50 @@ static void request_clear(request *r)
     tmi_coin_clear(&r->budget);
     tmi_json_free(r->frozen);
     tmi_free(r->frozen_text);
+    tmi_json_free(r->parts);
+    tmi_free(r->parts_text);
+}
+
+/* JSON that a caller gives, and its canonical text; INVALID in one sentence, whatever is wrong with it. */
+static tamis_status take_json(tmi_json **value, char **canonical, const char *given, const char *expected, bool (*is_right)(const tmi_json *),
+                              tamis_error *err)
+{
+    tamis_error reason = {0};
+    tmi_text text;
+    tamis_status status = tmi_json_read(value, given, strlen(given), &reason);
+    if (status == TAMIS_INVALID || (status == TAMIS_OK && !is_right(*value))) return tmi_fail(err, TAMIS_INVALID, "%s", expected);
+    if (status != TAMIS_OK) return tmi_fail_memory(err);
+    tmi_text_init(&text);
+    status = tmi_json_canonical(&text, *value, err);
+    if (status == TAMIS_OK) status = tmi_text_take(canonical, &text, err);
+    tmi_text_clear(&text);
+    return status;
+}
+
+static bool is_object(const tmi_json *value)
+{
+    return tmi_json_kind_of(value) == TMI_JSON_OBJECT;
 }
 
 static tamis_status request_make(request *r, const tamis_charge *charge, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_error reason = {0};
-    tmi_text text;
-    tmi_text_init(&text);
     *r = (request){.charge = charge};
     if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
     TMI_TRY(check_text(charge->survey, "survey", 1, TAMIS_LEDGER_NAME, err));
     TMI_TRY(check_text(charge->release, "release", 1, TAMIS_LEDGER_NAME, err));
     TMI_TRY(check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
     TMI_TRY(check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
+    if (charge->source) TMI_TRY(check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
+    if (charge->new_account) TMI_TRY(check_text(charge->new_account, "new_account", 1, TAMIS_LEDGER_NAME, err));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));
     TMI_TRY(tmi_coin_reads_back(&r->budget, "budget", err));
-    status = tmi_json_read(&r->frozen, charge->frozen, strlen(charge->frozen), &reason);
-    if (status == TAMIS_OK && tmi_json_kind_of(r->frozen) != TMI_JSON_OBJECT) status = TAMIS_INVALID;
-    if (status == TAMIS_INVALID) tmi_fail(err, status, "frozen: expected a JSON object");
-    else if (status != TAMIS_OK) tmi_fail_memory(err);
-    if (status != TAMIS_OK) goto done;
-    TMI_TRY(tmi_json_canonical(&text, r->frozen, err));
-    TMI_TRY(tmi_text_take(&r->frozen_text, &text, err));
+    TMI_TRY(take_json(&r->frozen, &r->frozen_text, charge->frozen, "frozen: expected a JSON object", is_object, err));
+    if (charge->source) TMI_TRY(take_json(&r->parts, &r->parts_text, charge->source, "source: expected a JSON list of texts", tmi_is_parts, err));
     tmi_sha256_text(r->identity, charge->measures, strlen(charge->measures));
 done:
-    tmi_text_clear(&text);
     if (status != TAMIS_OK) {
         request_clear(r);
         *r = (request){0};
@@ -142,6 +160,19 @@ static tamis_status compare(const tmi_ledger_account *a, const request *r, tamis
 done:
     tmi_json_free(frozen);
     return status;
+}
+
+/* Whether a survey without an account may open one. REFUSED if another account has the same source and no reason was given. */
+static tamis_status may_open(const tmi_book *book, const request *r, tamis_error *err)
+{
+    const tmi_ledger_account *beside;
+    if (r->charge->new_account) return TAMIS_OK;
+    tamis_status status = tmi_book_beside(&beside, book, r->parts, r->frozen, err);
+    if (status != TAMIS_OK || !beside) return status;
+    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
+                    "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other "
+                    "people or a separate budget was decided on, record why: tamis release --new-account REASON", r->charge->survey, beside->survey,
+                    beside->survey);
 }
 
 /* What the account allows, in the words of a refusal. */
@@ -202,11 +233,17 @@ static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_acco
     return NULL;
 }
 
-static void tell(tamis_charged *charged, const tmi_ledger_charge *c)
+/* The charge as its caller hears of it. */
+static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi_ledger_charge *c, tamis_error *err)
 {
+    const char *reason = book->accounts[c->account].new_account;
     charged->entry = c->number;
+    charged->opened = tmi_book_opened(book, c);
+    charged->created = c->number == TMI_FIRST_CHARGE;
     snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
     snprintf(charged->time, sizeof charged->time, "%s", c->time);
+    if (reason && !(charged->new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
+    return TAMIS_OK;
 }
 
 /* Gives back what was kept, if it is still what it was. */
@@ -219,8 +256,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
     if (!charged->measurements || strcmp(hash, c->kept) != 0)
         return tmi_fail(err, TAMIS_INVALID, "%s: damaged or tampered with: what was kept of entry %lld is not what was released",
                         tmi_store_path(ledger->file), (long long)c->number);
-    tell(charged, c);
-    return TAMIS_OK;
+    return tell(charged, &ledger->book, c, err);
 }
 
 /* ---- writing ---- */
@@ -264,7 +300,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tamis_ledger *le
     memcpy(hash, ledger->book.hash, sizeof hash);
     *behind = head.clock_behind;
     if (!a) {
-        TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->budget, r->frozen_text, err));
+        TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->budget, r->frozen_text, r->parts_text, charge->new_account, err));
         TMI_TRY(append(ledger, &head, hash, entry, err));
         tmi_free(entry);
         entry = NULL;
@@ -294,7 +330,11 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     TMI_TRY(tmi_store_begin(ledger->file, writing, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
+    if (a && charge->new_account)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%.200s has an account in this ledger already, and a reason for a new one would be recorded "
+                         "nowhere: leave --new-account out", a->survey));
     if (a) TMI_TRY(compare(a, &r, err));
+    else TMI_TRY(may_open(&ledger->book, &r, err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
@@ -306,7 +346,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     TMI_TRY(tmi_store_commit(ledger->file, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err)); /* what was written reads as it was meant */
     const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
-    if (written) tell(charged, written);
+    if (written) TMI_TRY(tell(charged, &ledger->book, written, err));
     charged->clock_behind = behind;
 done:
     if (ledger->file) tmi_store_cancel(ledger->file);
@@ -329,6 +369,7 @@ void tamis_charged_clear(tamis_charged *charged)
 {
     if (!charged) return;
     tmi_free(charged->measurements);
+    tmi_free(charged->new_account);
     *charged = (tamis_charged){0};
 }
 

@@ -143,6 +143,10 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
     tmi_json_open(out, '{');
     tmi_json_key(out, "survey");
     tmi_json_put_string(out, x->a->survey);
+    if (x->a->new_account) {
+        tmi_json_key(out, "new_account");
+        tmi_json_put_string(out, x->a->new_account);
+    }
     put_spending(out, "budget", &x->budget, false);
     put_spending(out, "spent", &x->spent, converted);
     put_spending(out, "left", &x->left, converted);
@@ -243,12 +247,24 @@ static void write_outsider(tmi_text *text, const account *x)
     }
 }
 
+/* Why there is a second account over the same source. */
+static void write_reason(tmi_text *text, const char *reason)
+{
+    tmi_text shown;
+    tmi_text_init(&shown);
+    put_name(&shown, reason);
+    if (shown.failed) text->failed = true;
+    else tmi_text_wrap(text, "  new account     ", "                  ", shown.bytes);
+    tmi_text_clear(&shown);
+}
+
 static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
 {
     const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
     tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
     put_name(text, x->a->survey);
     tmi_text_put(text, "\n");
+    if (x->a->new_account) write_reason(text, x->a->new_account);
     write_line(text, "budget", &x->budget, false, false);
     write_line(text, "spent", &x->spent, converted, true);
     write_line(text, "left", &x->left, converted, false);

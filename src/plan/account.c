@@ -68,7 +68,7 @@ void tmi_read_budget(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_check_loss(reader, value);
 }
 
-void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_ledger_file(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
     char *file = NULL;
@@ -76,6 +76,21 @@ void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
     plan->ledger = tmi_beside_plan(plan->name, file);
     if (!plan->ledger) reader->no_memory = true;
     tmi_free(file);
+}
+
+static void read_existing(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_yes_no(reader, value, &((tamis_plan *)target)->ledger_exists);
+}
+
+void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "file", .read = read_ledger_file},
+        {.name = "existing", .read = read_existing},
+    };
+    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{file: schools.ledger, existing: yes}", target);
+    else read_ledger_file(reader, value, target);
 }
 
 /* ---- after the noise ---- */

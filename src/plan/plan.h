@@ -247,6 +247,7 @@ struct tamis_plan {
     tmi_plan_statistic *statistics;
     size_t statistic_count;
     char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */
+    bool ledger_exists;   /* the plan says so: none is created */
     tmi_plan_loss budget; /* the cap of the account; unless said, the loss of this plan */
     tmi_plan_control *controls;
     size_t control_count;

@@ -9,6 +9,7 @@
 #include "plan/json.h"
 #include "release/identity.h"
 #include "release/promise.h"
+#include "release/source_parts.h"
 
 void tmi_account_clear(tmi_account *a)
 {
@@ -25,7 +26,7 @@ static tamis_coin coin_of(const tmi_plan_loss *loss)
 /* ---- charging ---- */
 
 typedef struct bill {
-    char *measures, *frozen;
+    char *measures, *frozen, *source;
     tamis_charge charge;
 } bill;
 
@@ -33,10 +34,11 @@ static void bill_clear(bill *b)
 {
     tmi_free(b->measures);
     tmi_free(b->frozen);
+    tmi_free(b->source);
 }
 
 /* The caller clears it, also after a failure. */
-static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_error *err)
+static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
     const char *slash = strrchr(plan->name, '/');
@@ -44,8 +46,10 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, bool again, tamis_
     *b = (bill){0};
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
+    TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
     b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
-                               .frozen = b->frozen, .measures = b->measures, .again = again};
+                               .frozen = b->frozen, .measures = b->measures, .again = p->again, .source = b->source,
+                               .new_account = p->new_account};
     if (s->gaussian) b->charge.amount.rho = s->spent;
     else b->charge.amount.epsilon = s->spent;
 
@@ -80,13 +84,25 @@ done:
     return status;
 }
 
-tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const char *path, bool again, tamis_error *err)
+/* REFUSED if the plan says that there is a ledger and there is none, or one in which nothing was ever charged. */
+static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, const char *path, tamis_error *err)
+{
+    const bool there = a->ledger ? tamis_ledger_accounts(a->ledger) > 0 : access(path, F_OK) == 0;
+    if (there || !s->plan->ledger_exists) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED, "%s: %s, but the plan says `existing: yes`, so that none is begun; nothing was read, nothing was "
+                    "spent. Put the survey's ledger back, or, if this is its very first release, write `existing: no`", path,
+                    a->ledger ? "the ledger has no account yet" : "there is no such ledger");
+}
+
+tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     bill b = {0};
     tamis_status status;
     *a = (tmi_account){.kept = true};
-    TMI_TRY(bill_make(&b, s, again, err));
-    TMI_TRY(tamis_ledger_open(&a->ledger, path, err));
+    TMI_TRY(check_existing(a, s, p->ledger, err));
+    TMI_TRY(bill_make(&b, s, p, err));
+    TMI_TRY(tamis_ledger_open(&a->ledger, p->ledger, err));
+    TMI_TRY(check_existing(a, s, p->ledger, err));
     TMI_TRY(tamis_ledger_charge(&a->charged, a->ledger, &b.charge, err));
     TMI_TRY(look_at_spending(a, s, err));
     TMI_TRY(amplify_account(a, s, err));
@@ -97,17 +113,20 @@ done:
     return status;
 }
 
-tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const char *path, bool again, tamis_error *err)
+tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     bill b = {0};
     tamis_status status = TAMIS_OK;
     *a = (tmi_account){0};
-    if (s->measurement_count == 0 || access(path, F_OK) != 0) return TAMIS_OK;
+    if (s->measurement_count == 0) return TAMIS_OK;
+    TMI_TRY(check_existing(a, s, p->ledger, err));
+    if (access(p->ledger, F_OK) != 0) return TAMIS_OK;
     a->kept = true;
-    TMI_TRY(bill_make(&b, s, again, err));
-    TMI_TRY(tamis_ledger_look(&a->ledger, path, err));
+    TMI_TRY(bill_make(&b, s, p, err));
+    TMI_TRY(tamis_ledger_look(&a->ledger, p->ledger, err));
+    TMI_TRY(check_existing(a, s, p->ledger, err));
     TMI_TRY(look_at_spending(a, s, err));
-    if (a->has_spending) TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
+    TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
 
 done:
     bill_clear(&b);

@@ -19,15 +19,23 @@ typedef struct tmi_account {
     tamis_spending then_left;   /* after this release */
 } tmi_account;
 
+/* How a release is paid for. */
+typedef struct tmi_payment {
+    const char *ledger;      /* path */
+    bool again;              /* fresh noise although the same was released before */
+    const char *new_account; /* why a second account over the same source is opened; NULL: none is */
+} tmi_payment;
+
 /* Opens the ledger and charges what the schedule spends; the schedule's outsider becomes that of the whole account.
  *
- * Needs    a path; a schedule that measures something.
- * Errors   REFUSED (the budget, or a frozen field), INVALID, UNABLE, SYSTEM; cleared then.                             */
-tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, const char *path, bool again, tamis_error *err);
+ * Needs    a schedule that measures something.
+ * Errors   REFUSED (the budget, a frozen field, a ledger or an account that must not be new), INVALID, UNABLE, SYSTEM;
+ *          cleared then.                                                                                             */
+tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 
 /* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, others as
  * above. */
-tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const char *path, bool again, tamis_error *err);
+tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 
 /* After tmi_account_look: what would be left, and in the schedule the outsider of everything with this release. */
 tamis_status tmi_account_foresee(tmi_account *account, tmi_schedule *schedule, tamis_error *err);

@@ -37,7 +37,24 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
     tmi_json_put_string(out, a->charged.time);
     tmi_json_key(out, "repeated");
     tmi_json_put_boolean(out, a->charged.measurements != NULL);
+    tmi_json_key(out, "created");
+    tmi_json_put_boolean(out, a->charged.created);
     tmi_json_close(out, '}');
+}
+
+void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
+{
+    const tamis_charged *c = &a->charged;
+    if (c->entry == 0) return;
+    if (c->measurements) {
+        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, and nothing was spent.", c->time);
+    } else if (c->created) {
+        tmi_text_format(text, "New ledger: %s%sthis release created it and is its first entry, so that nothing released before counts "
+                        "against the budget. If this survey has a ledger already, use that one.", path ? path : "", path ? "; " : "");
+    } else if (c->opened) {
+        tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
+        if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);
+    }
 }
 
 /* "epsilon 2, delta 0" or "rho 1/2", rounded to the safe side. */
@@ -70,6 +87,9 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
     if (a->charged.measurements)
         tmi_text_format(&p, " The same was released on %s: these are the numbers of then, and nothing is spent. Fresh noise is paid "
                         "for with --again.", a->charged.time);
+    else if (a->charged.entry > 0 && a->charged.new_account)
+        tmi_text_format(&p, " This release is entry %lld of the ledger. The ledger has another account over the same source; reason given "
+                        "for this one: %s", (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
     else if (a->has_then) {

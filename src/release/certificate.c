@@ -16,6 +16,7 @@ void tmi_certificate_clear(tmi_certificate *c)
     tmi_schedule_clear(&c->schedule);
     tmi_sums_clear(&c->account.before);
     tmi_sums_clear(&c->account.after);
+    tmi_free(c->account.new_account);
     *c = (tmi_certificate){0};
 }
 
@@ -84,6 +85,8 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     snprintf(c->account.hash, sizeof c->account.hash, "%s", a->charged.hash);
     snprintf(c->account.time, sizeof c->account.time, "%s", a->charged.time);
     c->account.repeated = a->charged.measurements != NULL;
+    const char *reason = a->charged.new_account;
+    if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
     return tmi_ledger_sums(&c->account.before, &c->account.after, a->ledger, c->schedule.plan->survey, a->charged.entry, err);
 }
 
@@ -189,11 +192,14 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     put_text(out, "time", a->time);
     tmi_json_key(out, "repeated");
     tmi_json_put_boolean(out, a->repeated);
+    tmi_json_key(out, "created");
+    tmi_json_put_boolean(out, a->entry == TMI_FIRST_CHARGE);
     tmi_json_close(out, '}');
     tmi_json_key(out, "account");
     tmi_json_open(out, '{');
     put_sums(out, "before", &a->before);
     put_sums(out, "after", &a->after);
+    put_text(out, "new_account", a->new_account);
     tmi_json_close(out, '}');
 }
 

@@ -11,7 +11,7 @@
 #define TMI_CERTIFICATE_H
 
 #include "base/sha256.h"
-#include "ledger/coin.h"
+#include "ledger/book.h"
 #include "release/account.h"
 
 /* What the ledger says. */
@@ -20,6 +20,7 @@ typedef struct tmi_certified {
     int64_t entry;
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
     bool repeated; /* returned as it was: `after` may hold later charges */
+    char *new_account; /* the reason recorded with the account; NULL: none */
     tmi_sums before, after;
 } tmi_certified;
 

@@ -41,7 +41,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     tamis_status status;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
-    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, plan->ledger, false, err));
+    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger}, err));
     TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
     if (!p->outlooks) {

@@ -255,7 +255,18 @@ static const char *idle_secret(const tmi_schedule *schedule)
 
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
 {
+    tmi_put_release_warnings(out, schedule, &(tmi_account){0});
+}
+
+void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account)
+{
+    tmi_text notice;
+    tmi_text_init(&notice);
+    tmi_account_notice(&notice, account, NULL);
+    if (notice.failed) out->text->failed = true;
     tmi_json_open(out, '[');
+    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
+    tmi_text_clear(&notice);
     if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;

@@ -27,8 +27,9 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 /* Value of the key "not_covered": a list of sentences. */
 void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of. */
+/* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of; of a release with the notice of its account. */
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account);
 
 /* What a sampled unit, and what an outsider is promised: a few sentences; and a picture of it, SVG that the caller frees. */
 void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);
@@ -41,10 +42,14 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool releas
 /* The account for people: what was spent, what is left, which entry of the ledger. */
 void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_account *account);
 
+/* What nobody may miss about a release's account, a sentence or two: that it created its ledger (with its path, if that is not
+ * NULL), that it opened its account, that its numbers are those of an earlier release. Nothing if there is none of that. */
+void tmi_account_notice(tmi_text *text, const tmi_account *account, const char *path);
+
 /* {"epsilon": ..., "delta": ...} or {"rho": ...}; null if the account does not exist. */
 void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis_spending *spending);
 
-/* Value of the key "ledger": {"entry", "hash", "time", "repeated"}; null if there is none. */
+/* Value of the key "ledger": {"entry", "hash", "time", "repeated", "created"}; null if there is none. */
 void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
 
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */

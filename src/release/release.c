@@ -6,6 +6,7 @@
 #include "base/integer.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "ledger/ledger.h"
 #include "release/promise.h"
 
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
@@ -100,13 +101,33 @@ tamis_status tamis_release_certificate(char **text, const tamis_release *release
     return *text ? TAMIS_OK : tmi_fail_memory(err);
 }
 
+tamis_status tamis_release_notice(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_account *account = &release->account;
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_put(&t, "");
+    tmi_account_notice(&t, account, account->ledger ? tmi_store_path(account->ledger->file) : NULL);
+    return tmi_text_take(text, &t, err);
+}
+
 tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
     const tmi_schedule *s = &release->schedule;
+    char *notice = NULL;
     tmi_text t;
     tmi_text_init(&t);
+    status = tamis_release_notice(&notice, release, err);
+    if (status != TAMIS_OK) return status;
+    if (*notice) {
+        tmi_text_wrap(&t, "", "  ", notice);
+        tmi_text_put(&t, "\n");
+    }
+    tmi_free(notice);
     tmi_write_heading(&t, s->plan, "protected release");
     tmi_results_table(&t, &release->results);
     tmi_text_put(&t, "standard errors and intervals hold both the sampling and the noise\n\n");

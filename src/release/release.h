@@ -21,6 +21,7 @@ typedef struct tmi_run {
     const char *folder;       /* NULL: nothing is written */
     const char *ledger;       /* NULL: nobody keeps count; for tests, and studies of public data */
     bool again;               /* pay for fresh noise although the same was released before */
+    const char *new_account;  /* why a second account over the same source is opened; NULL: none is */
     tamis_progress *progress; /* may be NULL */
     void *context;
 } tmi_run;

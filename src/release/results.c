@@ -223,7 +223,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_key(out, "ledger");
         tmi_put_entry(out, r->account);
         tmi_json_key(out, "warnings");
-        tmi_put_warnings(out, r->schedule);
+        tmi_put_release_warnings(out, r->schedule, r->account);
         tmi_json_key(out, "not_covered");
         tmi_put_not_covered(out, r->schedule);
         return;

@@ -193,13 +193,14 @@ done:
 static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
 {
     const bool charged = run->ledger && r->schedule.measurement_count > 0;
+    const tmi_payment payment = {run->ledger, run->again, run->new_account};
     tamis_status status = TAMIS_OK;
-    if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, run->ledger, run->again, err));
+    if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, &payment, err));
     bool repeated = r->account.charged.measurements != NULL;
     tmi_account_clear(&r->account);
     if (!repeated) TMI_TRY(tmi_check_inventory(engine, &r->schedule, asking, run->progress, run->context, err));
     TMI_TRY(go_on(run, -1, 0, err));
-    if (charged) TMI_TRY(tmi_account_charge(&r->account, &r->schedule, run->ledger, run->again, err));
+    if (charged) TMI_TRY(tmi_account_charge(&r->account, &r->schedule, &payment, err));
 
 done:
     return status;
@@ -290,8 +291,9 @@ tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, 
     tmi_engine *engine;
     tamis_status status = tmi_engine_for(&engine, plan, options, err);
     if (status != TAMIS_OK) return status;
-    const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger, .again = options && options->again, .progress = options ? options->progress : NULL,
-                         .context = options ? options->context : NULL};
+    const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger,
+                         .again = options && options->again, .new_account = options ? options->new_account : NULL,
+                         .progress = options ? options->progress : NULL, .context = options ? options->context : NULL};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;

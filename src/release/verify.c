@@ -191,6 +191,9 @@ static tamis_status check_account(tmi_certificate *certificate, comparison *c, t
     if (status != TAMIS_OK) note(c, "account", "this release cannot be charged to it");
     else if (!a->repeated && !equal_sums(&sum, &a->after)) note(c, "account.after", "is not what was charged before and this release");
     else if (a->repeated && !covers(&a->after, &sum)) note(c, "account.after", "is less than what was charged before and this release");
+    const tmi_sums *none = &a->before;
+    if (a->entry == TMI_FIRST_CHARGE && (tmi_number_sign(none->eps) > 0 || tmi_number_sign(none->delta) > 0 || tmi_number_sign(none->rho) > 0))
+        note(c, "account.before", "is not 0, but entry 2 is the first charge of a ledger");
     TMI_TRY(tmi_sums_fit(&fit, &a->after, &budget, err));
     if (!fit) note(c, "account.after", "is beyond the budget");
 
@@ -215,6 +218,8 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     a->repeated = repeated && tmi_json_is_true(repeated);
     snprintf(a->hash, sizeof a->hash, "%s", text_of(ledger, "hash"));
     snprintf(a->time, sizeof a->time, "%s", text_of(ledger, "time"));
+    const char *why = text_of(account, "new_account");
+    if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
     a->charged = is_whole(&a->before) && is_whole(&a->after) && entry;
     if (a->charged) TMI_TRY(noted(c, "account", check_account(certificate, c, &reason), &reason, err));
     else if (certificate->schedule.measurement_count > 0) note(c, "account", "the charge of this release is not told");

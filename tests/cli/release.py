@@ -32,7 +32,7 @@ def json_on_stdout_is_release_json():
         told = json.loads(done.stdout)
         assert told == json.loads((folder / "here" / "release.json").read_text())
         assert told["protected"] is True and told["guarantee"]["sample"]["epsilon"]["upper"] > 0
-        assert done.stderr == "tamis: the release is in here\n"
+        assert done.stderr.splitlines()[1:] == ["tamis: the release is in here"] and "New ledger: tamis.ledger; " in done.stderr
         quiet = tamis("release", "plan.yaml", "--json", "--quiet", "--out", "there", cwd=folder)
         assert quiet.returncode == OK and quiet.stderr == ""
 
@@ -97,6 +97,83 @@ def a_budget_that_is_spent_is_exit_4_and_a_frozen_field_too():
         done = tamis("release", "plan.yaml", "--out", "c", cwd=folder)
         assert done.returncode == REFUSED and "unit" in done.stderr, done
         assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
+
+
+@case
+def a_new_ledger_is_announced_first_and_certified():
+    with folder_with_plan() as folder:
+        plan = folder / "plan.yaml"
+        plan.write_text(plan.read_text() + "budget: {epsilon: 12}\n")
+        texts = [tamis("release", "plan.yaml", *more, "--out", name, cwd=folder).stdout
+                 for name, more in (("a", ()), ("b", ()), ("c", ("--again",)))]
+        assert texts[0].startswith("New ledger: tamis.ledger; this release created it and is its first entry"), texts[0]
+        assert texts[1].startswith("The same release was made before, on 20"), texts[1]
+        assert texts[2].startswith("california-schools-2000: protected release\n"), texts[2]
+        told = [json.loads((folder / name / "release.json").read_text()) for name in "abc"]
+        certificates = [json.loads((folder / name / "certificate.json").read_text()) for name in "abc"]
+        assert [t["ledger"]["created"] for t in told] == [c["ledger"]["created"] for c in certificates] == [True, True, False]
+        assert told[0]["warnings"][0].startswith("New ledger: this release created it") and "tamis.ledger" not in told[0]["warnings"][0]
+        assert told[1]["warnings"][0].startswith("The same release was made before") and told[2]["warnings"] == []
+        for name in "abc":
+            assert tamis("verify", f"{name}/certificate.json", cwd=folder).returncode == OK
+
+
+@case
+def a_ledger_that_must_exist_is_not_created():
+    with folder_with_plan() as folder:
+        plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
+        plan.write_text(text + "ledger: {file: old.ledger, existing: yes}\n")
+        before = set(os.listdir(folder))
+        for empty in (False, True):
+            for command in ("release", "check"):
+                done = tamis(command, "plan.yaml", cwd=folder)
+                assert done.returncode == REFUSED and "old.ledger" in done.stderr and "existing: no" in done.stderr, done
+            assert set(os.listdir(folder)) == before
+            (folder / "old.ledger").write_text("")  # an empty file is no ledger either
+            before = set(os.listdir(folder))
+        (folder / "old.ledger").unlink()
+        plan.write_text(text + "ledger: {file: old.ledger, existing: no}\nbudget: {epsilon: 12}\n")
+        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        plan.write_text(text + "ledger: {file: old.ledger, existing: yes}\nbudget: {epsilon: 12}\n")
+        done = tamis("release", "plan.yaml", "--again", "--out", "b", cwd=folder)
+        assert done.returncode == OK and "New ledger" not in done.stdout, done
+
+
+@case
+def a_second_account_over_the_same_source_needs_a_reason():
+    with folder_with_plan() as folder:
+        plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
+        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        other = text.replace("survey: california-schools-2000", "survey: schools")
+        (folder / "inside").mkdir()
+        (folder / "link.csv").symlink_to("apisrs.csv")
+        spellings = {folder / "other.yaml": "apisrs.csv", folder / "dot.yaml": "./inside/../apisrs.csv", folder / "link.yaml": "link.csv",
+                     folder / "root.yaml": str(folder / "apisrs.csv"), folder / "inside" / "plan.yaml": "../apisrs.csv",
+                     folder / "list.yaml": "[apisrs.csv, more.csv]"}
+        for path, file in spellings.items():
+            path.write_text(other.replace("file: apisrs.csv", f"file: {file}") + f"ledger: {folder / 'tamis.ledger'}\n")
+            done = tamis("release", path, "--out", "b", cwd=folder)
+            assert done.returncode == REFUSED and "over the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
+            assert tamis("check", path, cwd=folder).returncode == REFUSED
+        assert not (folder / "b").exists()
+        done = tamis("release", "other.yaml", "--new-account", "the board decided on it", "--out", "b", cwd=folder)
+        assert done.returncode == OK and done.stdout.startswith("New account: "), done
+        certificate = json.loads((folder / "b" / "certificate.json").read_text())
+        assert certificate["account"]["new_account"] == "the board decided on it" and certificate["ledger"]["created"] is False
+        shown = json.loads(tamis("ledger", "show", "tamis.ledger", "--json", cwd=folder).stdout)["accounts"]
+        assert [a.get("new_account") for a in shown] == [None, "the board decided on it"]
+        assert tamis("verify", "b/certificate.json", cwd=folder).returncode == OK
+        assert tamis("ledger", "verify", "tamis.ledger", "--against", "b/certificate.json", cwd=folder).returncode == OK
+        certificate["account"]["new_account"] = "another reason"
+        (folder / "b" / "certificate.json").write_text(json.dumps(certificate))
+        assert tamis("verify", "b/certificate.json", cwd=folder).returncode == INVALID
+        done = tamis("release", "other.yaml", "--new-account", "once more", "--out", "c", cwd=folder)
+        assert done.returncode == INVALID and "already" in done.stderr, done
+        copy = folder / "copy.csv"  # another file is another source, as far as plans say
+        copy.write_bytes((folder / "apisrs.csv").read_bytes())
+        plan.write_text(text.replace("survey: california-schools-2000", "survey: copy").replace("apisrs.csv", "copy.csv"))
+        done = tamis("release", "plan.yaml", "--out", "d", cwd=folder)
+        assert done.returncode == OK and done.stdout.startswith("New account: this is the first release of this survey"), done
 
 
 @case
@@ -261,7 +338,7 @@ def a_bar_moves_on_a_terminal_and_goes():
         steps = re.findall(r"(\d+) %  (?:([\d.]+ ?[kMG]?) rows, [\d.]+ ?[kMG]? rows/s)?", text)
         assert len({percent for percent, _ in steps}) >= 3, text[-3000:]
         assert "left" in text and "rows/s" in text
-        assert "\r\033[K{" in text or "\r\033[Ktamis:" in text  # the line is empty again before the result
+        assert "\r\033[K\033[1mtamis:" in text  # the line is empty again before the result
         code, text = on_terminal(["release", "plan.yaml", "--again", "--json", "--quiet", "--out", "quiet"], cwd=folder)
         assert code == OK and "%" not in text and json.loads(text), text[:300]
         code, text = on_terminal(["release", "plan.yaml", "--again", "--out", "narrow"], columns=30, cwd=folder, NO_COLOR="1")

@@ -153,6 +153,7 @@ static void what_differs_is_named(void **state)
         if (!strstr(err.message, cases[i].field)) fail_msg("%s", err.message);
         assert_int_equal(charged.entry, 0);
         s.charge.survey = "others";
+        s.charge.new_account = "other people";
         assert_int_equal(tamis_ledger_ask(&charged, ledger, &s.charge, &err), TAMIS_OK);
         sample_charge_clear(&s);
     }
@@ -164,6 +165,66 @@ static void what_differs_is_named(void **state)
     assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
     sample_charge_clear(&s);
     tamis_ledger_free(ledger);
+}
+
+/* The accounts of a ledger, opened in this order, and the parts of their sources. */
+static void a_second_account_over_the_same_source_needs_a_reason(void **state)
+{
+    static const struct {
+        const char *survey, *frozen, *source, *reason;
+        tamis_status status;
+    } cases[] = {
+        {"a", FROZEN, "[\"file a.csv\", \"file b.csv\"]", NULL, TAMIS_OK},
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_REFUSED}, /* one part in common */
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "", TAMIS_INVALID},
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "the board's decision of 3 May", TAMIS_OK},
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "again", TAMIS_INVALID}, /* it is open already */
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_OK},
+        {"c", FROZEN, "[\"file c.csv\"]", NULL, TAMIS_OK}, /* the parts decide where both have them */
+        {"d", FROZEN, NULL, NULL, TAMIS_REFUSED},         /* and the frozen field where one has not */
+        {"d", "{\"source\": {\"file\": \"d.csv\"}}", NULL, NULL, TAMIS_OK},
+        {"e", "{\"source\": {\"file\": \"d.csv\"}}", "[\"file d.csv\"]", NULL, TAMIS_REFUSED},
+        {"e", "{}", "[]", NULL, TAMIS_OK}, /* nothing is said about a source */
+        {"f", "{}", "{}", NULL, TAMIS_INVALID},
+        {"f", "{}", "[1]", NULL, TAMIS_INVALID},
+    };
+    tamis_ledger *ledger = open_ledger();
+    char *text = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_charge s;
+        tamis_charged asked, charged;
+        tamis_error err = {0};
+        sample_charge_make(&s, "1/4", "4", "[]");
+        s.charge.survey = cases[i].survey;
+        s.charge.frozen = cases[i].frozen;
+        s.charge.source = cases[i].source;
+        s.charge.new_account = cases[i].reason;
+        const bool first = tamis_ledger_find(ledger, cases[i].survey) < 0;
+        const tamis_status as_asked = tamis_ledger_ask(&asked, ledger, &s.charge, NULL);
+        const tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, &err);
+        if (status != cases[i].status || as_asked != status) fail_msg("case %zu: %d and %d, %s", i, (int)status, (int)as_asked, err.message);
+        if (status == TAMIS_OK) {
+            assert_int_equal(charged.created, i == 0);
+            assert_int_equal(charged.opened, first);
+            if (strcmp(cases[i].survey, "b") == 0) assert_string_equal(charged.new_account, "the board's decision of 3 May");
+            else assert_null(charged.new_account);
+        } else if (status == TAMIS_REFUSED) {
+            assert_non_null(strstr(err.message, "--new-account"));
+        }
+        tamis_charged_clear(&asked);
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+    }
+    assert_int_equal(tamis_ledger_accounts(ledger), 5);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, 0, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "\n  new account     the board's decision of 3 May\n"));
+    tamis_free(text);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, 1, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "\"new_account\": \"the board's decision of 3 May\""));
+    tamis_free(text);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
 }
 
 static void the_same_again_costs_nothing(void **state)
@@ -197,9 +258,12 @@ static void the_same_again_costs_nothing(void **state)
     assert_int_equal(again.entry, 5);
     s.charge.again = 0;
     s.charge.survey = "others";
+    s.charge.new_account = "other people";
     assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
     assert_null(again.measurements); /* another account */
+    tamis_charged_clear(&again);
     s.charge.survey = "schools";
+    s.charge.new_account = NULL;
     s.charge.measures = "[\"total of meals\"]";
     assert_int_equal(tamis_ledger_ask(&again, ledger, &s.charge, &err), TAMIS_OK);
     assert_null(again.measurements);
@@ -289,7 +353,8 @@ int main(void)
     const struct CMUnitTest all[] = {
         IN_A_FOLDER(a_charge_survives), IN_A_FOLDER(charges_add_up_exactly), IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add), IN_A_FOLDER(rhos_are_converted_at_the_rest),
-        IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(the_same_again_costs_nothing),
+        IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(a_second_account_over_the_same_source_needs_a_reason),
+        IN_A_FOLDER(the_same_again_costs_nothing),
         IN_A_FOLDER(the_design_for_an_outsider),
         IN_A_FOLDER(a_clock_that_runs_backwards_is_noticed),
     };

@@ -48,8 +48,10 @@ static int make_ledger(void **state)
     for (int i = 0; i < 4; i++) {
         sample_charge_make(&s, "1/2", "2", i % 2 ? "[\"b\"]" : "[\"a\"]");
         s.charge.survey = i < 2 ? "schools" : "pupils";
+        s.charge.new_account = i == 2 ? "pupils have a budget of their own" : NULL;
         assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
         if (i % 2 == 0) assert_int_equal(tamis_ledger_released(ledger, charged.entry, "{\"noisy\": [7, 8, 9]}", NULL), TAMIS_OK);
+        tamis_charged_clear(&charged);
         sample_charge_clear(&s);
     }
     tamis_ledger_free(ledger);

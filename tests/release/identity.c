@@ -68,7 +68,7 @@ static const char respondents[] = WITH(STRATA ", nonresponse: yes", PERSON)
                                   "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
 static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
                              "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
-static const char book[] = WITH(STRATA, PERSON) "ledger: book.ledger\n";
+static const char book[] = WITH(STRATA, PERSON) "ledger: {file: book.ledger, existing: no}\n";
 
 /* ---- what a change does ---- */
 
@@ -246,6 +246,7 @@ static const struct map {
     {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},
     {"statistics.where.y.", HEAD FILE_A TAIL "  - {total: x, where: {y: {" UNKNOWN "}}}\n"},
     {"budget.", HEAD FILE_A "budget: {" UNKNOWN "}\n"},
+    {"ledger.", HEAD FILE_A "ledger: {" UNKNOWN "}\n"},
     {"calibrate.", WITH(STRATA, PERSON) "calibrate: {" UNKNOWN "}\n"},
     {"calibrate.to.", WITH(STRATA, PERSON) "calibrate: {to: [{" UNKNOWN "}]}\n"},
     {"postprocess.", HEAD FILE_A "postprocess: {" UNKNOWN "}\n"},

@@ -1,0 +1,71 @@
+/* Whether a ledger has another account over the same source.
+ *
+ * What is compared is what plans declare: the parts of a source, texts that the caller made (files by their path from the ledger,
+ * databases by connection and table). One part in common is enough, since the people in it would be in both accounts. Nothing
+ * of the data is looked at, so a copy of a file under another name is not recognised.                                  */
+#include <string.h>
+
+#include "ledger/book.h"
+
+static bool have_a_part_in_common(const tmi_json *x, const tmi_json *y)
+{
+    for (size_t i = 0; i < tmi_json_size(x); i++) {
+        for (size_t j = 0; j < tmi_json_size(y); j++)
+            if (strcmp(tmi_json_string(tmi_json_at(x, i)), tmi_json_string(tmi_json_at(y, j))) == 0) return true;
+    }
+    return false;
+}
+
+bool tmi_is_parts(const tmi_json *value)
+{
+    if (!value || tmi_json_kind_of(value) != TMI_JSON_LIST) return false;
+    for (size_t i = 0; i < tmi_json_size(value); i++)
+        if (tmi_json_kind_of(tmi_json_at(value, i)) != TMI_JSON_STRING) return false;
+    return true;
+}
+
+/* Accounts that did not note their parts, or are compared with a charge that does not: by the frozen field itself. */
+static tamis_status same_frozen_source(bool *same, const char *frozen, const tmi_json *other, tamis_error *err)
+{
+    tmi_json *mine = NULL;
+    tmi_text x, y;
+    tamis_status status = TAMIS_OK;
+    *same = false;
+    tmi_text_init(&x);
+    tmi_text_init(&y);
+    TMI_TRY(tmi_json_read(&mine, frozen, strlen(frozen), err));
+    const tmi_json *source = tmi_json_get(mine, "source"), *theirs = tmi_json_get(other, "source");
+    if (!source || !theirs) goto done;
+    TMI_TRY(tmi_json_canonical(&x, source, err));
+    TMI_TRY(tmi_json_canonical(&y, theirs, err));
+    *same = strcmp(x.bytes, y.bytes) == 0;
+done:
+    tmi_json_free(mine);
+    tmi_text_clear(&x);
+    tmi_text_clear(&y);
+    return status;
+}
+
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_json *parts, const tmi_json *frozen,
+                             tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_json *noted = NULL;
+    *beside = NULL;
+    for (size_t i = 0; !*beside && i < book->account_count; i++) {
+        const tmi_ledger_account *a = &book->accounts[i];
+        bool same = false;
+        if (a->parts && parts) {
+            TMI_TRY(tmi_json_read(&noted, a->parts, strlen(a->parts), err));
+            same = have_a_part_in_common(noted, parts);
+            tmi_json_free(noted);
+            noted = NULL;
+        } else {
+            TMI_TRY(same_frozen_source(&same, a->frozen, frozen, err));
+        }
+        if (same) *beside = a;
+    }
+done:
+    tmi_json_free(noted);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* The parts of a plan's source as an account notes them, to recognise a second account over the same source.
+ *
+ * A file is named by its path from the ledger's folder, with links resolved, so that the same file is recognised however a plan
+ * spells it, and a folder that holds both may be moved; a table of PostgreSQL by the SHA-256 of the connection and its name. These
+ * are facts of plans: the data are not looked at.                                                                     */
+#ifndef TMI_SOURCE_PARTS_H
+#define TMI_SOURCE_PARTS_H
+
+#include "plan/plan.h"
+
+/* Gives    a JSON list of texts, which the caller frees with tmi_free; NULL on failure.
+ * Errors   SYSTEM (memory).                                                                                          */
+tamis_status tmi_source_parts(char **json, const tmi_plan_source *source, const char *ledger, tamis_error *err);
+
+#endif
