@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 #include "base/words.h"
 #include "engine/cells.h"
@@ -329,8 +330,16 @@ static tamis_status no_column(const tmi_column *column, const header *h, size_t 
     int nearest = strlen(column->name) < 4 ? -1 : tmi_nearest_word(column->name, name_at, h, count);
     const char *meant = nearest < 0 ? "" : name_at(h, (size_t)nearest);
     bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
-    return tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s%s%s", h->file->file.given, column->name,
-                         is_word ? "; did you mean " : "", is_word ? meant : "", is_word ? "?" : "");
+    tmi_text shown;
+    tmi_text_init(&shown);
+    tmi_text_put(&shown, is_word ? "; did you mean " : "");
+    if (is_word) tmi_text_shown(&shown, meant);
+    tmi_text_put(&shown, is_word ? "?" : "");
+    tamis_status status = shown.failed ? tmi_fail_memory(err)
+                                       : tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s", h->file->file.given, column->name,
+                                                       shown.bytes);
+    tmi_text_clear(&shown);
+    return status;
 }
 
 /* Writes the expression of one column of the file, or says why there is none. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 
 static int64_t now(void)
@@ -76,6 +77,15 @@ static tamis_status check_text(const char *text, const char *name, size_t least,
     return tmi_is_utf8(text) ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "%s: not UTF-8", name);
 }
 
+/* A text that people read in the book and in certificates. */
+static tamis_status check_name(const char *text, const char *name, tamis_error *err)
+{
+    tamis_status status = check_text(text, name, 1, TAMIS_LEDGER_NAME, err);
+    const uint32_t point = status == TAMIS_OK ? tmi_unreadable(text) : 0;
+    if (point == 0) return status;
+    return tmi_fail(err, TAMIS_INVALID, "%s: U+%04X cannot be seen, or changes how the text around it is shown: take it out", name, point);
+}
+
 /* A charge as it is compared and written. */
 typedef struct request {
     const tamis_charge *charge;
@@ -123,12 +133,12 @@ static tamis_status request_make(request *r, const tamis_charge *charge, tamis_e
     tamis_status status = TAMIS_OK;
     *r = (request){.charge = charge};
     if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
-    TMI_TRY(check_text(charge->survey, "survey", 1, TAMIS_LEDGER_NAME, err));
-    TMI_TRY(check_text(charge->release, "release", 1, TAMIS_LEDGER_NAME, err));
+    TMI_TRY(check_name(charge->survey, "survey", err));
+    TMI_TRY(check_name(charge->release, "release", err));
     TMI_TRY(check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
     TMI_TRY(check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
     if (charge->source) TMI_TRY(check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->new_account) TMI_TRY(check_text(charge->new_account, "new_account", 1, TAMIS_LEDGER_NAME, err));
+    if (charge->new_account) TMI_TRY(check_name(charge->new_account, "new_account", err));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));

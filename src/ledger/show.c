@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "ledger/ledger.h"
@@ -196,12 +197,6 @@ static void write_line(tmi_text *text, const char *name, const tamis_spending *s
     tmi_text_put(text, "\n");
 }
 
-/* A name on a terminal: what a terminal would obey, and line breaks, become question marks. */
-static void put_name(tmi_text *text, const char *name)
-{
-    for (; *name; name++) tmi_text_add(text, (unsigned char)*name < ' ' || *name == 0x7f ? "?" : name, 1);
-}
-
 static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
 {
     static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
@@ -216,7 +211,7 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t pla
         tmi_text_init(&words);
         tmi_text_init(&name);
         tmi_coin_words(&words, &c->amount, true);
-        put_name(&name, c->release);
+        tmi_text_shown(&name, c->release);
         snprintf(number, sizeof number, "%" PRId64, c->number);
         snprintf(hash, sizeof hash, "%.8s", c->hash);
         if (words.failed || name.failed) table.failed = true;
@@ -239,7 +234,7 @@ static void write_outsider(tmi_text *text, const account *x)
         const char *name = name_of(x, p->stratum);
         loss = (tamis_spending){.epsilon = p->eps, .delta = p->delta};
         tmi_text_put(text, "    ");
-        put_name(text, name ? name : p->take_all ? "always drawn" : "others");
+        tmi_text_shown(text, name ? name : p->take_all ? "always drawn" : "others");
         if (name && p->take_all) tmi_text_put(text, ", always drawn");
         tmi_text_put(text, ": ");
         put_words(text, &loss, false, true);
@@ -252,7 +247,7 @@ static void write_reason(tmi_text *text, const char *reason)
 {
     tmi_text shown;
     tmi_text_init(&shown);
-    put_name(&shown, reason);
+    tmi_text_shown(&shown, reason);
     if (shown.failed) text->failed = true;
     else tmi_text_wrap(text, "  new account     ", "                  ", shown.bytes);
     tmi_text_clear(&shown);
@@ -262,7 +257,7 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
 {
     const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
     tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
-    put_name(text, x->a->survey);
+    tmi_text_shown(text, x->a->survey);
     tmi_text_put(text, "\n");
     if (x->a->new_account) write_reason(text, x->a->new_account);
     write_line(text, "budget", &x->budget, false, false);

@@ -2,6 +2,7 @@
  * variances is release/'s business.                                                                                  */
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 #include "plan/design_rows.h"
 #include "plan/names.h"

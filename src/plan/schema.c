@@ -5,26 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "num/number.h"
 
 /* ---- complaints ---- */
-
-/* U+0000 to U+001F, U+007F, and U+0080 to U+009F, which UTF-8 writes as C2 80 to C2 9F. */
-size_t tmi_control(const char *at)
-{
-    const unsigned char *c = (const unsigned char *)at;
-    if (c[0] < 0x20 || c[0] == 0x7f) return 1;
-    return c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f ? 2 : 0;
-}
-
-bool tmi_has_control(const char *text)
-{
-    for (; *text; text++)
-        if (tmi_control(text) > 0) return true;
-    return false;
-}
 
 /* A piece of the plan inside a message: control characters would spoil the terminal, long texts the message. */
 static void put_name(tmi_text *text, const char *name)

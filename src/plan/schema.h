@@ -83,9 +83,4 @@ bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, si
 /* A key that is read later, when what it needs is known. */
 tmi_read_value tmi_read_later;
 
-/* Line breaks, tabs, escapes: what a terminal obeys instead of showing. The bytes of the control character that stands
- * there, 0 if none does. */
-size_t tmi_control(const char *at);
-bool tmi_has_control(const char *text);
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 
 typedef struct tree {
@@ -50,6 +51,10 @@ static size_t utf8_length(const unsigned char *s, size_t room)
     return length;
 }
 
+#define HIDDEN                                                                                                        \
+    "U+%04X cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
+    "(docs/plan.md#names)"
+
 static tamis_status check_bytes(const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     if (length > TMI_YAML_BYTES) {
@@ -63,6 +68,9 @@ static tamis_status check_bytes(const char *name, const char *bytes, size_t leng
             return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line,
                             column);
         }
+        const bool mark = i == 0 && tmi_code_point(bytes, length, 0) == 0xfeff; /* of the order of bytes, as some editors write it */
+        if (!mark && tmi_hidden(bytes, length, i) > 0)
+            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: " HIDDEN, name, line, column, tmi_code_point(bytes, length, i));
         column++;
         if (bytes[i] == '\n') {
             line++;
@@ -132,6 +140,12 @@ static tamis_status copy_scalar(char **copy, const tree *t, struct fy_token *tok
     size_t length = 0;
     const char *text = token ? fy_token_get_text(token, &length) : NULL;
     if (text && memchr(text, 0, length)) return refuse(t, token, "a text may not contain a zero byte");
+    for (size_t i = 0; i < length; i++) { /* by an escape, "\u202E" */
+        int line, column;
+        if (tmi_hidden(text, length, i) == 0) continue;
+        place(t, token, &line, &column);
+        return tmi_fail(t->err, TAMIS_INVALID, "%s:%d:%d: " HIDDEN, t->name, line, column, tmi_code_point(text, length, i));
+    }
     *copy = tmi_copy_text(text ? text : "", text ? length : 0);
     return *copy ? TAMIS_OK : tmi_fail_memory(t->err);
 }

@@ -306,6 +306,26 @@ def a_mistyped_column_is_suggested():
 
 
 @case
+def names_that_cannot_be_read_are_refused_or_shown_by_number():
+    with folder_with_plan() as folder:
+        plan, data = (folder / "plan.yaml").read_text(), (folder / "apisrs.csv").read_text()
+        for wrong, where in ((plan.replace("survey: cal", "survey: c\u202eal"), r"plan\.yaml:\d+:10: U\+202E"),
+                             (plan + "# \u2067\n", r"plan\.yaml:\d+:3: U\+2067")):
+            (folder / "plan.yaml").write_text(wrong)
+            done = tamis("release", "plan.yaml", cwd=folder)
+            assert done.returncode == INVALID and re.match(where, done.stderr), done
+        (folder / "plan.yaml").write_bytes(plan.encode() + b"# \xff\n")
+        assert "UTF-8" in tamis("check", "plan.yaml", cwd=folder).stderr
+        (folder / "plan.yaml").write_text(plan)
+        done = tamis("release", "plan.yaml", "--new-account", "a\u202eb", cwd=folder)
+        assert done.returncode == INVALID and "new_account: U+202E" in done.stderr, done
+        (folder / "apisrs.csv").write_text(data.replace("enroll", "enr\u00adoll"))  # a soft hyphen in the header
+        done = tamis("release", "plan.yaml", cwd=folder)
+        assert done.returncode == INVALID and "there is no column enroll; did you mean enr<U+00AD>oll?" in done.stderr, done
+        assert not (folder / "plan-release").exists()
+
+
+@case
 def the_demo_leaves_nothing_behind_when_it_fails():
     done = tamis("demo", env={"TMPDIR": "/no/such/folder"})
     assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot make a temporary folder"), done

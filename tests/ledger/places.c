@@ -325,6 +325,11 @@ static void arguments_are_named(void **state)
     WRONG(c.survey = "", "survey: must not be empty");
     WRONG(c.survey = long_name, "survey: longer than 1000");
     WRONG(c.survey = "caf\xe9", "survey: not UTF-8");
+    WRONG(c.survey = "sch\u202eools", "survey: U+202E");
+    WRONG(c.survey = "sch\nools", "survey: U+000A");
+    WRONG(c.release = "a\u200b.yaml", "release: U+200B");
+    WRONG(c.new_account = "why\u2069", "new_account: U+2069");
+    WRONG(c.new_account = "\xff", "new_account: not UTF-8");
     WRONG(c.release = NULL, "release: NULL");
     WRONG(c.release = "", "release");
     WRONG(c.release = "\xc3", "release: not UTF-8");

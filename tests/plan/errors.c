@@ -26,6 +26,10 @@ static const char stratified[] = "design: {stratified: {by: stype, within: srs, 
                                  "9, sample: 3}, H: {population: 5, sample: 2}}}}";
 static const char with_id[] = "privacy: {unit: school, epsilon: 1, id: hid}";
 
+#define HIDDEN                                                                                                        \
+    "cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it "       \
+    "(docs/plan.md#names)"
+
 typedef struct wrong {
     size_t line;
     const char *text, *message;

@@ -26,6 +26,18 @@ static const char text[] =
     "  awards: {values: [No, \"Yes\"]}\n"
     "  stype:  {values: [E, M, ' H ']}\n";
 
+/* Marks of other scripts that belong to their spelling, and the mark that some editors put before the first letter. */
+static void names_are_in_any_script(void **state)
+{
+    (void)state;
+    tamis_plan *p = read_good("\ufefftamis: 1\nsurvey: \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 # \u05d1\u05d9\u05ea\nsource: {file: a.csv}\n"
+                              "design: {srs: {population: 9, sample: 3}}\nprivacy: {unit: caf\u00e9, epsilon: 1}\n"
+                              "columns: {c: {values: [\"\u0915\u094d\u200d\u0937\", cafe\u0301, a\u00a0b]}}\nstatistics: [{count: units, by: c}]\n");
+    assert_string_equal(p->survey, "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645");
+    assert_int_equal(p->columns[0].value_count, 3);
+    tamis_plan_free(p);
+}
+
 static void everything_is_read(void **state)
 {
     (void)state;
@@ -145,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(everything_is_read),
+        cmocka_unit_test(names_are_in_any_script),
         cmocka_unit_test(a_small_plan_has_defaults),
         cmocka_unit_test(booleans_have_four_words),
         cmocka_unit_test(other_line_ends_and_a_byte_order_mark),
