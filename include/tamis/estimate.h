@@ -16,6 +16,8 @@
 
 #include <tamis/base.h>
 
+TAMIS_BEGIN
+
 /* ---- point estimators ----
  *
  * Needs    finite values and weights (1 / inclusion probability, or calibrated ones, which may be negative).
@@ -163,5 +165,7 @@ TAMIS_API tamis_status tamis_calibrate(double *calibrated, const char *method, d
 TAMIS_API tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights,
                                                    const double *auxiliary, size_t count, size_t variables,
                                                    tamis_error *err);
+
+TAMIS_END
 
 #endif

@@ -25,6 +25,18 @@ int main(void)
 """
 
 
+def every_function(headers):
+    """A C++ program that needs every public function under its C name: a header without extern "C" does not link."""
+    functions = [name for header in sorted(headers)
+                 for name in re.findall(r"^TAMIS_API [^;(]*?\b(tamis_\w+)\(", (TOP / header).read_text(), re.M)]
+    return "\n".join([*(f"#include <{header.removeprefix('include/')}>" for header in sorted(headers)), "#include <cstdio>",
+                      "typedef void (*function)();",
+                      "function volatile functions[] = {",
+                      *(f"    reinterpret_cast<function>(&{name})," for name in functions),
+                      "};",
+                      "int main() { return functions[0] && std::puts(tamis_version()) >= 0 ? 0 : 1; }", ""]), functions
+
+
 def run(command, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
 
@@ -93,7 +105,11 @@ def main(folder):
     consumer("static", folder, prefix,
              ["-l:libtamis.a" if w == "-ltamis" else w for w in words(prefix, "--static", "--libs")], version)
     plus = shutil.which("g++") or "clang++"  # make test needs clang anyway
-    consumer("in C++", folder, prefix, words(prefix, "--libs"), version, (plus, "-std=c++11", "-xc++"))
+    every, functions = every_function(headers)
+    exported = {line.split()[-1] for line in run(["nm", "-D", "--defined-only", prefix / "lib" / "libtamis.so"]).stdout.splitlines()}
+    case("every exported function is declared with TAMIS_API", set(functions) == exported, " ".join(set(functions) ^ exported))
+    (folder / "consumer").write_text(every)
+    consumer("every public function from C++", folder, prefix, words(prefix, "--libs"), version, (plus, "-std=c++11", "-xc++"))
 
     # Nothing of the caller's environment, another folder, the whole of it moved elsewhere.
     moved = prefix.rename(folder / "moved")
