@@ -1,5 +1,6 @@
 #include "num/ball.h"
 
+#include <flint/fmpq.h>
 #include <float.h>
 #include <math.h>
 

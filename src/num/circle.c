@@ -1,5 +1,7 @@
 #include "num/circle.h"
 
+#include <flint/fmpq.h>
+
 #include "base/integer.h"
 #include "base/memory.h"
 
