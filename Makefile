@@ -11,8 +11,6 @@ all:
 	@scripts/build release
 
 demo: all
-	@grep -q . build/setup/duckdb || { scripts/setup again && scripts/build release; }
-	@grep -q . build/setup/duckdb || { echo 'make demo needs DuckDB: see the messages above' >&2; exit 1; }
 	@build/release/cli/tamis demo
 
 test:

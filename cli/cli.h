@@ -144,6 +144,9 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 /* A step between two calls of the library: SYSTEM once the user wants to stop. */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
+/* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */
+void cli_remark_engine(const cli_call *call, const tamis_plan *plan);
+
 /* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and tells the result. Takes --engine
  * and --again from the call if the command has them. `ledger`: NULL: the plan's. */
 int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger);

@@ -14,6 +14,7 @@ static int run(const cli_call *call)
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) {
         cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
+        cli_remark_engine(call, plan);
         cli_progress_begin(&progress, call);
         status = tamis_estimate_run(&estimate, plan, &options, &err);
         cli_progress_end(&progress);

@@ -28,6 +28,13 @@ static int tell_result(const cli_call *call, const tamis_release *release, const
     return code;
 }
 
+void cli_remark_engine(const cli_call *call, const tamis_plan *plan)
+{
+    if (!cli_value(call, "engine") && strcmp(tamis_run_engine(plan), "memory") == 0)
+        cli_remark(call, "DuckDB is not installed: the engine memory reads the CSV files, with the same results "
+                         "(`make setup` fetches DuckDB)");
+}
+
 int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger)
 {
     tamis_error err = {0};
@@ -48,6 +55,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
         if (status == TAMIS_OK) code = cli_check_new(call, folder, "release", "folder");
     }
     if (status == TAMIS_OK && code == TAMIS_OK) {
+        cli_remark_engine(call, plan);
         cli_progress_begin(&progress, call);
         status = tamis_release_run(&release, plan, folder, &options, &err);
         cli_progress_end(&progress);

@@ -37,7 +37,7 @@ TAMIS_API tamis_status tamis_preview_text(char **text, const tamis_preview *prev
 
 /* How a run is made; all zero is the usual way. */
 typedef struct tamis_run_options {
-    const char *engine;       /* "duckdb" or "memory", for files; NULL: the one that fits the source */
+    const char *engine;       /* "duckdb" or "memory", for files; NULL: the one that fits the source (tamis_run_engine) */
     unsigned threads;         /* of the engine; 0: as many as the machine has */
     tamis_progress *progress; /* may be NULL */
     void *context;            /* handed to progress */
@@ -46,6 +46,10 @@ typedef struct tamis_run_options {
     const char *new_account;  /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then not looked at */
 } tamis_run_options;
+
+/* The engine that reads the rows of a plan unless options name another: "postgres", "readstat" or "duckdb"; and "memory", for
+ * CSV files, where DuckDB is not installed. The answers of all engines are the same. NULL for NULL. No row is read. */
+TAMIS_API const char *tamis_run_engine(const tamis_plan *plan);
 
 typedef struct tamis_release tamis_release;
 

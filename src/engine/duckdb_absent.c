@@ -5,8 +5,9 @@
 
 static tamis_status absent(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "this tamis was built without DuckDB, which reads the files: fetch it with "
-                                       "`make setup` and build again, or build with DUCKDB_DIR=FOLDER");
+    return tmi_fail(err, TAMIS_SYSTEM, "this tamis was built without DuckDB, which reads Parquet and DuckDB files; the engine "
+                                       "memory reads CSV files. Fetch DuckDB with `make setup` and build again, or build "
+                                       "with DUCKDB_DIR=FOLDER");
 }
 
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err)
@@ -17,8 +18,8 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     return absent(err);
 }
 
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                            tamis_error *err)
+tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
+                              tamis_error *err)
 {
     (void)path;
     (void)progress;
@@ -27,21 +28,9 @@ tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress 
     return absent(err);
 }
 
-tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            const tmi_watch *watch, tamis_error *err)
+bool tmi_duckdb_is_there(void)
 {
-    (void)frame;
-    (void)columns;
-    (void)count;
-    (void)take;
-    (void)context;
-    (void)watch;
-    return absent(err);
-}
-
-void tmi_frame_free(tmi_frame *frame)
-{
-    (void)frame;
+    return false;
 }
 
 void tmi_engine_parts(tmi_part_list *list)

@@ -72,8 +72,16 @@ const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
     if (loaded.found)
         tmi_fail(err, TAMIS_SYSTEM, "%s is too old: it has no %s; " HOW_TO_GET_IT, library, loaded.lacks);
     else
-        tmi_fail(err, TAMIS_SYSTEM, "DuckDB (%s) was not found: " HOW_TO_GET_IT, library);
+        tmi_fail(err, TAMIS_SYSTEM, "DuckDB (%s), which reads Parquet and DuckDB files, was not found; the engine memory reads "
+                                    "CSV files: " HOW_TO_GET_IT, library);
     return NULL;
+}
+
+/* One that is there but too old does count: that is reported, not passed over. */
+bool tmi_duckdb_is_there(void)
+{
+    call_once(&once, load);
+    return loaded.found;
 }
 
 const tmi_duckdb_api *tmi_duckdb(void)

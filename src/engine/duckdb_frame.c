@@ -11,36 +11,14 @@ typedef struct frame_state {
     tmi_duckdb_session session;
 } frame_state;
 
-void tmi_frame_free(tmi_frame *frame)
+static void free_frame(tmi_frame *frame)
 {
-    if (!frame) return;
     frame_state *state = frame->state;
     for (size_t c = 0; c < frame->column_count; c++) tmi_free(frame->names[c]);
     tmi_free(frame->names);
     tmi_duckdb_close(&state->session);
     tmi_duckdb_source_clear(&state->source);
     tmi_free(state);
-}
-
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                            tamis_error *err)
-{
-    *frame = NULL;
-    if (!tmi_duckdb_load(err)) return TAMIS_SYSTEM;
-    frame_state *state = tmi_alloc(1, sizeof *state);
-    if (!state) return tmi_fail_memory(err);
-    tmi_frame *made = &state->frame;
-    tamis_status status;
-    made->state = state;
-    TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){.files = &path, .file_count = 1}, err));
-    state->source.in_order = true;
-    TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
-    TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));
-    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, progress, progress_context, err));
-    *frame = made;
-done:
-    if (status != TAMIS_OK) tmi_frame_free(made);
-    return status;
 }
 
 /* ---- reading ---- */
@@ -98,8 +76,8 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            const tmi_watch *watch, tamis_error *err)
+static tamis_status read_frame(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
+                               const tmi_watch *watch, tamis_error *err)
 {
     frame_state *state = frame->state;
     cell_room room = {.cells = tmi_alloc(count, sizeof *room.cells), .count = count};
@@ -121,5 +99,26 @@ done:
     tmi_free(wanted);
     tmi_free(list);
     tmi_text_clear(&sql);
+    return status;
+}
+
+tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
+                              tamis_error *err)
+{
+    *frame = NULL;
+    if (!tmi_duckdb_load(err)) return TAMIS_SYSTEM;
+    frame_state *state = tmi_alloc(1, sizeof *state);
+    if (!state) return tmi_fail_memory(err);
+    tmi_frame *made = &state->frame;
+    tamis_status status;
+    *made = (tmi_frame){.state = state, .read = read_frame, .free = free_frame};
+    TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){.files = &path, .file_count = 1}, err));
+    state->source.in_order = true;
+    TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
+    TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));
+    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, progress, progress_context, err));
+    *frame = made;
+done:
+    if (status != TAMIS_OK) free_frame(made);
     return status;
 }

@@ -240,6 +240,10 @@ struct tmi_engine {
     void (*free)(tmi_engine *engine);
 };
 
+/* The name of the engine that fits a source. Of those that read CSV files that is duckdb, and memory where DuckDB is not
+ * there. */
+const char *tmi_engine_fitting(const tmi_source *source);
+
 /* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that
  * name, or if it does not read such sources. */
 tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
@@ -248,6 +252,7 @@ tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_so
 /* DuckDB inside this process; the library is loaded here, not before. SYSTEM with what to do if it is not there.
  * threads 0: as many as the machine has. The source is copied. */
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+bool tmi_duckdb_is_there(void); /* looked for once, and loaded */
 
 /* The engine that needs no database: CSV files. */
 tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);

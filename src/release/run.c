@@ -268,17 +268,29 @@ done:
     return status;
 }
 
+static tmi_source source_of(const tamis_plan *plan)
+{
+    return (tmi_source){.files = (const char *const *)plan->source.files,
+                        .file_count = plan->source.file_count,
+                        .table = plan->source.table,
+                        .connections = (const char *const *)plan->source.connections,
+                        .connection_count = plan->source.connection_count,
+                        .sharded_by_unit = plan->source.sharded_by_unit};
+}
+
+const char *tamis_run_engine(const tamis_plan *plan)
+{
+    if (!plan) return NULL;
+    const tmi_source source = source_of(plan);
+    return tmi_engine_fitting(&source);
+}
+
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,
                             tamis_error *err)
 {
     const unsigned threads = options ? options->threads : 0;
     if (options && options->rows) return tmi_engine_of_source(engine, options->rows, threads, err);
-    const tmi_source source = {.files = (const char *const *)plan->source.files,
-                               .file_count = plan->source.file_count,
-                               .table = plan->source.table,
-                               .connections = (const char *const *)plan->source.connections,
-                               .connection_count = plan->source.connection_count,
-                               .sharded_by_unit = plan->source.sharded_by_unit};
+    const tmi_source source = source_of(plan);
     return tmi_engine_open(engine, options ? options->engine : NULL, &source, threads, err);
 }
 
