@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "engine/duckdb_sql.h"
 #include "engine/folder.h"
 
 static const tmi_column a = {.name = "a", .grid = {0, 100, 1, 0, 100}}, unit = {.name = "u", .kind = TMI_LABEL};

@@ -1,4 +1,4 @@
-/* A private folder for the files of a test, and DuckDB itself to write Parquet with. */
+/* A private folder for the files of a test. */
 #ifndef TESTS_ENGINE_FOLDER_H
 #define TESTS_ENGINE_FOLDER_H
 
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/duckdb_api.h"
 #include "engine/engine.h"
 #include "engine/request.h"
 
@@ -57,22 +56,6 @@ static inline const char *write_bytes(const char *name, const char *bytes, size_
 static inline const char *write_text(const char *name, const char *text)
 {
     return write_bytes(name, text, strlen(text));
-}
-
-/* Runs SQL in a DuckDB of its own, without any of our restrictions. */
-static inline void run_sql(const char *sql)
-{
-    const tmi_duckdb_api *api = tmi_duckdb_load(NULL);
-    duckdb_database database;
-    duckdb_connection connection;
-    duckdb_result result;
-    assert_non_null(api);
-    assert_int_equal(api->open_ext(NULL, &database, NULL, NULL), DuckDBSuccess);
-    assert_int_equal(api->connect(database, &connection), DuckDBSuccess);
-    if (api->query(connection, sql, &result) == DuckDBError) fail_msg("%s", api->result_error(&result));
-    api->destroy_result(&result);
-    api->disconnect(&connection);
-    api->close(&database);
 }
 
 /* The number of rows, if the columns are there. */

@@ -2,6 +2,7 @@
  * ours asks for. Finite test first (NULL and NaN would be clamped), clamp, divide, floor of + 0.5, cast, clamp again. */
 #include "test.h"
 
+#include "engine/duckdb_sql.h"
 #include "engine/folder.h"
 
 static const char *const g_values[] = {"E", "M", "H"};

@@ -3,6 +3,7 @@
 #define TESTS_ENGINE_ROADS_H
 
 #include "engine/arrow_rows.h"
+#include "engine/duckdb_sql.h"
 #include "engine/folder.h"
 #include "engine/server_rows.h"
 #include "engine/statistics_files.h"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "engine/duckdb_sql.h"
 #include "engine/folder.h"
 
 static const char *const b_values[] = {"x", "y"};

@@ -4,6 +4,7 @@
 #include <tamis/frame.h>
 
 #include "base/memory_that_fails.h"
+#include "engine/duckdb_sql.h"
 #include "engine/folder.h"
 
 static void reads_parquet_in_its_order(void **state)
