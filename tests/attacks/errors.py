@@ -122,7 +122,8 @@ PROTECTED_COUNTS = {
     "design variables": (CLUSTERS % 6).replace("unit: person,", "unit: person, protect: frame, given: population, "
                                                "design_variables: protected,"),
 }
-NOISY = {"estimate", "se", "sampling_se", "noise_sd", "cv", "lower", "upper", "interval", "reason", "notes", "outside_range", "time", "hash",
+# df is null where the noise leaves no interval: it is compared by itself.
+NOISY = {"estimate", "se", "df", "sampling_se", "noise_sd", "cv", "lower", "upper", "interval", "reason", "notes", "outside_range", "time", "hash",
          "measurements.json"}
 
 
@@ -136,7 +137,7 @@ def without_noise(value):
 def where_counts_are_protected_they_are_never_checked_shown_or_used():
     """Files of 29, 30 and 31 rows, in 5, 6 and 7 clusters: the same exit code and words, the same degrees of freedom, the same certificate."""
     for what, plan in PROTECTED_COUNTS.items():
-        seen = set()
+        seen, degrees = set(), {}
         for count in (29, 30, 31):
             rows = ["x,g,p,c", *(f"{i % 90},{'ab'[i % 2]},0.1,c{i % (count - 24)}" for i in range(count))]
             with tempfile.TemporaryDirectory() as folder:
@@ -147,6 +148,10 @@ def where_counts_are_protected_they_are_never_checked_shown_or_used():
                     continue
                 told = [json.loads(pathlib.Path(folder, "out", name).read_text()) for name in ("release.json", "certificate.json")]
                 seen.add((done.returncode, done.stderr, json.dumps(without_noise(told))))
+                for i, result in enumerate(told[0]["results"]):
+                    if result["df"] is not None:
+                        degrees.setdefault(i, set()).add(result["df"])
+        assert all(len(found) == 1 for found in degrees.values()), (what, degrees)
         assert len(seen) == 1 and next(iter(seen))[0] == OK, (what, len(seen), [s[:2] for s in seen])
 
 
