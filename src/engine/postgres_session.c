@@ -204,6 +204,7 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
         tmi_text_put(&sql, ", to_regclass(");
         tmi_sql_text(&sql, both.failed ? "" : both.bytes);
         tmi_text_put(&sql, ")");
+        sql.failed = sql.failed || both.failed; /* since PostgreSQL 16 an empty name is no error but no table */
         tmi_text_clear(&both);
     }
     tmi_text_put(&sql, ")::oid");

@@ -95,11 +95,20 @@ static struct fy_token *token_of(struct fy_event *event)
     }
 }
 
+/* An empty value: libfyaml before 0.8 gives it no token, later ones a plain scalar without text, wherever they stopped
+ * reading. */
+static bool is_empty(struct fy_token *token)
+{
+    size_t length = 0;
+    return !token || (fy_token_get_type(token) == FYTT_SCALAR && fy_token_scalar_style(token) == FYSS_PLAIN &&
+                      (!fy_token_get_text(token, &length) || length == 0));
+}
+
 /* The place of an event. The mark of a quoted text, an anchor or an alias is behind its quote, & or *, so one is taken
- * off; an empty value has no mark of its own and takes the place of its key. */
+ * off; an empty value has no place of its own and takes that of its key. */
 static void place(const tree *t, struct fy_token *token, int *line, int *column)
 {
-    const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
+    const struct fy_mark *mark = is_empty(token) ? NULL : fy_token_start_mark(token);
     if (mark) {
         enum fy_token_type type = fy_token_get_type(token);
         enum fy_scalar_style style = type == FYTT_SCALAR ? fy_token_scalar_style(token) : FYSS_PLAIN;
