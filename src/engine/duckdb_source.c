@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/letters.h"
 #include "base/memory.h"
-#include "base/words.h"
 #include "engine/cells.h"
 #include "engine/csv.h"
 #include "engine/duckdb_functions.h"
@@ -15,11 +13,9 @@
 
 /* ---- files ---- */
 
-static bool kind_of(tmi_duckdb_kind *kind, const char *name)
+static tmi_duckdb_kind kind_of(const char *name)
 {
-    const bool is_csv = tmi_ends_in(name, ".csv"), is_parquet = tmi_ends_in(name, ".parquet");
-    *kind = is_csv ? TMI_CSV_FILE : is_parquet ? TMI_PARQUET_FILE : TMI_DUCKDB_FILE;
-    return is_csv || is_parquet || tmi_ends_in(name, ".duckdb") || tmi_ends_in(name, ".db");
+    return tmi_ends_in(name, ".csv") ? TMI_CSV_FILE : tmi_ends_in(name, ".parquet") ? TMI_PARQUET_FILE : TMI_DUCKDB_FILE;
 }
 
 tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source *given, tamis_error *err)
@@ -37,10 +33,8 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
     for (size_t f = 0; f < given->file_count; f++) {
         tmi_duckdb_file *file = &source->files[source->file_count];
         const char *name = given->files[f] ? given->files[f] : "";
-        if (!kind_of(&file->kind, name)) {
-            status = tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv, .parquet, .duckdb or .db", name);
-            goto done;
-        }
+        file->kind = kind_of(name);
+        TMI_TRY(tmi_file_may_be_table(name, err));
         TMI_TRY(tmi_file_init(&file->file, name, err));
         source->file_count++;
     }
@@ -323,25 +317,6 @@ static const char *name_at(const void *words, size_t k)
     return h->file->kind == TMI_CSV_FILE ? h->columns->csv.names[k] : h->api->column_name(&h->columns->result, k);
 }
 
-/* Tells what the column may be called in the file. The header is public; but the first line of a file without one is not, so
- * only what is nearly the plan's own word, and a word, is shown. */
-static tamis_status no_column(const tmi_column *column, const header *h, size_t count, tamis_error *err)
-{
-    int nearest = strlen(column->name) < 4 ? -1 : tmi_nearest_word(column->name, name_at, h, count);
-    const char *meant = nearest < 0 ? "" : name_at(h, (size_t)nearest);
-    bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
-    tmi_text shown;
-    tmi_text_init(&shown);
-    tmi_text_put(&shown, is_word ? "; did you mean " : "");
-    if (is_word) tmi_text_shown(&shown, meant);
-    tmi_text_put(&shown, is_word ? "?" : "");
-    tamis_status status = shown.failed ? tmi_fail_memory(err)
-                                       : tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s", h->file->file.given, column->name,
-                                                       shown.bytes);
-    tmi_text_clear(&shown);
-    return status;
-}
-
 /* Writes the expression of one column of the file, or says why there is none. */
 static tamis_status write_column(tmi_text *sql, const tmi_column *column, const tmi_duckdb_file *file,
                                  file_columns *columns, const tmi_duckdb_session *session, tamis_error *err)
@@ -353,7 +328,7 @@ static tamis_status write_column(tmi_text *sql, const tmi_column *column, const 
     const header h = {file, columns, api};
     size_t k = 0;
     while (k < count && strcmp(column->name, name_at(&h, k)) != 0) k++;
-    if (k == count) return no_column(column, &h, count, err);
+    if (k == count) return tmi_file_lacks_column(&file->file, column->name, name_at, &h, count, err);
     const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
     if (is_number && !is_numeric(type) && !is_text(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->file.given, column->name);

@@ -28,6 +28,11 @@ static size_t first_of(const tmi_column *const *columns, size_t c)
     return first;
 }
 
+static const char *name_at(const void *names, size_t k)
+{
+    return ((const tmi_csv_header *)names)->names[k];
+}
+
 /* Where the wanted columns stand in a file; wanted[c] for each column of the file. */
 static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tmi_file *file,
                                  const tmi_column *const *columns, size_t count, tamis_error *err)
@@ -44,7 +49,7 @@ static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tm
         size_t k = 0;
         while (k < header.count && strcmp(header.names[k], columns[c]->name) != 0) k++;
         if (k == header.count)
-            status = tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s", file->given, columns[c]->name);
+            status = tmi_file_lacks_column(file, columns[c]->name, name_at, &header, header.count, err);
         else if ((*wanted)[k] == SIZE_MAX)
             (*wanted)[k] = c; /* the first of those that ask for it */
     }

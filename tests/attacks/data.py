@@ -94,7 +94,7 @@ statistics:
 def a_plan_that_is_checked_is_released():
     """Three weights and two values: the longest product there is."""
     rows = ["s,c,M,m,x,y", *(f"{'aabbb'[i % 5]},{i % 5},8,4,{i % 9},{1 + i % 4}" for i in range(20))]
-    for engine in ("duckdb", "memory"):
+    for engine in ENGINES:
         with tempfile.TemporaryDirectory() as folder:
             write(folder, PRODUCTS, rows)
             release(folder, "--engine", engine)
@@ -206,7 +206,7 @@ def messages_never_quote_the_data():
         "a very long cell": ["x,g", *HONEST[1:40], SECRET * 300_000 + ",a"],
     }
     for what, rows in broken.items():
-        for engine in ("duckdb", "memory"):
+        for engine in ENGINES:
             with tempfile.TemporaryDirectory() as folder:
                 write(folder, NUMBERS, rows)
                 done = tamis("release", "plan.yaml", "--out", "out", "--engine", engine, cwd=folder)

@@ -174,7 +174,7 @@ def a_file_that_breaks_after_the_charge_is_exit_1_and_stays_charged():
     """The file is cut while the release is stopped at the charge: a lock on the ledger holds it there."""
     rows = [ROWS[0], *(ROWS[1 + i % 30] for i in range(20000))]
     plan = PLAN.replace("population: 300, sample: 30", "population: 30000, sample: 20000")
-    for engine in ("duckdb", "memory"):
+    for engine in ENGINES:
         with tempfile.TemporaryDirectory() as folder:
             write(folder, plan.replace("statistics:", "budget: {epsilon: 20}\nstatistics:"), rows)
             path = pathlib.Path(folder, "tamis.ledger")

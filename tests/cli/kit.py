@@ -4,6 +4,7 @@ A test file is run as `file.py TAMIS`: the program under test. Each function mar
 an AssertionError, and skips by raising Skip with the reason.
 """
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -45,12 +46,27 @@ def environment(**more):
     return kept
 
 
+HAS_DUCKDB = json.loads(subprocess.run([TAMIS, "--version", "--json"], capture_output=True, text=True).stdout)["DuckDB"] is not None
+REMARK = ("tamis: DuckDB is not installed: the engine memory reads the CSV files, with the same results (`make setup` fetches "
+          "DuckDB)\n")
+
+
+def without_remark(done):
+    """Most cases look at everything that is said, and a build without DuckDB says it of every file; house/install looks at it."""
+    if not HAS_DUCKDB and isinstance(done.stderr, str):
+        done.stderr = done.stderr.replace(REMARK, "")
+    return done
+
+
+ENGINES = ("duckdb", "memory") if HAS_DUCKDB else ("memory",)  # that read CSV files
+
+
 def tamis(*arguments, env={}, text=True, stdout=subprocess.PIPE, **options):
     """Runs the command; .returncode, .stdout and .stderr tell what happened."""
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([TAMIS, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=text,
-                          env=environment(**env), timeout=300, **options)
+    return without_remark(subprocess.run([TAMIS, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=text,
+                                         env=environment(**env), timeout=300, **options))
 
 
 def shell(line, **options):
@@ -58,7 +74,7 @@ def shell(line, **options):
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(TAMIS, os.path.join(folder, "tamis"))
         env = environment(PATH=folder + ":/usr/bin:/bin", TMPDIR=folder)
-        return subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, env=env, timeout=300, **options)
+        return without_remark(subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, env=env, timeout=300, **options))
 
 
 def on_terminal(arguments, columns=80, act=None, cwd=None, **env):

@@ -234,7 +234,8 @@ def data_that_contradict_the_plan_leave_nothing():
 @case
 def engines_are_chosen_by_name():
     with folder_with_plan() as folder:
-        assert tamis("release", "plan.yaml", "--engine", "duckdb", cwd=folder).returncode == OK
+        for engine in ENGINES:
+            assert tamis("release", "plan.yaml", "--engine", engine, "--out", engine, cwd=folder).returncode == OK
         is_usage_error(tamis("release", "plan.yaml", "--engine", "abacus", cwd=folder), "abacus", "duckdb")
 
 
@@ -402,7 +403,7 @@ def ctrl_c_is_obeyed_by_short_work_too():
         for _ in range(20):
             with folder_with_plan() as folder:
                 before = set(os.listdir(folder))
-                process = subprocess.Popen([TAMIS, "release", "plan.yaml"], cwd=folder, text=True,
+                process = subprocess.Popen([TAMIS, "release", "plan.yaml", "--quiet"], cwd=folder, text=True,
                                            env=environment(LSAN_OPTIONS=CANCELLED), stdin=subprocess.DEVNULL,
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 while process.poll() is None and set(os.listdir(folder)) == before:

@@ -9,7 +9,7 @@ import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
-from tap import case, done, skip  # noqa: E402
+from tap import case, done  # noqa: E402
 
 HAS_DUCKDB = bool((TOP / "build" / "setup" / "duckdb").read_text().strip())
 
@@ -116,11 +116,13 @@ def main(folder):
     command = moved / "bin" / "tamis"
     told = run([command, "--version"], env={}, cwd=folder)
     case("the installed command tells the version", told.returncode == 0 and version in told.stdout, told.stderr)
-    if HAS_DUCKDB:
+    remark = "tamis: DuckDB is not installed: the engine memory reads the CSV files, with the same results (`make setup` fetches DuckDB)\n"
+    for what, there in (("", HAS_DUCKDB), (", also without DuckDB", False)):
+        if not there:
+            (moved / "lib" / "tamis" / "libduckdb.so").unlink(missing_ok=True)
         shown = run([command, "demo"], env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, cwd=folder)
-        case("the installed demo runs, also after a move", shown.returncode == 0 and "epsilon" in shown.stdout, shown.stderr)
-    else:
-        skip("the installed demo runs, also after a move", "DuckDB is not there")
+        case(f"the installed demo runs after a move{what}",
+             shown.returncode == 0 and "epsilon" in shown.stdout and shown.stderr == ("" if there else remark), shown.stderr)
 
 
 with tempfile.TemporaryDirectory() as temporary:
