@@ -11,7 +11,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 from tap import case, done  # noqa: E402
 
-HAS_DUCKDB = bool((TOP / "build" / "setup" / "duckdb").read_text().strip())
+DUCKDB = (TOP / "build" / "setup" / "duckdb").read_text().strip()
+HAS_DUCKDB = bool(DUCKDB)
 
 CONSUMER = r"""
 #include <stdio.h>
@@ -35,6 +36,15 @@ def every_function(headers):
                       *(f"    reinterpret_cast<function>(&{name})," for name in functions),
                       "};",
                       "int main() { return functions[0] && std::puts(tamis_version()) >= 0 ? 0 : 1; }", ""]), functions
+
+
+def has_part(page, part):
+    """Whether a document is there and has the heading or the anchor that a link names."""
+    if not page.exists() or not part:
+        return page.exists()
+    text = page.read_text()
+    headings = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)$", text, re.M)}
+    return part in headings or f'id="{part}"' in text
 
 
 def run(command, **options):
@@ -80,7 +90,14 @@ def main(folder):
     expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "examples").rglob("*")
                  if p.is_file() and p.name != "meson.build"}
     expected |= {"share/doc/tamis/" + p.name for p in (TOP / "docs").iterdir()}
-    expected |= {"lib/tamis/libduckdb.so"} if HAS_DUCKDB else set()
+    expected |= {"share/doc/tamis/LICENSE"}
+    if HAS_DUCKDB:
+        expected |= {"lib/tamis/libduckdb.so"}
+        ours = DUCKDB == str(TOP / "build" / "duckdb")  # what setup fetched; a folder that was given may lack it, and that is said
+        if ours or (pathlib.Path(DUCKDB) / "LICENSE").exists():
+            expected |= {"share/doc/tamis/LICENSE.duckdb"}
+        else:
+            case("a missing licence is reported", "has no LICENSE" in installed.stderr, installed.stderr)
     for name in sorted(expected):
         case(f"installed: {name}", name in files)
     extra = {f for f in files - expected if not f.startswith("lib/libtamis.so.")}
@@ -89,6 +106,17 @@ def main(folder):
     manual = (prefix / "share/man/man1/tamis.1").read_text().replace("\\-", "-")
     named = re.findall(r"^\.I (/.*)$", manual.split(".SH FILES")[1], re.M)
     case("what the manual names is there", len(named) >= 3 and all(pathlib.Path(f).exists() for f in named), " ".join(named))
+
+    documents = sorted((prefix / "share").rglob("*.md"))
+    broken = [f"{page.name}: {target}" for page in documents
+              for target, part in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", page.read_text())
+              if not has_part(page.parent / target if target else page, part)]
+    case("every link in the installed documents leads somewhere", len(documents) > 10 and not broken, "\n".join(broken))
+    lost = [f"{page.name}: {name}" for page in documents for name in re.findall(r"<(tamis/\w+\.h)>", page.read_text())
+            if not (prefix / "include" / name).exists()]
+    case("headers that they name are installed", not lost, "\n".join(lost))
+    sources = [page.name for page in documents if re.search(r"\bsrc/\w", page.read_text()) and "source tree" not in page.read_text()]
+    case("none sends its reader to the sources without saying so", not sources, " ".join(sources))
 
     inside = [f for f in sorted(files) if f != "lib/tamis/libduckdb.so" and str(TOP).encode() in (prefix / f).read_bytes()]
     case("no installed file names the folder it was built in", not inside, " ".join(inside))
@@ -110,6 +138,18 @@ def main(folder):
     case("every exported function is declared with TAMIS_API", set(functions) == exported, " ".join(set(functions) ^ exported))
     (folder / "consumer").write_text(every)
     consumer("every public function from C++", folder, prefix, words(prefix, "--libs"), version, (plus, "-std=c++11", "-xc++"))
+
+    examples = prefix / "share" / "tamis" / "examples"
+    for source, compiler, arguments, words_of in (
+            ("release.c", ("cc", "-std=c17"), (examples / "api" / "plan.yaml", folder / "c.ledger", folder / "published"), "mean,api00"),
+            ("arrays.cpp", (plus, "-std=c++11"), (folder / "cpp.ledger",), "total of turnover")):
+        program = folder / source.replace(".", "-")
+        built = run([*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", examples / "library" / source, *words(prefix, "--cflags", "--libs"),
+                     "-o", program])
+        case(f"the example is built: {source}", built.returncode == 0, built.stderr)
+        ran = run([program, *arguments], env={"LD_LIBRARY_PATH": str(prefix / "lib")}) if built.returncode == 0 else None
+        case(f"and publishes: {source}", ran and ran.returncode == 0 and words_of in ran.stdout, ran and ran.stdout + ran.stderr)
+    case("the example in C wrote its folder", (folder / "published" / "release.json").exists())
 
     # Nothing of the caller's environment, another folder, the whole of it moved elsewhere.
     moved = prefix.rename(folder / "moved")
