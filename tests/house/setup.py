@@ -103,6 +103,30 @@ def may_not_install(name, place):
     expect("apt_get" not in place.calls(), "apt-get was called")
 
 
+def names_all_at_once(name, place):
+    """One line, whatever was asked for first: what the demo, the tests and the fetching of DuckDB need."""
+    bare = place.top / "bare"  # a path on which nothing of ours is
+    bare.mkdir()
+    for tool in ("sh", "env", "dirname", "cat", "mkdir", "flock", "grep", "awk"):
+        (bare / tool).symlink_to(shutil.which(tool))
+    ran = place.setup("demo", PATH=f"{place.top}/bin:{bare}")
+    commands = [line for line in ran.stderr.splitlines() if "apt-get install" in line]
+    expect(ran.returncode != 0 and len(commands) == 1, ran.stderr)
+    wanted = {"meson", "libjansson-dev", "libflint-dev", "libcmocka-dev", "clang", "g++", "npm"}
+    given = commands[0].split("--no-install-recommends ")[1].split()
+    expect(wanted <= set(given) and len(given) == len(set(given)), commands[0])
+
+
+def asks_apt_for(arb, fuzzer):
+    """Packages that some systems do not have are left out there."""
+    def check(name, place):
+        place.setup("test")
+        asked = [line for line in place.calls().splitlines() if line.startswith("apt_get install")]
+        expect(len(asked) == 1 and ("libflint-arb-dev" in asked[0]) == arb and ("libclang-rt-dev" in asked[0]) == fuzzer, asked)
+        expect("libflint-dev" in asked[0] and "libcmocka-dev" in asked[0], asked)
+    return check
+
+
 def installs_as(words):
     def check(name, place):
         place.setup("demo")
@@ -125,6 +149,12 @@ tried("npm out of reach leaves the engine out", NO_APT, left_out("npm could not 
 tried("a wrong checksum leaves the engine out", {**NO_APT, "npm": "echo bad >bad.tgz"}, left_out("wrong checksum"))
 tried("only make setup asks again", NO_APT, tries_again)
 tried("without root and sudo the one command is printed", {**NOTHING_INSTALLED, "id": "echo 1000", "sudo": "exit 1"}, may_not_install)
+tried("without root everything is named in one line",
+      {**NOTHING_INSTALLED, "id": "echo 1000", "sudo": "exit 1", "cc": "exit 1"}, names_all_at_once)
+for known, arb, fuzzer in (("libflint-arb-dev", True, False), ("libclang-rt-dev", False, True)):
+    tried(f"{known} is asked for where it exists",
+          {**NOTHING_INSTALLED, "cc": "exit 1", "clang": "exit 1", "id": "echo 0", "apt_cache": f'[ "$2" != {known} ] || echo Version: 1'},
+          asks_apt_for(arb, fuzzer))
 tried("root installs what is missing", {**NOTHING_INSTALLED, "id": "echo 0"}, installs_as("apt_get"))
 SUDO = '[ "$1" != -n ] || shift\n"$@"'
 tried("a user with sudo installs what is missing", {**NOTHING_INSTALLED, "id": "echo 1000", "sudo": SUDO}, installs_as("sudo env"))
