@@ -9,9 +9,17 @@ bool tmi_array_has_texts(const tmi_array *array)
            array->kind == TMI_ARRAY_LARGE_UTF8;
 }
 
-bool tmi_array_is_label(const tmi_array *array)
+tmi_form tmi_array_form(const tmi_array *array)
 {
-    return tmi_array_has_texts(array) || array->kind <= TMI_ARRAY_U64;
+    if (tmi_array_has_texts(array)) return TMI_FORM_TEXT;
+    switch (array->kind) {
+    case TMI_ARRAY_NULL: return TMI_FORM_ANY;
+    case TMI_ARRAY_BOOL: return TMI_FORM_BOOLEAN;
+    case TMI_ARRAY_F64: return TMI_FORM_DOUBLE;
+    case TMI_ARRAY_F32: return TMI_FORM_FLOAT;
+    case TMI_ARRAY_OTHER: return TMI_FORM_NONE;
+    default: return TMI_FORM_EXACT;
+    }
 }
 
 bool tmi_array_is_number(const tmi_array *array)
@@ -71,7 +79,7 @@ static tmi_cell text_between(const tmi_array *array, int64_t at)
     return end > start ? (tmi_cell){array->bytes + start, (size_t)(end - start)} : (tmi_cell){0};
 }
 
-tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_INTEGER_TEXT])
+tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_NUMBER_TEXT])
 {
     const int64_t at = array->offset + i;
     if (!is_valid(array, at)) return (tmi_cell){0};
@@ -85,13 +93,18 @@ tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_INTEGER
         return text ? (tmi_cell){text, strlen(text)} : (tmi_cell){0};
     }
     if (array->kind == TMI_ARRAY_UTF8 || array->kind == TMI_ARRAY_LARGE_UTF8) return text_between(array, at);
+    if (array->kind == TMI_ARRAY_F64 || array->kind == TMI_ARRAY_F32) {
+        const double x = array->kind == TMI_ARRAY_F64 ? ((const double *)array->values)[at]
+                                                      : (double)((const float *)array->values)[at];
+        return (tmi_cell){room, tmi_double_text(room, x)};
+    }
     int length = 0;
-    if (array->kind == TMI_ARRAY_BOOL) { /* as DuckDB writes them */
-        WITH_INTEGER(array, at, length = snprintf(room, TMI_INTEGER_TEXT, v ? "true" : "false"))
+    if (array->kind == TMI_ARRAY_BOOL) {
+        WITH_INTEGER(array, at, length = snprintf(room, TMI_NUMBER_TEXT, v ? "true" : "false"))
     } else if (array->kind == TMI_ARRAY_U64) {
-        length = snprintf(room, TMI_INTEGER_TEXT, "%llu", (unsigned long long)((const uint64_t *)array->values)[at]);
+        length = snprintf(room, TMI_NUMBER_TEXT, "%llu", (unsigned long long)((const uint64_t *)array->values)[at]);
     } else {
-        WITH_INTEGER(array, at, length = snprintf(room, TMI_INTEGER_TEXT, "%lld", (long long)v))
+        WITH_INTEGER(array, at, length = snprintf(room, TMI_NUMBER_TEXT, "%lld", (long long)v))
     }
     return (tmi_cell){room, (size_t)length};
 }

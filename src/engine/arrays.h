@@ -4,7 +4,7 @@
 
 #include <tamis/engine.h>
 
-#include "engine/text.h"
+#include "engine/canonical.h"
 
 typedef enum tmi_array_kind {
     TMI_ARRAY_NULL, TMI_ARRAY_BOOL, TMI_ARRAY_I8, TMI_ARRAY_U8, TMI_ARRAY_I16, TMI_ARRAY_U16, TMI_ARRAY_I32, TMI_ARRAY_U32,
@@ -23,17 +23,16 @@ typedef struct tmi_array {
     const struct tmi_array *dictionary; /* of TMI_ARRAY_UTF8 or LARGE_UTF8: then the values are places in it */
 } tmi_array;
 
-/* Whether its elements are texts, and whether they can be read as texts and as numbers. */
+/* Whether its elements are texts, the form in which they are compared, and whether they can be read as numbers. */
 bool tmi_array_has_texts(const tmi_array *array);
-bool tmi_array_is_label(const tmi_array *array);
+tmi_form tmi_array_form(const tmi_array *array);
 bool tmi_array_is_number(const tmi_array *array);
 
 /* n numbers from element `first` on, NaN where missing; texts are not read as numbers here. A `code` of missing values that
  * no float is, is met by the float that stands for it. */
 void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t n, const double *codes, size_t code_count);
 
-/* The text of an element; integers are written into `room`. */
-#define TMI_INTEGER_TEXT 24
-tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_INTEGER_TEXT]);
+/* The canonical text of an element; numbers are written into `room`. */
+tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_NUMBER_TEXT]);
 
 #endif

@@ -9,8 +9,8 @@
 #ifndef TMI_CELLS_H
 #define TMI_CELLS_H
 
+#include "engine/canonical.h"
 #include "engine/engine.h"
-#include "engine/text.h"
 
 /* No grid point: |k| < 2^52. A missing code is value_count. */
 #define TMI_NO_POINT INT64_MIN
@@ -28,9 +28,16 @@ typedef struct tmi_codes tmi_codes;
 tamis_status tmi_codes_new(tmi_codes **codes, const tmi_column *column, tamis_error *err);
 void tmi_codes_free(tmi_codes *codes);
 
-/* The code of a text (NULL: an empty cell), value_count if it has none. A text that is listed twice has the code of its
- * first place; one that is listed as missing is missing. */
-int32_t tmi_code(const tmi_codes *codes, const char *text, size_t length);
+/* The code of a canonical text (NULL: an empty cell) from a column of this form, value_count if it has none; blanks around it
+ * do not count. A text that is listed twice has the code of its first place; one that is listed as missing is missing. */
+int32_t tmi_code(const tmi_codes *codes, tmi_form form, const char *text, size_t length);
+
+/* Whether a canonical text is among the values or the missing texts. */
+bool tmi_is_listed(const tmi_codes *codes, tmi_form form, const char *text, size_t length);
+
+/* INVALID, as a further line of the message, if two entries of the list are one number in a column of this form: which of them is
+ * meant nobody could say. */
+tamis_status tmi_codes_check(const tmi_codes *codes, tmi_form form, tamis_error *err);
 
 /* The codes of a TMI_SCATTER column from n labels and, unless it has none, their strata. */
 void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels, size_t n, const tmi_column *column);

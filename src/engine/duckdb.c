@@ -33,8 +33,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
     tmi_text sql; /* not run: that it can be written is the answer */
     tmi_text_init(&sql);
-    status = tmi_duckdb_write_source(&sql, &state->source, 0, SIZE_MAX, &session, functions.layout.columns,
-                                     functions.layout.column_count, err);
+    status = tmi_duckdb_write_source(&sql, &state->source, 0, SIZE_MAX, &session, &functions, err);
     tmi_text_clear(&sql);
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, progress, context, err));
@@ -167,7 +166,7 @@ static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_sta
     tmi_text_init(&source);
     tmi_text_init(&sql);
     TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session,
-                                                 functions->layout.columns, functions->layout.column_count, err), err));
+                                                 functions, err), err));
     write_query(&sql, &functions->layout, &source);
     TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, (void *)(uintptr_t)watch, err));
     TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));

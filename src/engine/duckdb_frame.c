@@ -2,7 +2,6 @@
 #include "engine/frame.h"
 
 #include "base/memory.h"
-#include "engine/duckdb_functions.h"
 #include "engine/duckdb_source.h"
 
 typedef struct frame_state {
@@ -16,6 +15,7 @@ static void free_frame(tmi_frame *frame)
     frame_state *state = frame->state;
     for (size_t c = 0; c < frame->column_count; c++) tmi_free(frame->names[c]);
     tmi_free(frame->names);
+    tmi_free(frame->forms);
     tmi_duckdb_close(&state->session);
     tmi_duckdb_source_clear(&state->source);
     tmi_free(state);
@@ -76,28 +76,20 @@ done:
     return status;
 }
 
-static tamis_status read_frame(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                               const tmi_watch *watch, tamis_error *err)
+static tamis_status read_frame(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
+                               void *context, const tmi_watch *watch, tamis_error *err)
 {
     frame_state *state = frame->state;
     cell_room room = {.cells = tmi_alloc(count, sizeof *room.cells), .count = count};
-    tmi_column *wanted = tmi_alloc(count, sizeof *wanted);
-    const tmi_column **list = tmi_alloc(count, sizeof *list);
     tamis_status status = TAMIS_OK;
     tmi_text sql;
     tmi_text_init(&sql);
-    if (!room.cells || !wanted || !list) TMI_TRY(tmi_fail_memory(err));
-    for (size_t c = 0; c < count; c++) {
-        wanted[c] = (tmi_column){.name = frame->names[columns[c]], .kind = TMI_CATEGORY};
-        list[c] = &wanted[c];
-    }
-    TMI_TRY(tmi_duckdb_write_source(&sql, &state->source, 0, 1, &state->session, list, count, err));
+    if (!room.cells) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_duckdb_write_texts(&sql, &state->source, 0, &state->session, columns, labels, count, err));
     TMI_TRY(take_all(&room, state, &sql, take, context, watch, err));
 done:
     for (size_t c = 0; room.cells && c < count; c++) tmi_free(room.cells[c]);
     tmi_free(room.cells);
-    tmi_free(wanted);
-    tmi_free(list);
     tmi_text_clear(&sql);
     return status;
 }
@@ -115,7 +107,7 @@ tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progres
     TMI_TRY(tmi_duckdb_source_init(&state->source, &(tmi_source){.files = &path, .file_count = 1}, err));
     state->source.in_order = true;
     TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
-    TMI_TRY(tmi_duckdb_source_names(&made->names, &made->column_count, &state->source, 0, &state->session, err));
+    TMI_TRY(tmi_duckdb_source_names(&made->names, &made->forms, &made->column_count, &state->source, 0, &state->session, err));
     TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, progress, progress_context, err));
     *frame = made;
 done:

@@ -20,10 +20,9 @@ typedef struct memory {
 
 _Static_assert(sizeof(duckdb_string_t) == 2 * sizeof(uint64_t), "a string is two words");
 
-void tmi_duckdb_codes(int32_t *code, const duckdb_string_t *texts, const uint64_t *validity, size_t n,
-                      const tmi_codes *codes)
+static void look_up(int32_t *code, const duckdb_string_t *texts, const uint64_t *validity, size_t n, const tmi_duckdb_lookup *l)
 {
-    const int32_t empty = tmi_code(codes, NULL, 0);
+    const int32_t empty = tmi_code(l->codes, l->form, NULL, 0);
     memory remembered[REMEMBERED] = {0};
     for (size_t i = 0; i < n; i++) {
         if (tmi_duckdb_is_null(validity, i)) {
@@ -35,7 +34,7 @@ void tmi_duckdb_codes(int32_t *code, const duckdb_string_t *texts, const uint64_
         memory *place = &remembered[((word[0] ^ word[1]) * UINT64_C(0x9e3779b97f4a7c15)) >> 58];
         if (!place->filled || place->word[0] != word[0] || place->word[1] != word[1]) {
             const tmi_cell cell = tmi_duckdb_cell(&texts[i]);
-            *place = (memory){{word[0], word[1]}, tmi_code(codes, cell.bytes, cell.length), true};
+            *place = (memory){{word[0], word[1]}, tmi_code(l->codes, l->form, cell.bytes, cell.length), true};
         }
         code[i] = place->code;
     }
@@ -44,10 +43,9 @@ void tmi_duckdb_codes(int32_t *code, const duckdb_string_t *texts, const uint64_
 static void codes_of_texts(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
-    const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
     duckdb_vector texts = api->data_chunk_get_vector(input, 0);
-    tmi_duckdb_codes(api->vector_get_data(output), api->vector_get_data(texts), api->vector_get_validity(texts),
-                     api->data_chunk_get_size(input), column->codes);
+    look_up(api->vector_get_data(output), api->vector_get_data(texts), api->vector_get_validity(texts),
+            api->data_chunk_get_size(input), api->scalar_function_get_extra_info(info));
 }
 
 static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
@@ -204,9 +202,17 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
 
 /* ---- making them known ---- */
 
+const char *tmi_duckdb_lookup_name(tmi_form form)
+{
+    return form == TMI_FORM_EXACT    ? "tamis_exact"
+           : form == TMI_FORM_DOUBLE ? "tamis_double"
+           : form == TMI_FORM_FLOAT  ? "tamis_float"
+                                     : "tamis_code";
+}
+
 static const char *function_of(const tmi_column *column)
 {
-    return column->kind == TMI_NUMBER ? "tamis_point" : column->kind == TMI_CATEGORY ? "tamis_code" : "tamis_group";
+    return column->kind == TMI_NUMBER ? "tamis_point" : "tamis_group";
 }
 
 /* The column whose code, or label, is the second argument; NULL: there is only one. */
@@ -218,6 +224,10 @@ static const tmi_column *second_of(const tmi_column *column)
 void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c], *second = second_of(column);
+    if (column->kind == TMI_CATEGORY) {
+        tmi_text_format(sql, "c%zu", c);
+        return;
+    }
     tmi_text_format(sql, "%s_%zu(c%zu", function_of(column), c,
                     column->kind >= TMI_GROUPS ? tmi_layout_index(layout, column->of) : c);
     if (second && second->kind == TMI_LABEL) {
@@ -233,7 +243,6 @@ static bool register_column(const tmi_duckdb_column *column, size_t number, duck
 {
     const tmi_duckdb_api *api = tmi_duckdb();
     const bool is_number = column->column->kind == TMI_NUMBER;
-    if (!tmi_is_given(column->column)) return true;
     char name[64];
     snprintf(name, sizeof name, "%s_%zu", function_of(column->column), number);
     duckdb_scalar_function function = api->create_scalar_function();
@@ -247,14 +256,34 @@ static bool register_column(const tmi_duckdb_column *column, size_t number, duck
     api->scalar_function_set_return_type(function, is_number ? point : code);
     api->scalar_function_set_special_handling(function); /* NULL reaches us */
     api->scalar_function_set_extra_info(function, (void *)(uintptr_t)column, NULL);
-    api->scalar_function_set_function(function, is_number          ? points_of_numbers
-                                                : is_scatter       ? scattered_labels
-                                                : column->clusters ? codes_of_labels
-                                                                   : codes_of_texts);
+    api->scalar_function_set_function(function, is_number    ? points_of_numbers
+                                                : is_scatter ? scattered_labels
+                                                             : codes_of_labels);
     bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&from);
     api->destroy_logical_type(&code);
     api->destroy_logical_type(&point);
+    api->destroy_scalar_function(&function);
+    return done;
+}
+
+static bool register_lookup(const tmi_duckdb_lookup *lookup, size_t number, duckdb_connection connection)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    char name[64];
+    snprintf(name, sizeof name, "%s_%zu", tmi_duckdb_lookup_name(lookup->form), number);
+    duckdb_scalar_function function = api->create_scalar_function();
+    duckdb_logical_type text = api->create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
+    api->scalar_function_set_name(function, name);
+    api->scalar_function_add_parameter(function, text);
+    api->scalar_function_set_return_type(function, code);
+    api->scalar_function_set_special_handling(function); /* NULL reaches us */
+    api->scalar_function_set_extra_info(function, (void *)(uintptr_t)lookup, NULL);
+    api->scalar_function_set_function(function, codes_of_texts);
+    const bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
+    api->destroy_logical_type(&text);
+    api->destroy_logical_type(&code);
     api->destroy_scalar_function(&function);
     return done;
 }
@@ -291,16 +320,20 @@ tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_
 {
     functions->rows = &session->rows;
     bool done = !functions->layout.request || register_cells(functions, session->connection);
-    for (size_t c = 0; done && c < functions->layout.column_count; c++)
-        done = register_column(&functions->columns[c], c, session->connection);
+    for (size_t c = 0; done && c < functions->layout.column_count; c++) {
+        const tmi_duckdb_column *column = &functions->columns[c];
+        if (tmi_is_given(column->column) && column->column->kind != TMI_CATEGORY)
+            done = register_column(column, c, session->connection);
+        for (size_t i = 0; done && column->codes && i < TMI_DUCKDB_LOOKUPS; i++)
+            done = register_lookup(&column->lookups[i], c, session->connection);
+    }
     return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not take the functions of tamis");
 }
 
 /* What the columns of the layout need. */
-static tamis_status make_columns(tmi_duckdb_functions *functions, tamis_error *err)
+static tamis_status make_lookups(tmi_duckdb_functions *functions, tamis_error *err)
 {
     const size_t count = functions->layout.column_count;
-    if (count > MAX_COLUMNS) return tmi_fail(err, TAMIS_INVALID, "the request has more than %d columns", MAX_COLUMNS);
     functions->columns = tmi_alloc(count, sizeof *functions->columns);
     if (!functions->columns) return tmi_fail_memory(err);
     for (size_t c = 0; c < count; c++) {
@@ -309,11 +342,20 @@ static tamis_status make_columns(tmi_duckdb_functions *functions, tamis_error *e
         if (column->column->kind == TMI_CATEGORY) {
             tamis_status status = tmi_codes_new(&column->codes, column->column, err);
             if (status != TAMIS_OK) return status;
+            for (size_t i = 0; i < TMI_DUCKDB_LOOKUPS; i++)
+                column->lookups[i] = (tmi_duckdb_lookup){column->codes, (tmi_form)(TMI_FORM_TEXT + i)};
         } else if (column->column->kind == TMI_GROUPS && !(column->clusters = tmi_clusters_new(column->column))) {
             return tmi_fail_memory(err);
         }
     }
     return TAMIS_OK;
+}
+
+static tamis_status make_columns(tmi_duckdb_functions *functions, tamis_error *err)
+{
+    const size_t count = functions->layout.column_count;
+    if (count > MAX_COLUMNS) return tmi_fail(err, TAMIS_INVALID, "the request has more than %d columns", MAX_COLUMNS);
+    return make_lookups(functions, err);
 }
 
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err)
@@ -334,6 +376,18 @@ tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions
     *functions = (tmi_duckdb_functions){0};
     TMI_TRY(tmi_layout_of_inventory(&functions->layout, inventory, err));
     TMI_TRY(make_columns(functions, err));
+done:
+    if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
+    return status;
+}
+
+tamis_status tmi_duckdb_functions_init_rows(tmi_duckdb_functions *functions, const tmi_column *const *columns, size_t count,
+                                            tamis_error *err)
+{
+    tamis_status status;
+    *functions = (tmi_duckdb_functions){0};
+    TMI_TRY(tmi_layout_of_rows(&functions->layout, columns, count, err));
+    TMI_TRY(make_lookups(functions, err));
 done:
     if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
     return status;

@@ -85,7 +85,7 @@ tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckd
     tmi_text_init(&sql);
     for (size_t i = 0; i < 3; i++) place[i] = asked[i] ? tmi_layout_index(layout, asked[i]) : NO_COLUMN;
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
-    TMI_TRY(tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, layout->columns, layout->column_count, err));
+    TMI_TRY(tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, functions, err));
     if (inventory->unit)
         TMI_TRY(count_by(&inventory->units, 1, layout, NO_COLUMN, place[1], &sql, session, &watch, err));
     if (inventory->rows_in)
@@ -141,7 +141,7 @@ tamis_status tmi_duckdb_see_clusters(tmi_duckdb_functions *functions, const tmi_
         if (layout->columns[c]->kind != TMI_GROUPS) continue;
         tmi_text sql;
         tmi_text_init(&sql);
-        status = tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, layout->columns, layout->column_count, err);
+        status = tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, functions, err);
         if (status == TAMIS_OK)
             status = see_labels(functions->columns[c].clusters, layout, layout->columns[c], &sql, session, &watch, err);
         tmi_text_clear(&sql);

@@ -2,14 +2,13 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "engine/duckdb_functions.h"
 #include "engine/duckdb_source.h"
 #include "engine/labels.h"
 
 typedef struct row_columns {
     const tmi_column *const *columns;
     size_t count;
-    tmi_codes **codes;   /* of the categories */
+    tmi_duckdb_functions functions;
     tmi_labels **labels; /* of the labels */
     void **room;         /* of each column, for one chunk */
     size_t rows_room;
@@ -18,11 +17,10 @@ typedef struct row_columns {
 static void clear_rows(row_columns *rows)
 {
     for (size_t c = 0; c < rows->count; c++) {
-        if (rows->codes) tmi_codes_free(rows->codes[c]);
         if (rows->labels) tmi_labels_free(rows->labels[c]);
         if (rows->room) tmi_free(rows->room[c]);
     }
-    tmi_free(rows->codes);
+    tmi_duckdb_functions_clear(&rows->functions);
     tmi_free(rows->labels);
     tmi_free(rows->room);
 }
@@ -30,16 +28,13 @@ static void clear_rows(row_columns *rows)
 static tamis_status make_rows(row_columns *rows, const tmi_column *const *columns, size_t count, tamis_error *err)
 {
     *rows = (row_columns){.columns = columns, .count = count};
-    rows->codes = tmi_alloc(count, sizeof *rows->codes);
+    tamis_status status = tmi_duckdb_functions_init_rows(&rows->functions, columns, count, err);
+    if (status != TAMIS_OK) return status;
     rows->labels = tmi_alloc(count, sizeof *rows->labels);
     rows->room = tmi_alloc(count, sizeof *rows->room);
-    if (!rows->codes || !rows->labels || !rows->room) return tmi_fail_memory(err);
-    for (size_t c = 0; c < count; c++) {
-        tamis_status status = TAMIS_OK;
-        if (columns[c]->kind == TMI_CATEGORY) status = tmi_codes_new(&rows->codes[c], columns[c], err);
-        if (columns[c]->kind == TMI_LABEL && !(rows->labels[c] = tmi_labels_new())) status = tmi_fail_memory(err);
-        if (status != TAMIS_OK) return status;
-    }
+    if (!rows->labels || !rows->room) return tmi_fail_memory(err);
+    for (size_t c = 0; c < count; c++)
+        if (columns[c]->kind == TMI_LABEL && !(rows->labels[c] = tmi_labels_new())) return tmi_fail_memory(err);
     return TAMIS_OK;
 }
 
@@ -49,12 +44,9 @@ static void take_numbers(double *to, const double *from, const uint64_t *validit
         to[i] = tmi_duckdb_is_null(validity, i) || tmi_is_missing(from[i], column) ? NAN : from[i];
 }
 
-static void take_texts(int32_t *to, const duckdb_string_t *from, const uint64_t *validity, size_t n,
-                       const tmi_codes *codes, int32_t missing)
+static void take_codes(int32_t *to, const int32_t *from, size_t n, int32_t missing)
 {
-    tmi_duckdb_codes(to, from, validity, n, codes);
-    for (size_t i = 0; i < n; i++)
-        if (to[i] == missing) to[i] = -1;
+    for (size_t i = 0; i < n; i++) to[i] = from[i] == missing ? -1 : from[i];
 }
 
 static tamis_status take_labels(int64_t *to, const duckdb_string_t *from, const uint64_t *validity, size_t n,
@@ -86,8 +78,7 @@ static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const
         else if (rows->columns[c]->kind == TMI_LABEL)
             TMI_TRY(take_labels(rows->room[c], api->vector_get_data(vector), validity, n, rows->labels[c], err));
         else
-            take_texts(rows->room[c], api->vector_get_data(vector), validity, n, rows->codes[c],
-                       (int32_t)rows->columns[c]->value_count);
+            take_codes(rows->room[c], api->vector_get_data(vector), n, (int32_t)rows->columns[c]->value_count);
     }
     if (n > rows->rows_room) rows->rows_room = n;
     const tmi_piece piece = {.rows = n, .columns = (const void *const *)rows->room};
@@ -106,7 +97,7 @@ static tamis_status take_files(row_columns *rows, const tmi_duckdb_source *sourc
     tamis_status status;
     tmi_text sql;
     tmi_text_init(&sql);
-    TMI_TRY(tmi_duckdb_write_source(&sql, source, first, TMI_DUCKDB_FILES, session, rows->columns, rows->count, err));
+    TMI_TRY(tmi_duckdb_write_source(&sql, source, first, TMI_DUCKDB_FILES, session, &rows->functions, err));
     TMI_TRY(tmi_duckdb_stream(&result, session, &sql, err));
     while ((chunk = api->fetch_chunk(result))) {
         TMI_TRY(take_chunk(rows, chunk, api, take, context, err));
@@ -121,21 +112,30 @@ done:
     return status;
 }
 
+/* That the columns of all files can be compared; below, a query sees some of them. */
+static tamis_status check_files(const row_columns *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session, tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    const tamis_status status = tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, &rows->functions, err);
+    tmi_text_clear(&sql);
+    return status;
+}
+
 tamis_status tmi_duckdb_read_rows(tmi_duckdb_source *source, unsigned threads, const tmi_column *const *columns,
                                   size_t column_count, tmi_take_rows *take, void *context, tamis_error *err)
 {
     tmi_duckdb_session session = {0};
     row_columns rows = {0};
-    tmi_layout layout;
     tamis_status status;
-    TMI_TRY(tmi_layout_of_rows(&layout, columns, column_count, err));
     TMI_TRY(make_rows(&rows, columns, column_count, err));
     TMI_TRY(tmi_duckdb_source_open(&session, source, threads, err));
+    TMI_TRY(tmi_duckdb_functions_register(&rows.functions, &session, err));
+    if (source->file_count > TMI_DUCKDB_FILES) TMI_TRY(check_files(&rows, source, &session, err));
     for (size_t f = 0; f < source->file_count; f += TMI_DUCKDB_FILES)
         TMI_TRY(take_files(&rows, source, f, &session, take, context, err));
 done:
     tmi_duckdb_close(&session);
     clear_rows(&rows);
-    tmi_layout_clear(&layout);
     return status;
 }

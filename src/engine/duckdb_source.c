@@ -2,13 +2,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "engine/cells.h"
 #include "engine/csv.h"
-#include "engine/duckdb_functions.h"
+#include "engine/duckdb_types.h"
 #include "engine/sql.h"
 
 /* ---- files ---- */
@@ -49,6 +50,7 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source)
         tmi_file_clear(&source->files[f].file);
         tmi_free(source->files[f].pattern);
         tmi_free(source->files[f].table);
+        tmi_free(source->files[f].definition);
     }
     tmi_free(source->table);
     tmi_free(source->files);
@@ -89,7 +91,7 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
     tmi_text sql;
     tmi_text_init(&sql);
     tmi_text_format(&sql, "SELECT '\"' || replace(schema_name, '\"', '\"\"') || '\".\"' || replace(table_name, '\"', '\"\"') || "
-                          "'\"' FROM duckdb_tables() WHERE database_name = 'd%zu' AND NOT internal", f);
+                          "'\"', sql FROM duckdb_tables() WHERE database_name = 'd%zu' AND NOT internal", f);
     if (source->table) {
         tmi_text_put(&sql, " AND (schema_name || '.' || table_name = ");
         tmi_sql_text(&sql, source->table);
@@ -102,9 +104,12 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
     const size_t count = chunk ? api->data_chunk_get_size(chunk) : 0;
     if (count == 1) {
         const tmi_cell name = tmi_duckdb_cell(api->vector_get_data(api->data_chunk_get_vector(chunk, 0)));
+        const tmi_cell definition = tmi_duckdb_cell(api->vector_get_data(api->data_chunk_get_vector(chunk, 1)));
         tmi_free(file->table);
+        tmi_free(file->definition);
         file->table = tmi_copy_text(name.bytes, name.length);
-        if (!file->table) status = tmi_fail_memory(err);
+        file->definition = tmi_copy_text(definition.bytes, definition.length);
+        if (!file->table || !file->definition) status = tmi_fail_memory(err);
     } else if (source->table) {
         status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table %s" : "%s: there is more than one table %s",
                           file->file.given, source->table);
@@ -155,6 +160,7 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
     for (size_t f = 0; f < source->file_count; f++)
         if (source->files[f].kind == TMI_DUCKDB_FILE) TMI_TRY(attach(session, source, f, err));
     TMI_TRY(tmi_duckdb_lock(session, &options, err));
+    TMI_TRY(tmi_duckdb_types_register(session, err));
 done:
     tmi_free(paths);
     if (status != TAMIS_OK && session->api) tmi_duckdb_close(session);
@@ -233,7 +239,13 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     return tmi_fail(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", file->file.given, kind_names[file->kind]);
 }
 
-tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duckdb_source *source, size_t f,
+static tmi_form form_at(const file_columns *columns, const tmi_duckdb_file *file, size_t k)
+{
+    duckdb_result result = columns->result; /* the function takes no const */
+    return file->kind == TMI_CSV_FILE ? TMI_FORM_TEXT : tmi_duckdb_form(&result, k, file->definition);
+}
+
+tamis_status tmi_duckdb_source_names(char ***names, tmi_form **forms, size_t *count, const tmi_duckdb_source *source, size_t f,
                                      tmi_duckdb_session *session, tamis_error *err)
 {
     const tmi_duckdb_file *file = &source->files[f];
@@ -241,41 +253,22 @@ tamis_status tmi_duckdb_source_names(char ***names, size_t *count, const tmi_duc
     file_columns known;
     tamis_status status;
     *names = NULL;
+    *forms = NULL;
     *count = 0;
     TMI_TRY(read_columns(&known, source, f, session, err));
     const size_t n = file->kind == TMI_CSV_FILE ? known.csv.count : api->column_count(&known.result);
     *names = tmi_alloc(n, sizeof **names);
-    if (!*names) TMI_TRY(tmi_fail_memory(err));
+    *forms = tmi_alloc(n, sizeof **forms);
+    if (!*names || !*forms) TMI_TRY(tmi_fail_memory(err));
     for (*count = 0; *count < n; ++*count) {
         const char *name = file->kind == TMI_CSV_FILE ? known.csv.names[*count] : api->column_name(&known.result, *count);
+        (*forms)[*count] = form_at(&known, file, *count);
         (*names)[*count] = tmi_copy_text(name, strlen(name));
         if (!(*names)[*count]) TMI_TRY(tmi_fail_memory(err));
     }
 done:
     clear_columns(&known, session);
     return status;
-}
-
-static bool is_numeric(duckdb_type type)
-{
-    switch (type) {
-    case DUCKDB_TYPE_BOOLEAN: case DUCKDB_TYPE_TINYINT: case DUCKDB_TYPE_SMALLINT: case DUCKDB_TYPE_INTEGER:
-    case DUCKDB_TYPE_BIGINT: case DUCKDB_TYPE_HUGEINT: case DUCKDB_TYPE_UTINYINT: case DUCKDB_TYPE_USMALLINT:
-    case DUCKDB_TYPE_UINTEGER: case DUCKDB_TYPE_UBIGINT: case DUCKDB_TYPE_UHUGEINT: case DUCKDB_TYPE_FLOAT:
-    case DUCKDB_TYPE_DOUBLE: case DUCKDB_TYPE_DECIMAL: return true;
-    default: return false;
-    }
-}
-
-static bool is_text(duckdb_type type)
-{
-    return type == DUCKDB_TYPE_VARCHAR || type == DUCKDB_TYPE_ENUM;
-}
-
-static bool is_nested(duckdb_type type)
-{
-    return type == DUCKDB_TYPE_LIST || type == DUCKDB_TYPE_STRUCT || type == DUCKDB_TYPE_MAP ||
-           type == DUCKDB_TYPE_ARRAY || type == DUCKDB_TYPE_UNION || type == DUCKDB_TYPE_BLOB;
 }
 
 /* A FLOAT is a missing code if it is the code rounded to one: 99.9 as FLOAT is 99.90000152..., no code as DOUBLE. */
@@ -317,50 +310,78 @@ static const char *name_at(const void *words, size_t k)
     return h->file->kind == TMI_CSV_FILE ? h->columns->csv.names[k] : h->api->column_name(&h->columns->result, k);
 }
 
-/* Writes the expression of one column of the file, or says why there is none. */
-static tamis_status write_column(tmi_text *sql, const tmi_column *column, const tmi_duckdb_file *file,
-                                 file_columns *columns, const tmi_duckdb_session *session, tamis_error *err)
+/* The number of a column in the file; `count` if it is not there. */
+static size_t place_of(const char *name, const header *h, size_t count)
+{
+    size_t k = 0;
+    while (k < count && strcmp(name, name_at(h, k)) != 0) k++;
+    return k;
+}
+
+static void write_number(tmi_text *sql, const tmi_column *column, duckdb_type type, const char *name)
+{
+    const bool is_text = tmi_duckdb_is_text(type);
+    if (type == DUCKDB_TYPE_FLOAT) {
+        write_float(sql, column);
+        return;
+    }
+    tmi_text_put(sql, is_text ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
+    tmi_sql_name(sql, name);
+    tmi_text_put(sql, is_text ? " AS VARCHAR) AS DOUBLE)" : " AS DOUBLE)");
+}
+
+/* Writes the expression of column c in the file, or says why there is none. `seen` is the form of the column in earlier files. */
+static tamis_status write_column(tmi_text *sql, tmi_form *seen, const tmi_duckdb_functions *functions, size_t c,
+                                 const tmi_duckdb_file *file, file_columns *columns, const tmi_duckdb_session *session,
+                                 tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
-    const bool is_number = column->kind == TMI_NUMBER;
+    const tmi_column *column = functions->layout.columns[c];
     const bool is_csv = file->kind == TMI_CSV_FILE;
     const size_t count = is_csv ? columns->csv.count : api->column_count(&columns->result);
     const header h = {file, columns, api};
-    size_t k = 0;
-    while (k < count && strcmp(column->name, name_at(&h, k)) != 0) k++;
+    const size_t k = place_of(column->name, &h, count);
     if (k == count) return tmi_file_lacks_column(&file->file, column->name, name_at, &h, count, err);
     const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
-    if (is_number && !is_numeric(type) && !is_text(type))
+    char number[32];
+    snprintf(number, sizeof number, "k%zu", k);
+    const char *name = is_csv ? number : column->name;
+    if (column->kind == TMI_NUMBER && !tmi_duckdb_is_numeric(type) && !tmi_duckdb_is_text(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->file.given, column->name);
-    if (is_nested(type))
+    if (tmi_duckdb_is_nested(type))
         return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
                              column->name);
-    if (is_number && type == DUCKDB_TYPE_FLOAT) {
-        write_float(sql, column);
+    if (column->kind == TMI_NUMBER) {
+        write_number(sql, column, type, name);
         return TAMIS_OK;
     }
-    tmi_text_put(sql, is_number && is_text(type) ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
-    if (is_csv)
-        tmi_text_format(sql, "k%zu", k);
-    else
-        tmi_sql_name(sql, column->name);
-    tmi_text_put(sql, is_number && is_text(type) ? " AS VARCHAR) AS DOUBLE)"
-                      : is_number                ? " AS DOUBLE)"
-                                                 : " AS VARCHAR)");
-    return TAMIS_OK;
+    const tmi_form form = form_at(columns, file, k);
+    if (form == TMI_FORM_NONE)
+        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, file->file.given, column->name);
+    tamis_status status;
+    TMI_TRY(tmi_form_join(seen, form, file->file.given, column->name, err));
+    if (column->kind == TMI_CATEGORY) {
+        TMI_TRY(tmi_codes_check(functions->columns[c].codes, form, err));
+        tmi_text_format(sql, "%s_%zu(", tmi_duckdb_lookup_name(form), c);
+    }
+    tmi_duckdb_write_canonical(sql, type, name);
+    if (column->kind == TMI_CATEGORY) tmi_text_put(sql, ")");
+done:
+    return status;
 }
 
-static tamis_status write_file(tmi_text *sql, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
-                               const tmi_column *const *columns, size_t column_count, tamis_error *err)
+static tamis_status write_file(tmi_text *sql, tmi_form *seen, const tmi_duckdb_source *source, size_t f,
+                               tmi_duckdb_session *session, const tmi_duckdb_functions *functions, tamis_error *err)
 {
+    const tmi_layout *layout = &functions->layout;
     file_columns known;
     tamis_status status;
     tamis_error own = {0};
     TMI_TRY(read_columns(&known, source, f, session, &own));
     tmi_text_put(sql, "SELECT ");
-    for (size_t c = 0; c < column_count; c++) {
-        if (!tmi_is_read(columns[c])) continue;
-        tamis_status written = write_column(sql, columns[c], &source->files[f], &known, session, &own);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_read(layout->columns[c])) continue;
+        tamis_status written = write_column(sql, &seen[c], functions, c, &source->files[f], &known, session, &own);
         if (written != TAMIS_OK) status = written;
         tmi_text_format(sql, " AS c%zu, ", c);
     }
@@ -373,18 +394,48 @@ done:
 }
 
 tamis_status tmi_duckdb_write_source(tmi_text *sql, const tmi_duckdb_source *source, size_t first, size_t count,
-                                     tmi_duckdb_session *session, const tmi_column *const *columns,
-                                     size_t column_count, tamis_error *err)
+                                     tmi_duckdb_session *session, const tmi_duckdb_functions *functions, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    tmi_form *seen = tmi_alloc(functions->layout.column_count, sizeof *seen);
+    if (!seen) return tmi_fail_memory(err);
+    for (size_t c = 0; c < functions->layout.column_count; c++) seen[c] = TMI_FORM_ANY;
     tmi_error_reset(err);
-    for (size_t f = first; f < source->file_count && f - first < count; f++) {
+    for (size_t f = first; f < source->file_count && f - first < count && status != TAMIS_SYSTEM; f++) {
         tmi_text_put(sql, f > first ? " UNION ALL " : "");
-        tamis_status written = write_file(sql, source, f, session, columns, column_count, err);
-        if (written == TAMIS_SYSTEM) return written;
+        tamis_status written = write_file(sql, seen, source, f, session, functions, err);
         if (written != TAMIS_OK) status = written;
     }
+    tmi_free(seen);
     return status == TAMIS_OK && sql->failed ? tmi_fail_memory(err) : status;
+}
+
+tamis_status tmi_duckdb_write_texts(tmi_text *sql, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
+                                    const size_t *columns, const bool *labels, size_t count, tamis_error *err)
+{
+    const tmi_duckdb_file *file = &source->files[f];
+    file_columns known;
+    tamis_status status;
+    TMI_TRY(read_columns(&known, source, f, session, err));
+    const header h = {file, &known, session->api};
+    tmi_text_put(sql, "SELECT ");
+    for (size_t c = 0; c < count; c++) {
+        const bool is_csv = file->kind == TMI_CSV_FILE;
+        const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : session->api->column_type(&known.result, columns[c]);
+        char number[32];
+        snprintf(number, sizeof number, "k%zu", columns[c]);
+        if (tmi_duckdb_is_nested(type))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
+                             name_at(&h, columns[c])));
+        tmi_duckdb_write_canonical(sql, labels && labels[c] ? type : DUCKDB_TYPE_VARCHAR, is_csv ? number : name_at(&h, columns[c]));
+        tmi_text_format(sql, " AS c%zu, ", c);
+    }
+    tmi_text_put(sql, "1 AS one FROM ");
+    write_reader(sql, source, f, &known);
+    if (sql->failed) status = tmi_fail_memory(err);
+done:
+    clear_columns(&known, session);
+    return status;
 }
 
 /* ---- counting ---- */

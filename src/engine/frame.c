@@ -12,10 +12,13 @@ tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress 
                                                                : tmi_frame_duckdb(frame, path, progress, progress_context, err);
 }
 
-tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
+                            void *context, const tmi_watch *watch, tamis_error *err)
 {
-    return frame->read(frame, columns, count, take, context, watch, err);
+    for (size_t c = 0; labels && c < count; c++)
+        if (labels[c] && frame->forms[columns[c]] == TMI_FORM_NONE)
+            return tmi_fail(err, TAMIS_INVALID, "column %s " TMI_NO_FORM, frame->names[columns[c]]);
+    return frame->read(frame, columns, labels, count, take, context, watch, err);
 }
 
 void tmi_frame_free(tmi_frame *frame)
@@ -34,6 +37,7 @@ typedef struct csv_frame {
 static void free_csv(tmi_frame *frame)
 {
     csv_frame *f = frame->state;
+    tmi_free(frame->forms);
     tmi_csv_header_clear(&f->header);
     tmi_file_clear(&f->file);
     tmi_free(f);
@@ -57,9 +61,10 @@ static size_t places(size_t *wanted, size_t *place, const csv_frame *f, const si
     return used;
 }
 
-static tamis_status read_csv(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                             const tmi_watch *watch, tamis_error *err)
+static tamis_status read_csv(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
+                             void *context, const tmi_watch *watch, tamis_error *err)
 {
+    (void)labels; /* all are texts */
     csv_frame *f = frame->state;
     tmi_watch told = watch ? *watch : (tmi_watch){0};
     size_t *wanted = tmi_alloc(f->header.count, sizeof *wanted), *place = tmi_alloc(count, sizeof *place), n;
@@ -125,6 +130,8 @@ tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, tamis_progress *
     TMI_TRY(tmi_csv_header_read(&f->header, path, err));
     TMI_TRY(tmi_csv_check_encoding(path, progress, progress_context, err));
     TMI_TRY(count_rows(&f->frame.rows, f, progress, progress_context, err));
+    f->frame.forms = tmi_alloc(f->header.count, sizeof *f->frame.forms); /* zeros: TMI_FORM_TEXT */
+    if (!f->frame.forms) TMI_TRY(tmi_fail_memory(err));
     f->frame.names = f->header.names;
     f->frame.column_count = f->header.count;
     *frame = &f->frame;

@@ -1,11 +1,11 @@
-/* A sampling frame: one file whose rows are the units, read as texts, in the order of the file. For drawing alone: the
- * cells leave the engine as they stand.                                                                              */
+/* A sampling frame: one file whose rows are the units, read as texts, in the order of the file. For frames alone: the
+ * cells leave the engine as they stand, or in their canonical form.                                                  */
 #ifndef TMI_FRAME_H
 #define TMI_FRAME_H
 
 #include "base/watch.h"
+#include "engine/canonical.h"
 #include "engine/engine.h"
-#include "engine/text.h"
 
 typedef struct tmi_frame tmi_frame;
 
@@ -13,12 +13,13 @@ typedef struct tmi_frame tmi_frame;
 typedef tamis_status tmi_take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err);
 
 struct tmi_frame {
-    char **names; /* of the columns, in the file's order */
+    char **names;    /* of the columns, in the file's order */
+    tmi_form *forms; /* of the columns */
     size_t column_count;
     int64_t rows;
     void *state; /* of what reads it */
-    tamis_status (*read)(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                         const tmi_watch *watch, tamis_error *err);
+    tamis_status (*read)(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
+                         void *context, const tmi_watch *watch, tamis_error *err);
     void (*free)(tmi_frame *frame);
 };
 
@@ -28,10 +29,11 @@ struct tmi_frame {
 tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
                             tamis_error *err);
 
-/* The columns of these numbers. SYSTEM if the file has another number of rows than when it was opened. The watch is told
- * the rows on top of those that it has. */
-tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, size_t count, tmi_take_cells *take, void *context,
-                            const tmi_watch *watch, tamis_error *err);
+/* The columns of these numbers: those that are `labels` (NULL: none) as canonical texts, of texts with the blanks around them, others
+ * as they stand. INVALID: a label has no canonical form. SYSTEM if the file has another number of rows than when it was opened. The
+ * watch is told the rows on top of those that it has. */
+tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
+                            void *context, const tmi_watch *watch, tamis_error *err);
 
 void tmi_frame_free(tmi_frame *frame); /* NULL is fine */
 

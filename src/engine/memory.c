@@ -58,10 +58,12 @@ done:
     return status;
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
-                          void *context, tamis_error *err)
+/* All cells are texts. */
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                          tamis_progress *progress, void *context, tamis_error *err)
 {
     csv_scanner *s = scanner->state;
+    (void)codes;
     tamis_status status = tmi_files_find(s->files, s->file_count, err);
     for (size_t f = 0; f < s->file_count && status == TAMIS_OK; f++) {
         size_t *wanted, file_columns;
@@ -95,9 +97,10 @@ done:
     return status;
 }
 
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, size_t part, size_t parts,
-                         tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
+                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
+    (void)codes; /* the texts are handed out */
     csv_scanner *s = scanner->state;
     tamis_status status = TAMIS_OK;
     tmi_raw *raw = tmi_alloc(count, sizeof *raw);

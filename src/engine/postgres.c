@@ -1,5 +1,6 @@
 /* PostgreSQL: the servers add up, by one query a pass, and integers come back. Several connections are parts of one table;
  * their integers are added here.                                                                                     */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -33,11 +34,28 @@ static void clear_parts(parts *made)
     tmi_free(made->types);
 }
 
+/* That the labels and categories of part p can be compared with those of the parts before it. */
+static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, const tmi_layout *layout, tamis_error *err)
+{
+    char part[64];
+    bool joined = true;
+    snprintf(part, sizeof part, "PostgreSQL, connection %zu", p + 1);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (!tmi_is_read(column) || column->kind == TMI_NUMBER) continue;
+        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), part, column->name, err) == TAMIS_OK && joined;
+    }
+    return joined;
+}
+
 static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_layout *layout, tamis_progress *progress,
                                void *context, tamis_error *err)
 {
     tamis_status status;
+    tmi_form *seen = tmi_alloc(layout->column_count, sizeof *seen);
     *made = (parts){.count = session->count};
+    if (!seen) return tmi_fail_memory(err);
+    for (size_t c = 0; c < layout->column_count; c++) seen[c] = TMI_FORM_ANY;
     TMI_TRY(tmi_postgres_open(session, progress, context, err));
     made->sources = tmi_alloc(session->count, sizeof *made->sources);
     made->types = tmi_alloc(session->count * (layout->column_count + 1), sizeof *made->types);
@@ -48,9 +66,11 @@ static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_lay
         const tamis_status one = tmi_postgres_types(types, session, p, layout, err);
         if (one != TAMIS_OK) status = one;
         if (one == TAMIS_SYSTEM) goto done;
+        if (one == TAMIS_OK && !join_forms(seen, types, p, layout, err)) status = TAMIS_INVALID;
         made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types};
     }
 done:
+    tmi_free(seen);
     if (status == TAMIS_SYSTEM) tmi_postgres_close(session);
     return status;
 }

@@ -291,7 +291,8 @@ static void put_key(tmi_text *sql, const tmi_sql_pass *pass)
 }
 
 /* Groups by texts and codes, then by codes. */
-static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, const bool *late, size_t step, tamis_error *err)
+static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, const bool *late,
+                                    size_t step, tamis_error *err)
 {
     tmi_text_put(sql, ", texts AS (SELECT ");
     for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%c%zu, ", late[pass->keys[k]] ? 'c' : 'v', pass->keys[k]);
@@ -300,7 +301,7 @@ static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, con
     tmi_text_format(sql, " FROM s%zu GROUP BY", step);
     for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%s %zu", k > 0 ? "," : "", k + 1);
     tmi_text_put(sql, "), codes AS (SELECT texts.*");
-    tamis_status status = tmi_sql_late_codes(sql, pass->layout, late, err);
+    tamis_status status = tmi_sql_late_codes(sql, source, late, err);
     tmi_text_put(sql, " FROM texts)");
     put_key(sql, pass);
     tmi_text_put(sql, ", sum(n)");
@@ -319,7 +320,7 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
     for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
     TMI_TRY(tmi_sql_values(&step, sql, source, uses_twice(pass, late), late, err));
     if (some_late) {
-        TMI_TRY(put_late_groups(sql, pass, late, step, err));
+        TMI_TRY(put_late_groups(sql, pass, source, late, step, err));
     } else {
         put_key(sql, pass);
         tmi_text_put(sql, ", count(*)");

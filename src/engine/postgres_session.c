@@ -250,8 +250,7 @@ static bool is_known(tmi_sql_type *type, Oid oid)
     } known[] = {
         {16, TMI_SQL_BOOLEAN}, {20, TMI_SQL_INTEGER}, {21, TMI_SQL_INTEGER}, {23, TMI_SQL_INTEGER}, {700, TMI_SQL_FLOAT},
         {701, TMI_SQL_DOUBLE}, {1700, TMI_SQL_NUMERIC}, {18, TMI_SQL_TEXT}, {19, TMI_SQL_TEXT}, {25, TMI_SQL_TEXT},
-        {1042, TMI_SQL_TEXT}, {1043, TMI_SQL_TEXT}, {1082, TMI_SQL_OTHER}, {1083, TMI_SQL_OTHER}, {1114, TMI_SQL_OTHER},
-        {1184, TMI_SQL_OTHER}, {1186, TMI_SQL_OTHER}, {1266, TMI_SQL_OTHER}, {2950, TMI_SQL_OTHER},
+        {1042, TMI_SQL_OTHER_TEXT}, {1043, TMI_SQL_TEXT}, {1082, TMI_SQL_DATE}, {2950, TMI_SQL_UUID},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].oid == oid) {
@@ -261,15 +260,39 @@ static bool is_known(tmi_sql_type *type, Oid oid)
     return false;
 }
 
-/* Enumerations, and texts of other kinds. */
-static bool is_text(const tmi_postgres *session, size_t p, Oid oid)
+/* Whether a question about the catalogue has the answer `true`. */
+static bool is_so(const tmi_postgres *session, size_t p, const char *sql)
 {
-    char sql[96];
-    snprintf(sql, sizeof sql, "SELECT 1 FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
     PGresult *result = ask_text(session, p, sql);
-    const bool found = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
+    const bool so = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
     PQclear(result);
-    return found;
+    return so;
+}
+
+/* Enumerations are compared by their names; other texts, such as citext, in ways of their own. */
+static bool is_text(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "SELECT typtype = 'e' FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
+    *type = is_so(session, p, sql) ? TMI_SQL_TEXT : TMI_SQL_OTHER_TEXT;
+    snprintf(sql, sizeof sql, "SELECT true FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
+    return is_so(session, p, sql);
+}
+
+/* Whether texts of a column are equal only if their bytes are. A domain gives its collation to the column. */
+static bool is_deterministic(const tmi_postgres *session, size_t p, const tmi_column *column)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SELECT coalesce(c.collisdeterministic, true) FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = "
+                       "a.attcollation WHERE a.attrelid = ");
+    tmi_sql_text(&sql, session->parts[p].table);
+    tmi_text_put(&sql, "::regclass AND a.attname = ");
+    tmi_sql_text(&sql, column->name);
+    tmi_text_put(&sql, "::name");
+    const bool so = !sql.failed && is_so(session, p, sql.bytes);
+    tmi_text_clear(&sql);
+    return so;
 }
 
 /* A savepoint, because the question fails where a column is not there. */
@@ -299,14 +322,12 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
         goto done;
     }
     const Oid oid = PQftype(result, 0); /* of a domain the type below it */
-    bool good = is_known(type, oid);
-    if (!good && is_text(session, p, oid)) {
-        *type = TMI_SQL_TEXT;
-        good = true;
-    }
-    if (!good || (column->kind == TMI_NUMBER && *type == TMI_SQL_OTHER))
-        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s holds no %s", p + 1, column->name,
-                               column->kind == TMI_NUMBER ? "numbers" : "texts");
+    const bool good = is_known(type, oid) || is_text(type, session, p, oid), is_number = column->kind == TMI_NUMBER;
+    if (good && !is_number && *type == TMI_SQL_TEXT && !is_deterministic(session, p, column)) *type = TMI_SQL_OTHER_TEXT;
+    if (is_number && (!good || *type == TMI_SQL_DATE || *type == TMI_SQL_UUID))
+        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s holds no numbers", p + 1, column->name);
+    else if (!is_number && (!good || *type == TMI_SQL_OTHER_TEXT))
+        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s " TMI_NO_FORM, p + 1, column->name);
 done:
     PQclear(result);
     tmi_text_clear(&sql);

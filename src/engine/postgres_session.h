@@ -35,7 +35,7 @@ tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, 
 void tmi_postgres_close(tmi_postgres *session);
 
 /* The types of the columns of a layout that are read, in part p. INVALID names the columns that are not there, that may not
- * be read or that hold neither numbers nor texts. */
+ * be read, that hold no numbers where these are needed, or that have no canonical form where that is. */
 tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
                                 tamis_error *err);
 

@@ -38,7 +38,8 @@ static void end_step(tmi_text *sql, size_t step)
 
 static bool is_text_number(const tmi_sql_source *source, size_t c)
 {
-    return source->layout->columns[c]->kind == TMI_NUMBER && source->types[c] == TMI_SQL_TEXT;
+    return source->layout->columns[c]->kind == TMI_NUMBER &&
+           (source->types[c] == TMI_SQL_TEXT || source->types[c] == TMI_SQL_OTHER_TEXT);
 }
 
 static bool is_numeric_number(const tmi_sql_source *source, size_t c)
@@ -66,7 +67,8 @@ static void put_real(tmi_text *sql, const tmi_column *column)
 
 static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
 {
-    if (column->kind == TMI_NUMBER && type != TMI_SQL_TEXT) {
+    const bool is_text = type == TMI_SQL_TEXT || type == TMI_SQL_OTHER_TEXT;
+    if (column->kind == TMI_NUMBER && !is_text) {
         if (type == TMI_SQL_FLOAT)
             put_real(sql, column);
         else
@@ -77,10 +79,10 @@ static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type,
                         type == TMI_SQL_NUMERIC ? 'n' : 'f', c);
         return;
     }
-    const bool is_category = column->kind == TMI_CATEGORY;
-    if (!is_category) tmi_text_put(sql, "btrim(");
-    tmi_sql_name(sql, column->name);
-    tmi_text_format(sql, "::text%s COLLATE \"C\" AS %c%zu, ", is_category ? "" : ", " TMI_SQL_BLANKS ")", is_category ? 'c' : 't', c);
+    const bool is_category = column->kind == TMI_CATEGORY, trims = is_text && !is_category;
+    if (trims) tmi_text_put(sql, "btrim(");
+    tmi_sql_canonical(sql, column->name, type);
+    tmi_text_format(sql, "%s COLLATE \"C\" AS %c%zu, ", trims ? ", " TMI_SQL_BLANKS ")" : "", is_category ? 'c' : 't', c);
 }
 
 /* A text that is a number, as tmi_number_in has it: x3 is the number without its underscores and leading plus, NULL if this
@@ -140,12 +142,13 @@ size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source)
 /* ---- codes ---- */
 
 /* Of those that are `late`, or of those that are not (all, if it is NULL). */
-static tamis_status put_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, bool are_late, tamis_error *err)
+static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, bool are_late, tamis_error *err)
 {
+    const tmi_layout *layout = source->layout;
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; status == TAMIS_OK && c < layout->column_count; c++)
         if (layout->columns[c]->kind == TMI_CATEGORY && (late && late[c]) == are_late)
-            status = tmi_sql_code(sql, layout->columns[c], c, err);
+            status = tmi_sql_code(sql, layout->columns[c], tmi_sql_form(source->types[c]), c, err);
     return status;
 }
 
@@ -153,7 +156,7 @@ tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *so
 {
     *step = tmi_sql_cells(sql, source) + 1;
     begin_step(sql, *step);
-    tamis_status status = put_codes(sql, source->layout, NULL, false, err);
+    tamis_status status = put_codes(sql, source, NULL, false, err);
     end_step(sql, *step);
     return status;
 }
@@ -394,7 +397,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     bool by = false, groups = false;
     *step = tmi_sql_cells(sql, source) + 1;
     begin_step(sql, *step);
-    tamis_status status = put_codes(sql, layout, late, false, err);
+    tamis_status status = put_codes(sql, source, late, false, err);
     if (status != TAMIS_OK) return status;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
@@ -428,7 +431,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     return TAMIS_OK;
 }
 
-tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, tamis_error *err)
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err)
 {
-    return put_codes(sql, layout, late, true, err);
+    return put_codes(sql, source, late, true, err);
 }

@@ -1,7 +1,7 @@
 /* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
  *
  * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT s0.*, ... FROM s0), each adding columns by name: t3 is the
- * trimmed text of column 3 of the layout, c3 its text as it stands, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
+ * trimmed text of column 3 of the layout, c3 its text with the blanks around it, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
  * keeps a step from being merged into the next one, which would compute its columns once for every use. (OFFSET 0 would too,
  * but it becomes a bigint only after the planner has looked whether parallel workers may be used, and then they may not.)
  *
@@ -24,8 +24,12 @@ typedef enum tmi_sql_type {
     TMI_SQL_BOOLEAN,
     TMI_SQL_NUMERIC,
     TMI_SQL_TEXT,
-    TMI_SQL_OTHER /* a text, but no number: dates and the like */
+    TMI_SQL_DATE,
+    TMI_SQL_UUID,
+    TMI_SQL_OTHER_TEXT /* a text that may be a number, but has no canonical form: CHAR(n), citext, some collations */
 } tmi_sql_type;
+
+tmi_form tmi_sql_form(tmi_sql_type type);
 
 typedef struct tmi_sql_source {
     const char *table; /* quoted, with its schema */
@@ -33,7 +37,8 @@ typedef struct tmi_sql_source {
     const tmi_sql_type *types; /* of the columns of the layout that are read */
 } tmi_sql_source;
 
-/* The steps up to the texts (t of labels, c of categories) and numbers (f) of the columns that are read. Gives the number of the last step. */
+/* The steps up to the canonical texts (t of labels, c of categories, of which texts have the blanks around them) and numbers (f) of
+ * the columns that are read. Gives the number of the last step. */
 size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source);
 
 /* The same and one step more: the codes (v) of the categories. */
@@ -45,10 +50,14 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
                             tamis_error *err);
 
 /* The codes of those, each with a comma before it, from their texts. */
-tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_layout *layout, const bool *late, tamis_error *err);
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err);
 
-/* The code of text c of a category as v, with a comma before it. */
-tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, size_t c, tamis_error *err);
+/* The code of text c of a category as v, with a comma before it. INVALID: two listed values are one number in a column of this
+ * form. */
+tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, tmi_form form, size_t c, tamis_error *err);
+
+/* The canonical text of a column in SQL; of texts, with the blanks around them. */
+void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
 
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);

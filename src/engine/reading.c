@@ -1,5 +1,7 @@
 #include "engine/reading.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 void tmi_reading_clear(tmi_reading *r)
@@ -11,6 +13,7 @@ void tmi_reading_clear(tmi_reading *r)
     tmi_free(r->codes);
     tmi_free(r->clusters);
     tmi_free(r->list);
+    tmi_free(r->list_codes);
     tmi_free(r->place);
     tmi_layout_clear(&r->layout);
 }
@@ -20,16 +23,18 @@ tamis_status tmi_reading_make(tmi_reading *r, tamis_error *err)
 {
     const size_t count = r->layout.column_count;
     r->list = tmi_alloc(count, sizeof *r->list);
+    r->list_codes = tmi_alloc(count, sizeof *r->list_codes);
     r->place = tmi_alloc(count, sizeof *r->place);
     r->codes = tmi_alloc(count, sizeof *r->codes);
     r->clusters = tmi_alloc(count, sizeof *r->clusters);
-    if (!r->list || !r->place || !r->codes || !r->clusters) return tmi_fail_memory(err);
+    if (!r->list || !r->list_codes || !r->place || !r->codes || !r->clusters) return tmi_fail_memory(err);
     for (size_t c = 0; c < count; c++) {
         const tmi_column *column = r->layout.columns[c];
         tamis_status status = TAMIS_OK;
         r->place[c] = r->count;
-        if (tmi_is_read(column)) r->list[r->count++] = column;
         if (column->kind == TMI_CATEGORY) status = tmi_codes_new(&r->codes[c], column, err);
+        r->list_codes[r->count] = r->codes[c];
+        if (tmi_is_read(column)) r->list[r->count++] = column;
         if (column->kind == TMI_GROUPS && !(r->clusters[c] = tmi_clusters_new(column))) status = tmi_fail_memory(err);
         if (status != TAMIS_OK) return status;
     }
@@ -72,12 +77,17 @@ const double *tmi_raw_numbers(const tmi_raw_piece *p, const tmi_raw *raw, size_t
     return p->numbers;
 }
 
-void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_cell *texts, size_t n)
+void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_raw *raw, size_t n)
 {
+    const tmi_cell *texts = raw->texts;
+    if (raw->codes) {
+        memcpy(to, raw->codes, n * sizeof *to);
+        return;
+    }
     for (size_t i = 0; i < n; i++) /* neighbours often point to the same text */
         to[i] = i > 0 && texts[i].bytes == texts[i - 1].bytes && texts[i].length == texts[i - 1].length
                     ? to[i - 1]
-                    : tmi_code(codes, texts[i].bytes, texts[i].length);
+                    : tmi_code(codes, raw->form, texts[i].bytes, texts[i].length);
 }
 
 /* Points and codes of the columns that are given to cells. */
@@ -92,7 +102,7 @@ void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
         } else if (column->kind == TMI_NUMBER) {
             tmi_grid_points(p->room[c], tmi_raw_numbers(p, &raw[r->place[c]], n), n, column);
         } else if (column->kind == TMI_CATEGORY) {
-            tmi_raw_codes(p->room[c], r->codes[c], raw[r->place[c]].texts, n);
+            tmi_raw_codes(p->room[c], r->codes[c], &raw[r->place[c]], n);
         } else if (column->kind == TMI_GROUPS) {
             const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
             const int32_t *strata = column->stratum ? p->columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;

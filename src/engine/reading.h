@@ -10,6 +10,7 @@ typedef struct tmi_reading {
     tmi_layout layout;
     const tmi_column **list;
     size_t count;
+    tmi_codes **list_codes;  /* of each column of the list, if it is a category */
     size_t *place;           /* of each column of the layout in the list */
     tmi_codes **codes;       /* of each column of the layout, if it is a category */
     tmi_clusters **clusters; /* if it is TMI_GROUPS */
@@ -36,6 +37,6 @@ void tmi_raw_values(const tmi_raw_piece *piece, const tmi_raw *raw, size_t n);
 /* The numbers of a column, as they stand or read from their texts; good until the next call. */
 const double *tmi_raw_numbers(const tmi_raw_piece *piece, const tmi_raw *raw, size_t n);
 
-void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_cell *texts, size_t n);
+void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_raw *raw, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* Files of SPSS, Stata and SAS, read by ReadStat and handed out as a scanner does: the rest of the engine is scan.c.
  *
  * A file is read twice: first what its variables are and how their codes are labelled (in Stata's files labels come after
- * the rows), then the rows. A category may name a code or its label, so that a labelled code is handed out as its label
+ * the rows), then the rows. A category may name a code or its label, so that a labelled code is counted as its label
  * where that, and not the code, is among the values. What the file itself says is missing (system missing, Stata's .a to
  * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers, as the file holds them.                  */
 #include <math.h>
@@ -59,25 +59,21 @@ static double number_of(readstat_value_t value)
     }
 }
 
-#define NUMBER_TEXT 48
-
-/* The shortest decimal that reads back the same. */
-static size_t text_of(char text[NUMBER_TEXT], double x, bool is_float)
-{
-    if (x == 0) x = 0; /* no minus */
-    for (int digits = is_float ? 6 : 15; digits <= 17; digits++) {
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
-        if (is_float ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x) break;
-    }
-    char *comma = strchr(text, ','); /* of some countries */
-    if (comma) *comma = '.';
-    return strlen(text);
-}
-
 static bool is_string(readstat_type_t type)
 {
     return readstat_type_class(type) == READSTAT_TYPE_CLASS_STRING;
 }
+
+static tmi_form form_of(readstat_type_t type)
+{
+    return is_string(type)                  ? TMI_FORM_TEXT
+           : type == READSTAT_TYPE_DOUBLE ? TMI_FORM_DOUBLE
+           : type == READSTAT_TYPE_FLOAT  ? TMI_FORM_FLOAT
+                                          : TMI_FORM_EXACT;
+}
+
+/* Bytes of a number that is used as a label, as a rule. */
+#define SHORT_TEXT 24
 
 /* ---- labels ---- */
 
@@ -92,17 +88,19 @@ typedef struct label {
 /* A column that is asked for, in one file. */
 typedef struct wanted {
     const tmi_column *column;
+    const tmi_codes *codes; /* of a category */
     bool found;
     char *set; /* of labels; NULL: none */
-    size_t *labels; /* those that are handed out instead of their codes */
+    size_t *labels; /* those that are counted instead of their codes */
     size_t label_count;
     int next; /* the next column of the same variable; -1: none */
 
-    double *numbers;  /* of a piece */
+    double *numbers;   /* of a piece: one of these three */
+    int32_t *category;
     tmi_cell *cells;
-    char *bytes;      /* of the cells */
+    char *bytes;       /* of the cells */
     size_t used, room;
-    bool is_text, is_float;
+    tmi_form form;
 } wanted;
 
 typedef struct reading {
@@ -136,7 +134,9 @@ static void clear_reading(reading *r)
         wanted *w = &r->list[c];
         if (w->numbers) tmi_wipe(w->numbers, TMI_SCAN_ROWS * sizeof *w->numbers);
         if (w->bytes) tmi_wipe(w->bytes, w->room);
+        if (w->category) tmi_wipe(w->category, TMI_SCAN_ROWS * sizeof *w->category);
         tmi_free(w->numbers);
+        tmi_free(w->category);
         tmi_free(w->cells);
         tmi_free(w->bytes);
         tmi_free(w->set);
@@ -148,14 +148,14 @@ static void clear_reading(reading *r)
     tmi_free(r->raw);
 }
 
-static tamis_status make_reading(reading *r, const char *given, const tmi_column *const *columns, size_t count,
-                                 tamis_error *err)
+static tamis_status make_reading(reading *r, const char *given, const tmi_column *const *columns, tmi_codes *const *codes,
+                                 size_t count, tamis_error *err)
 {
     *r = (reading){.given = given, .count = count, .row_count = -1, .status = TAMIS_OK, .err = err};
     r->list = tmi_alloc(count, sizeof *r->list);
     r->raw = tmi_alloc(count, sizeof *r->raw);
     if (!r->list || !r->raw) return tmi_fail_memory(err);
-    for (size_t c = 0; c < count; c++) r->list[c].column = columns[c];
+    for (size_t c = 0; c < count; c++) r->list[c] = (wanted){.column = columns[c], .codes = codes[c]};
     return TAMIS_OK;
 }
 
@@ -185,23 +185,7 @@ static int take_label(const char *set, readstat_value_t value, const char *text,
     return l->set && l->text && l->code ? READSTAT_HANDLER_OK : out_of_memory(r);
 }
 
-static bool is_among(const char *const *list, size_t count, tmi_cell text)
-{
-    for (size_t i = 0; i < count; i++) {
-        const tmi_cell other = tmi_trimmed(list[i], strlen(list[i]));
-        if (other.length == text.length && memcmp(other.bytes, text.bytes, text.length) == 0) return true;
-    }
-    return false;
-}
-
-static bool is_listed(const tmi_column *column, const char *text, size_t length)
-{
-    const tmi_cell cell = tmi_trimmed(text, length);
-    return is_among(column->values, column->value_count, cell) ||
-           is_among(column->missing_texts, column->missing_text_count, cell);
-}
-
-/* The codes of a category that are handed out as their labels. */
+/* The codes of a category that are counted as their labels: those labels are listed, and the codes are not. */
 static tamis_status choose_labels(reading *r, tamis_error *err)
 {
     for (size_t c = 0; c < r->count; c++) {
@@ -211,11 +195,11 @@ static tamis_status choose_labels(reading *r, tamis_error *err)
         if (!w->labels) return tmi_fail_memory(err);
         for (size_t i = 0; i < r->label_count; i++) {
             const label *l = &r->labels[i];
-            char text[NUMBER_TEXT];
-            if (strcmp(l->set, w->set) != 0 || !is_listed(w->column, l->text, strlen(l->text))) continue;
+            char text[TMI_NUMBER_TEXT];
+            if (strcmp(l->set, w->set) != 0 || !tmi_is_listed(w->codes, TMI_FORM_TEXT, l->text, strlen(l->text))) continue;
             const char *code = l->is_string ? l->code : text;
-            if (!l->is_string) text_of(text, l->number, false);
-            if (!is_listed(w->column, code, strlen(code))) w->labels[w->label_count++] = i;
+            if (!l->is_string) tmi_double_text(text, l->number);
+            if (!tmi_is_listed(w->codes, w->form, code, strlen(code))) w->labels[w->label_count++] = i;
         }
     }
     return TAMIS_OK;
@@ -251,8 +235,7 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
         w->next = r->first[i];
         r->first[i] = (int)c;
         w->found = true;
-        w->is_text = is_string(readstat_variable_get_type(variable));
-        w->is_float = readstat_variable_get_type(variable) == READSTAT_TYPE_FLOAT;
+        w->form = form_of(readstat_variable_get_type(variable));
         if (!set || w->set) continue;
         w->set = tmi_copy_text(set, strlen(set));
         if (!w->set) return out_of_memory(r);
@@ -264,10 +247,13 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
 
 static bool make_room(wanted *w)
 {
-    const bool as_text = w->is_text || w->column->kind != TMI_NUMBER;
-    if (as_text) {
+    if (w->column->kind == TMI_CATEGORY) {
+        w->category = tmi_alloc(TMI_SCAN_ROWS, sizeof *w->category);
+        return w->category;
+    }
+    if (w->form == TMI_FORM_TEXT || w->column->kind == TMI_LABEL) {
         w->cells = tmi_alloc(TMI_SCAN_ROWS, sizeof *w->cells);
-        w->room = TMI_SCAN_ROWS * NUMBER_TEXT;
+        w->room = TMI_SCAN_ROWS * SHORT_TEXT;
         w->bytes = tmi_alloc(w->room, 1);
         return w->cells && w->bytes;
     }
@@ -301,7 +287,7 @@ static tamis_status hand_out(reading *r, tamis_error *err)
             if (w->cells[i].bytes) w->cells[i].bytes = at;
             at += w->cells[i].length;
         }
-        r->raw[c] = (tmi_raw){.numbers = w->numbers, .texts = w->cells};
+        r->raw[c] = (tmi_raw){.numbers = w->numbers, .texts = w->cells, .codes = w->category, .form = w->form};
     }
     r->base += (int64_t)n;
     r->rows = 0;
@@ -318,6 +304,7 @@ static int begin_row(reading *r)
     for (size_t c = 0; c < r->count; c++) {
         if (r->list[c].numbers) r->list[c].numbers[r->rows] = (double)NAN;
         if (r->list[c].cells) r->list[c].cells[r->rows] = (tmi_cell){0};
+        if (r->list[c].category) r->list[c].category[r->rows] = tmi_code(r->list[c].codes, TMI_FORM_TEXT, NULL, 0);
     }
     r->rows++;
     return READSTAT_HANDLER_OK;
@@ -331,20 +318,33 @@ static bool is_float_code(const tmi_column *column, double x)
     return false;
 }
 
-static int take_number(reading *r, wanted *w, double x)
+/* The code of a category: that of the code's own text, or of its label. */
+static int32_t code_of(const reading *r, const wanted *w, bool is_string_value, double number, tmi_cell text)
 {
-    char text[NUMBER_TEXT];
-    if (w->numbers) {
-        w->numbers[r->rows - 1] = w->is_float && is_float_code(w->column, x) ? (double)NAN : x;
-        return READSTAT_HANDLER_OK;
-    }
-    if (!isfinite(x)) return READSTAT_HANDLER_OK;
     for (size_t i = 0; i < w->label_count; i++) {
         const label *l = &r->labels[w->labels[i]];
-        if (!l->is_string && l->number == x) return add_text(r, w, l->text, strlen(l->text));
+        const tmi_cell code = tmi_trimmed(l->code, strlen(l->code));
+        if (l->is_string == is_string_value &&
+            (is_string_value ? code.length == text.length && memcmp(code.bytes, text.bytes, text.length) == 0 : l->number == number))
+            return tmi_code(w->codes, TMI_FORM_TEXT, l->text, strlen(l->text));
     }
-    const size_t length = text_of(text, x, w->is_float);
-    const int answer = add_text(r, w, text, length);
+    return tmi_code(w->codes, w->form, text.bytes, text.length);
+}
+
+static int take_number(reading *r, wanted *w, double x)
+{
+    char text[TMI_NUMBER_TEXT];
+    int answer = READSTAT_HANDLER_OK;
+    if (w->numbers) {
+        w->numbers[r->rows - 1] = w->form == TMI_FORM_FLOAT && is_float_code(w->column, x) ? (double)NAN : x;
+        return answer;
+    }
+    if (!isfinite(x)) return answer;
+    const tmi_cell cell = {text, tmi_double_text(text, x)};
+    if (w->category)
+        w->category[r->rows - 1] = code_of(r, w, false, x, cell);
+    else
+        answer = add_text(r, w, cell.bytes, cell.length);
     tmi_wipe(text, sizeof text);
     return answer;
 }
@@ -352,14 +352,9 @@ static int take_number(reading *r, wanted *w, double x)
 static int take_string(reading *r, wanted *w, const char *text)
 {
     const tmi_cell cell = tmi_trimmed(text, strlen(text));
-    for (size_t i = 0; i < w->label_count; i++) {
-        const label *l = &r->labels[w->labels[i]];
-        if (!l->is_string) continue;
-        const tmi_cell code = tmi_trimmed(l->code, strlen(l->code));
-        if (code.length == cell.length && memcmp(code.bytes, cell.bytes, cell.length) == 0)
-            return add_text(r, w, l->text, strlen(l->text));
-    }
-    return add_text(r, w, cell.bytes, cell.length);
+    if (!w->category) return add_text(r, w, cell.bytes, cell.length);
+    w->category[r->rows - 1] = code_of(r, w, true, 0, cell);
+    return READSTAT_HANDLER_OK;
 }
 
 static int take_value(int row, readstat_variable_t *variable, readstat_value_t value, void *context)
@@ -370,9 +365,10 @@ static int take_value(int row, readstat_variable_t *variable, readstat_value_t v
     if (v >= r->variable_count || readstat_value_is_missing(value, variable)) return READSTAT_HANDLER_OK;
     for (int c = r->first[v]; c >= 0; c = r->list[c].next) {
         wanted *w = &r->list[c];
-        const char *text = w->is_text ? readstat_string_value(value) : NULL;
-        if (w->is_text && !text) continue;
-        const int answer = w->is_text ? take_string(r, w, text) : take_number(r, w, number_of(value));
+        const bool is_text = w->form == TMI_FORM_TEXT;
+        const char *text = is_text ? readstat_string_value(value) : NULL;
+        if (is_text && !text) continue;
+        const int answer = is_text ? take_string(r, w, text) : take_number(r, w, number_of(value));
         if (answer != READSTAT_HANDLER_OK) return answer;
     }
     return READSTAT_HANDLER_OK;
@@ -431,13 +427,13 @@ done:
     return status;
 }
 
-static tamis_status scan_file(const file_scanner *s, size_t f, const tmi_column *const *columns, size_t count,
-                              tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan_file(const file_scanner *s, size_t f, const tmi_column *const *columns, tmi_codes *const *codes,
+                              size_t count, tmi_take_raw *take, void *context, tamis_error *err)
 {
     const tmi_file *file = &s->files[f];
     reading r;
     tamis_status status;
-    TMI_TRY(make_reading(&r, file->given, columns, count, err));
+    TMI_TRY(make_reading(&r, file->given, columns, codes, count, err));
     TMI_TRY(look_into(&r, file->given, err));
     for (size_t c = 0; c < count; c++)
         if (!make_room(&r.list[c])) TMI_TRY(tmi_fail_memory(err));
@@ -464,30 +460,50 @@ static void free_scanner(tmi_scanner *scanner)
     tmi_free(s);
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
-                          void *context, tamis_error *err)
+/* What file f holds in the columns, and that it fits the files before it. */
+static tamis_status check_file(tmi_form *seen, const tmi_file *file, const tmi_column *const *columns, tmi_codes *const *codes,
+                               size_t count, tamis_error *err)
 {
-    file_scanner *s = scanner->state;
-    (void)progress;
-    (void)context;
-    tamis_status status = tmi_files_find(s->files, s->file_count, err);
-    for (size_t f = 0; f < s->file_count && (status == TAMIS_OK || status == TAMIS_INVALID); f++) {
-        reading r;
-        tamis_status one = make_reading(&r, s->files[f].given, columns, count, err);
-        if (one == TAMIS_OK && s->files[f].path) one = look_into(&r, s->files[f].given, err);
-        if (one != TAMIS_OK) status = one;
-        clear_reading(&r);
+    reading r;
+    tamis_status status;
+    TMI_TRY(make_reading(&r, file->given, columns, codes, count, err));
+    if (!file->path) goto done; /* it is not there, and that was said */
+    TMI_TRY(look_into(&r, file->given, err));
+    for (size_t c = 0; c < count; c++) {
+        if (columns[c]->kind == TMI_NUMBER) continue;
+        if (tmi_form_join(&seen[c], r.list[c].form, file->given, columns[c]->name, err) != TAMIS_OK) status = TAMIS_INVALID;
+        if (codes[c] && tmi_codes_check(codes[c], r.list[c].form, err) != TAMIS_OK) status = TAMIS_INVALID;
     }
+done:
+    clear_reading(&r);
     return status;
 }
 
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, size_t part, size_t parts,
-                         tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                          tamis_progress *progress, void *context, tamis_error *err)
+{
+    file_scanner *s = scanner->state;
+    tmi_form *seen = tmi_alloc(count, sizeof *seen);
+    (void)progress;
+    (void)context;
+    if (!seen) return tmi_fail_memory(err);
+    for (size_t c = 0; c < count; c++) seen[c] = TMI_FORM_ANY;
+    tamis_status status = tmi_files_find(s->files, s->file_count, err);
+    for (size_t f = 0; f < s->file_count && (status == TAMIS_OK || status == TAMIS_INVALID); f++) {
+        const tamis_status one = check_file(seen, &s->files[f], columns, codes, count, err);
+        if (one != TAMIS_OK) status = one;
+    }
+    tmi_free(seen);
+    return status;
+}
+
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
+                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
     const file_scanner *s = scanner->state;
     tamis_status status = TAMIS_OK;
     for (size_t f = part; f < s->file_count && status == TAMIS_OK; f += parts)
-        status = scan_file(s, f, columns, count, take, context, err);
+        status = scan_file(s, f, columns, codes, count, take, context, err);
     return status;
 }
 

@@ -107,7 +107,7 @@ static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, w
     k.unit = tmi_layout_index(&r.layout, inventory->unit);
     k.cluster = tmi_layout_index(&r.layout, inventory->cluster);
     k.stratum = tmi_layout_index(&r.layout, inventory->stratum);
-    TMI_TRY(scanner->scan(scanner, r.list, r.count, 0, 1, count_piece, &k, err));
+    TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, count_piece, &k, err));
     inventory->units = tmi_labels_count(k.units);
     if (inventory->unit && inventory->units_in) tmi_labels_count_in(inventory->units_in, strata, k.units_in);
     if (inventory->cluster && inventory->clusters_in) tmi_labels_count_in(inventory->clusters_in, strata, k.clusters_in);
@@ -130,7 +130,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&r.layout, inventory, err));
     TMI_TRY(tmi_reading_make(&r, err));
-    TMI_TRY(scanner->check(scanner, r.list, r.count, go_on, &watch, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, go_on, &watch, err));
     TMI_TRY(count_rows(scanner, inventory, &watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
@@ -197,7 +197,7 @@ static int work(void *context)
     worker *w = context;
     tmi_scanner *scanner = w->state->scanner;
     const tmi_reading *r = w->reading;
-    w->status = scanner->scan(scanner, r->list, r->count, w->part, w->parts, add_piece, w, &w->error);
+    w->status = scanner->scan(scanner, r->list, r->list_codes, r->count, w->part, w->parts, add_piece, w, &w->error);
     if (w->status != TAMIS_OK) w->watch->stopped = true; /* the others need not go on */
     return 0;
 }
@@ -239,7 +239,7 @@ static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, doubl
     const tmi_reading *r = w->reading;
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; c < r->layout.column_count; c++)
-        if (r->codes[c]) tmi_raw_codes(w->piece.room[c], r->codes[c], raw[r->place[c]].texts, n);
+        if (r->codes[c]) tmi_raw_codes(w->piece.room[c], r->codes[c], &raw[r->place[c]], n);
     for (size_t c = 0; c < r->layout.column_count; c++) {
         const tmi_column *column = r->layout.columns[c];
         if (column->kind != TMI_GROUPS) continue;
@@ -260,7 +260,7 @@ static tamis_status see_clusters(worker *w, tamis_error *err)
     tamis_status status = TAMIS_OK;
     bool some = false;
     for (size_t c = 0; c < r->layout.column_count; c++) some = some || r->clusters[c];
-    if (some) TMI_TRY(w->state->scanner->scan(w->state->scanner, r->list, r->count, 0, 1, see_piece, w, err));
+    if (some) TMI_TRY(w->state->scanner->scan(w->state->scanner, r->list, r->list_codes, r->count, 0, 1, see_piece, w, err));
     for (size_t c = 0; c < r->layout.column_count; c++)
         if (r->clusters[c]) TMI_TRY(tmi_clusters_close(r->clusters[c], err));
 done:
@@ -322,7 +322,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &watch};
         TMI_TRY(make_worker(&workers[i], err));
     }
-    status = state->scanner->check(state->scanner, r.list, r.count, go_on, &watch, &own);
+    status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, go_on, &watch, &own);
     if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
     if (status == TAMIS_OK) {
         work_together(workers, count);
@@ -364,7 +364,7 @@ static tamis_status hand_out(void *context, const tmi_raw *raw, size_t n, double
                 ((double *)room)[i] = tmi_is_missing(numbers[i], column) ? (double)NAN : numbers[i];
         } else if (column->kind == TMI_CATEGORY) {
             int32_t *codes = room;
-            tmi_raw_codes(codes, r->codes[c], raw[r->place[c]].texts, n);
+            tmi_raw_codes(codes, r->codes[c], &raw[r->place[c]], n);
             for (size_t i = 0; i < n; i++) codes[i] = codes[i] == (int32_t)column->value_count ? -1 : codes[i];
         } else {
             for (size_t i = 0; i < n; i++)
@@ -390,8 +390,8 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < column_count; c++)
         if (columns[c]->kind == TMI_LABEL && !(k.labels[c] = tmi_labels_new())) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(scanner->check(scanner, r.list, r.count, NULL, NULL, err));
-    TMI_TRY(scanner->scan(scanner, r.list, r.count, 0, 1, hand_out, &k, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, NULL, NULL, err));
+    TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, hand_out, &k, err));
 done:
     for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);
     tmi_free(k.labels);

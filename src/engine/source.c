@@ -204,53 +204,93 @@ static size_t place_of(const tamis_source *source, const char *name)
     return c;
 }
 
-static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, tamis_progress *progress,
-                          void *context, tamis_error *err)
+/* What is wrong with a column of the source, one line for each trouble. */
+static tamis_status check_column(const tamis_source *source, const tmi_column *column, const tmi_codes *codes, tamis_error *err)
 {
-    const tamis_source *source = scanner->state;
+    const size_t c = place_of(source, column->name);
+    if (c == source->column_count) return tmi_fail_more(err, TAMIS_INVALID, "there is no column %s", column->name);
+    for (size_t b = 0; b < source->batch_count; b++) { /* all batches have the same type, but one may be of nulls alone */
+        const tmi_array *array = &source->arrays[b * source->column_count + c];
+        const tmi_form form = tmi_array_form(array);
+        if (column->kind == TMI_NUMBER && !tmi_array_is_number(array))
+            return tmi_fail_more(err, TAMIS_INVALID, "column %s holds no numbers", column->name);
+        if (column->kind != TMI_NUMBER && form == TMI_FORM_NONE)
+            return tmi_fail_more(err, TAMIS_INVALID, "column %s " TMI_NO_FORM, column->name);
+        if (codes && tmi_codes_check(codes, form, err) != TAMIS_OK) return TAMIS_INVALID;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                          tamis_progress *progress, void *context, tamis_error *err)
+{
     tamis_status status = TAMIS_OK;
     (void)progress;
     (void)context;
     tmi_error_reset(err);
-    for (size_t i = 0; i < count; i++) {
-        const size_t c = place_of(source, columns[i]->name);
-        if (c == source->column_count)
-            status = tmi_fail_more(err, TAMIS_INVALID, "there is no column %s", columns[i]->name);
-        for (size_t b = 0; c < source->column_count && b < source->batch_count; b++) {
-            const tmi_array *array = &source->arrays[b * source->column_count + c];
-            if (columns[i]->kind == TMI_NUMBER ? tmi_array_is_number(array) : tmi_array_is_label(array)) continue;
-            status = tmi_fail_more(err, TAMIS_INVALID, columns[i]->kind == TMI_NUMBER ? "column %s holds no numbers"
-                                                                                      : "column %s holds no texts or integers",
-                                   columns[i]->name);
-            break;
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if (check_column(scanner->state, columns[i], codes[i], err) != TAMIS_OK) status = TAMIS_INVALID;
     return status;
 }
 
-/* Room for the cells of a piece. */
+/* Room for the cells of a piece. Texts of numbers are written one behind the other; most are short. */
 typedef struct column_room {
     double numbers[TMI_SCAN_ROWS];
     tmi_cell texts[TMI_SCAN_ROWS];
-    char integers[TMI_SCAN_ROWS][TMI_INTEGER_TEXT];
+    char *bytes;
+    size_t room;
 } column_room;
 
-static tmi_raw take_column(column_room *room, const tmi_array *array, const tmi_column *column, int64_t first, size_t n)
+/* The canonical texts of numbers: only their lengths are known until the last one is written, since the bytes may move. */
+static bool take_number_texts(column_room *room, const tmi_array *array, int64_t first, size_t n)
 {
-    if (column->kind == TMI_NUMBER && array->kind == TMI_ARRAY_F64 && !array->valid)
-        return (tmi_raw){.numbers = (const double *)array->values + array->offset + first};
-    if (column->kind == TMI_NUMBER && !tmi_array_has_texts(array)) {
-        tmi_array_numbers(room->numbers, array, first, n, column->missing_codes, column->missing_code_count);
-        return (tmi_raw){.numbers = room->numbers};
+    char text[TMI_NUMBER_TEXT];
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tmi_cell cell = tmi_array_text(array, first + (int64_t)i, text);
+        if (cell.length > room->room - used) {
+            const size_t more = 2 * room->room + TMI_NUMBER_TEXT;
+            char *bytes = tmi_regrow(room->bytes, used, more, 1);
+            if (!bytes) return false;
+            room->bytes = bytes;
+            room->room = more;
+        }
+        if (cell.length > 0) memcpy(room->bytes + used, cell.bytes, cell.length);
+        used += cell.length;
+        room->texts[i] = (tmi_cell){NULL, cell.length};
     }
-    for (size_t i = 0; i < n; i++) room->texts[i] = tmi_array_text(array, first + (int64_t)i, room->integers[i]);
-    return (tmi_raw){.texts = room->texts};
+    used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (room->texts[i].length > 0) room->texts[i].bytes = room->bytes + used;
+        used += room->texts[i].length;
+    }
+    tmi_wipe(text, sizeof text);
+    return true;
+}
+
+static tamis_status take_column(tmi_raw *raw, column_room *room, const tmi_array *array, const tmi_column *column, int64_t first,
+                                size_t n, tamis_error *err)
+{
+    *raw = (tmi_raw){0};
+    if (column->kind == TMI_NUMBER && array->kind == TMI_ARRAY_F64 && !array->valid) {
+        raw->numbers = (const double *)array->values + array->offset + first;
+    } else if (column->kind == TMI_NUMBER && !tmi_array_has_texts(array)) {
+        tmi_array_numbers(room->numbers, array, first, n, column->missing_codes, column->missing_code_count);
+        raw->numbers = room->numbers;
+    } else {
+        raw->texts = room->texts;
+        raw->form = tmi_array_form(array);
+        if (!tmi_array_has_texts(array)) return take_number_texts(room, array, first, n) ? TAMIS_OK : tmi_fail_memory(err);
+        for (size_t i = 0; i < n; i++) room->texts[i] = tmi_array_text(array, first + (int64_t)i, NULL);
+    }
+    return TAMIS_OK;
 }
 
 /* Part p of n: the rows from p/n to (p + 1)/n of all, piece by piece, none over the end of a batch. */
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, size_t count, size_t part, size_t parts,
-                         tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
+                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
+    (void)codes; /* the texts are handed out */
     const tamis_source *source = scanner->state;
     const int64_t rows = source->starts[source->batch_count]; /* at most 2^40, and parts are few */
     const int64_t from = rows * (int64_t)part / (int64_t)parts, to = rows * (int64_t)(part + 1) / (int64_t)parts;
@@ -262,11 +302,16 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
         while (source->starts[b + 1] <= at) b++;
         const int64_t end = source->starts[b + 1] < to ? source->starts[b + 1] : to;
         const size_t n = end - at < TMI_SCAN_ROWS ? (size_t)(end - at) : TMI_SCAN_ROWS;
-        for (size_t i = 0; i < count; i++)
-            raw[i] = take_column(&rooms[i], &source->arrays[b * source->column_count + place_of(source, columns[i]->name)],
-                                 columns[i], at - source->starts[b], n);
+        for (size_t i = 0; i < count && status == TAMIS_OK; i++)
+            status = take_column(&raw[i], &rooms[i],
+                                 &source->arrays[b * source->column_count + place_of(source, columns[i]->name)], columns[i],
+                                 at - source->starts[b], n, err);
         at += (int64_t)n;
-        status = take(context, raw, n, (double)(at - from) / (double)(to - from), err);
+        if (status == TAMIS_OK) status = take(context, raw, n, (double)(at - from) / (double)(to - from), err);
+    }
+    for (size_t i = 0; rooms && i < count; i++) {
+        if (rooms[i].bytes) tmi_wipe(rooms[i].bytes, rooms[i].room);
+        tmi_free(rooms[i].bytes);
     }
     if (rooms) tmi_wipe(rooms, count * sizeof *rooms);
     tmi_free(rooms);

@@ -6,9 +6,6 @@
 
 #include "base/memory.h"
 
-/* A longer text is no number. */
-#define LONGEST 4096
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -51,15 +48,32 @@ static bool take_number(char *to, tmi_cell text)
     return at == end;
 }
 
+bool tmi_plain_number(char number[TMI_PLAIN_NUMBER], tmi_cell text)
+{
+    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
+    return text.length > 0 && text.length < TMI_PLAIN_NUMBER && take_number(number, text);
+}
+
 double tmi_number_in(tmi_cell text)
 {
-    char copy[LONGEST];
+    char copy[TMI_PLAIN_NUMBER];
     double x = (double)NAN;
-    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
-    if (text.length == 0 || text.length >= sizeof copy || !take_number(copy, text)) return x;
+    if (!tmi_plain_number(copy, text)) return x;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (plain) x = strtod_l(copy, NULL, plain);
     if (plain) freelocale(plain);
-    tmi_wipe(copy, text.length + 1);
+    tmi_wipe(copy, strlen(copy));
+    return x;
+}
+
+float tmi_float_in(tmi_cell text)
+{
+    char copy[TMI_PLAIN_NUMBER];
+    float x = NAN;
+    if (!tmi_plain_number(copy, text)) return x;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain) x = strtof_l(copy, NULL, plain);
+    if (plain) freelocale(plain);
+    tmi_wipe(copy, strlen(copy));
     return x;
 }

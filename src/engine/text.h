@@ -43,5 +43,10 @@ static inline uint64_t tmi_hash_text(const char *bytes, size_t length)
 /* The number that a text is: digits with an optional sign, point and exponent, and single underscores between digits, as
  * DuckDB's TRY_CAST reads it. NaN if it is none, infinite if it is too large. */
 double tmi_number_in(tmi_cell text);
+float tmi_float_in(tmi_cell text); /* rounded once, not by way of a double */
+
+/* The same number as strtod reads it: without blanks, underscores and a leading plus. False if the text is none. */
+#define TMI_PLAIN_NUMBER 4096 /* a longer text is no number */
+bool tmi_plain_number(char number[TMI_PLAIN_NUMBER], tmi_cell text);
 
 #endif

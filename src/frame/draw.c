@@ -150,7 +150,7 @@ static tamis_status write_sample(const char *out, tmi_frame *frame, const chosen
         tmi_text_put(&w.csv, ",");
     }
     tmi_text_format(&w.csv, "%s,%s\n", added[0], added[1]);
-    TMI_TRY(tmi_frame_read(frame, columns, w.columns, write_rows, &w, watch, err));
+    TMI_TRY(tmi_frame_read(frame, columns, NULL, w.columns, write_rows, &w, watch, err));
     if (w.csv.failed) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_file_write(out, w.csv.bytes, w.csv.length, err));
 done:

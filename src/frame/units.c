@@ -143,8 +143,10 @@ static tamis_status take_row(const reader *r, int64_t row, size_t i, tmi_cell *c
 {
     tmi_units *u = r->units;
     tamis_status status = TAMIS_OK;
-    for (size_t c = 0; c < r->labels; c++)
-        if (!cells[c][i].bytes) return bad_cell(r, c, row, "empty", err);
+    for (size_t c = 0; c < r->labels; c++) { /* as a release compares them */
+        cells[c][i] = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
+        if (cells[c][i].length == 0) return bad_cell(r, c, row, "empty", err);
+    }
     if (u->strata.of && !tmi_groups_add(&u->strata, row, i, cells, r->strata)) return tmi_fail_memory(err);
     tmi_group *stratum = &u->strata.list[u->strata.of ? u->strata.of[row] : 0];
     if (r->allocation != SIZE_MAX)
@@ -197,7 +199,9 @@ tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_fram
         units->strata.list[0] = (tmi_group){.count = frame->rows};
         units->strata.count = 1;
     }
-    return r.count > 0 ? tmi_frame_read(frame, r.columns, r.count, take, &r, watch, err) : TAMIS_OK;
+    bool labels[2 * LABEL_COLUMNS + 3] = {false};
+    for (size_t c = 0; c < r.labels; c++) labels[c] = true;
+    return r.count > 0 ? tmi_frame_read(frame, r.columns, labels, r.count, take, &r, watch, err) : TAMIS_OK;
 }
 
 void tmi_units_forget_numbers(tmi_units *units)

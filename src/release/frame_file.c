@@ -31,6 +31,7 @@ typedef struct reader {
     const tmi_plan_design *design;
     const char *names[PLACES];
     tmi_codes *strata; /* NULL: one stratum */
+    tmi_form form;     /* of the column of strata */
     double *sums;      /* of the probabilities of a stratum */
 } reader;
 
@@ -89,7 +90,7 @@ static tamis_status take_row(reader *r, int64_t row, tmi_cell id, tmi_cell proba
     tamis_number *pi;
     int32_t h = 0;
     if (id.length == 0 || memchr(id.bytes, '\0', id.length)) return bad_cell(r, ID, row, "expected the unit's id", err);
-    if (r->strata) h = tmi_code(r->strata, stratum.bytes, stratum.length);
+    if (r->strata) h = tmi_code(r->strata, r->form, stratum.bytes, stratum.length);
     if (h < 0 || (size_t)h >= r->design->stratum_count) return bad_cell(r, STRATUM, row, "expected a stratum of the plan", err);
     tamis_status status = read_probability(&pi, r, row, probability, err);
     if (status != TAMIS_OK) return status;
@@ -194,8 +195,11 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
         const tmi_column strata = {.name = d->by->name, .kind = TMI_CATEGORY, .values = (const char *const *)d->by->values,
                                    .value_count = d->by->value_count};
         TMI_TRY(tmi_codes_new(&r.strata, &strata, err));
+        r.form = frame->forms[columns[STRATUM]];
+        tmi_error_reset(err);
+        TMI_TRY(tmi_codes_check(r.strata, r.form, err));
     }
-    TMI_TRY(tmi_frame_read(frame, columns, count, take_cells, &r, NULL, err));
+    TMI_TRY(tmi_frame_read(frame, columns, (const bool[PLACES]){[ID] = true, [STRATUM] = true}, count, take_cells, &r, NULL, err));
     TMI_TRY(check_ids(f, r.names[ID], err));
     TMI_TRY(check_strata(&r, err));
     TMI_TRY(tmi_sha256_file(f->facts.hash, d->frame, err));

@@ -4,6 +4,7 @@
 #include "study/population.h"
 
 #include "base/memory.h"
+#include "engine/cells.h"
 #include "engine/frame.h"
 #include "num/number.h"
 
@@ -14,6 +15,9 @@ typedef struct column {
     const tmi_plan_column *declared; /* a number: clamped to its grid; NULL: texts */
     double *numbers;
     char **texts;
+    const tmi_plan_column *category; /* of texts, if the plan lists them; with codes, and the form of the file's column */
+    tmi_codes *codes;
+    tmi_form form;
 } column;
 
 /* What the file of a sample would say about a unit beside its columns: its probability, the size of its cluster, how many of
@@ -52,6 +56,7 @@ void tmi_population_free(tmi_population *p)
         tmi_free(k->texts);
         tmi_free(k->numbers);
         tmi_free(k->name);
+        tmi_codes_free(k->codes);
     }
     tmi_free(p->columns);
     tamis_design_free(p->design);
@@ -82,6 +87,14 @@ static double on_grid(const tmi_plan_column *c, double v)
     return (double)k * c->grid.step;
 }
 
+/* A number that is listed is written as the plan does. */
+static char *copy_text(const column *k, tmi_cell cell)
+{
+    const int32_t code = k->codes ? tmi_code(k->codes, k->form, cell.bytes, cell.length) : -1;
+    const bool listed = code >= 0 && (size_t)code < k->category->value_count;
+    return listed ? tmi_copy_text(k->category->values[code], strlen(k->category->values[code])) : tmi_copy_text(cell.bytes, cell.length);
+}
+
 static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err)
 {
     tmi_population *p = context;
@@ -91,7 +104,7 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
             tmi_cell cell = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
             size_t row = (size_t)first + i;
             if (k->numbers) k->numbers[row] = on_grid(k->declared, cell.length > 0 ? tmi_number_in(cell) : NAN);
-            else if (cell.length > 0 && !(k->texts[row] = tmi_copy_text(cell.bytes, cell.length))) return tmi_fail_memory(err);
+            else if (cell.length > 0 && !(k->texts[row] = copy_text(k, cell))) return tmi_fail_memory(err);
         }
     }
     return TAMIS_OK;
@@ -104,25 +117,35 @@ static const tmi_plan_column *declared_column(const tamis_plan *plan, const char
     return NULL;
 }
 
+static tamis_status make_codes(column *k, tamis_error *err)
+{
+    const tmi_column category = {.name = k->category->name, .kind = TMI_CATEGORY, .values = (const char *const *)k->category->values,
+                                 .value_count = k->category->value_count};
+    return tmi_codes_new(&k->codes, &category, err);
+}
+
 static tamis_status read_file(tmi_population *p, const char *path, const char *size, tamis_error *err)
 {
     const tmi_plan_design *d = &p->plan->design;
     tmi_frame *frame = NULL;
     size_t *numbers = NULL;
+    bool *labels = NULL;
     tamis_status status;
     TMI_TRY(tmi_frame_open(&frame, path, NULL, NULL, err));
     p->rows = frame->rows;
     const size_t n = (size_t)p->rows;
     if (n == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: the population has no rows", path));
     numbers = tmi_alloc(frame->column_count, sizeof *numbers);
+    labels = tmi_alloc(frame->column_count, sizeof *labels);
     p->columns = tmi_alloc(frame->column_count, sizeof *p->columns);
-    if (!numbers || !p->columns) TMI_TRY(tmi_fail_memory(err));
+    if (!numbers || !labels || !p->columns) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < frame->column_count; c++) {
         const char *name = frame->names[c];
         const tmi_plan_column *declared = declared_column(p->plan, name);
         const bool used = declared || (d->cluster && strcmp(name, d->cluster) == 0);
         if (!used && !(size && strcmp(name, size) == 0) && !(d->second_sample && strcmp(name, d->second_sample) == 0)) continue;
         column *k = &p->columns[p->column_count];
+        labels[p->column_count] = used && !(declared && declared->is_number);
         numbers[p->column_count++] = c;
         k->used = used;
         k->name = tmi_copy_text(name, strlen(name));
@@ -131,14 +154,18 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
             k->numbers = tmi_alloc(n, sizeof *k->numbers);
         } else {
             k->texts = tmi_alloc(n, sizeof *k->texts);
+            k->category = declared;
+            k->form = frame->forms[c];
+            if (declared) TMI_TRY(make_codes(k, err));
         }
         if (!k->name || (k->declared ? !k->numbers : !k->texts)) TMI_TRY(tmi_fail_memory(err));
     }
-    TMI_TRY(tmi_frame_read(frame, numbers, p->column_count, take_cells, p, &(tmi_watch){0}, err));
+    TMI_TRY(tmi_frame_read(frame, numbers, labels, p->column_count, take_cells, p, &(tmi_watch){0}, err));
 
 done:
     tmi_frame_free(frame);
     tmi_free(numbers);
+    tmi_free(labels);
     return status;
 }
 

@@ -125,7 +125,7 @@ static void codes_of_beginnings(void **state)
     tmi_codes *codes;
     assert_int_equal(tmi_codes_new(&codes, &column, NULL), TAMIS_OK);
     for (size_t length = 0; length < LONGEST; length++)
-        assert_int_equal(tmi_code(codes, longest, length), length % 2 == 0 ? length / 2 : LONGEST / 2);
+        assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, longest, length), length % 2 == 0 ? length / 2 : LONGEST / 2);
     tmi_codes_free(codes);
 }
 
@@ -144,8 +144,8 @@ static void codes_of_texts(void **state)
     tmi_codes *codes;
     EVERY_ALLOCATION_FAILS(tmi_codes_new(&codes, &column, NULL), assert_null(codes));
     for (size_t i = 0; i < COUNT(cases); i++)
-        if (tmi_code(codes, cases[i].text, strlen(cases[i].text)) != cases[i].code) fail_msg("%zu", i);
-    assert_int_equal(tmi_code(codes, "E\0", 2), 9); /* a zero byte is no blank */
+        if (tmi_code(codes, TMI_FORM_TEXT, cases[i].text, strlen(cases[i].text)) != cases[i].code) fail_msg("%zu", i);
+    assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, "E\0", 2), 9); /* a zero byte is no blank */
     tmi_codes_free(codes);
     tmi_codes_free(NULL);
 
@@ -158,8 +158,8 @@ static void codes_of_texts(void **state)
     }
     const tmi_column large = {.name = "c", .kind = TMI_CATEGORY, .values = many, .value_count = MANY};
     assert_int_equal(tmi_codes_new(&codes, &large, NULL), TAMIS_OK);
-    for (size_t i = 0; i < MANY; i++) assert_int_equal(tmi_code(codes, many[i], strlen(many[i])), i);
-    assert_int_equal(tmi_code(codes, "1", 1), MANY);
+    for (size_t i = 0; i < MANY; i++) assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, many[i], strlen(many[i])), i);
+    assert_int_equal(tmi_code(codes, TMI_FORM_TEXT, "1", 1), MANY);
     tmi_codes_free(codes);
     const tmi_column too_large = {.name = "c", .kind = TMI_CATEGORY, .values = many, .value_count = (1 << 20) + 1};
     assert_int_equal(tmi_codes_new(&codes, &too_large, NULL), TAMIS_INVALID);

@@ -51,7 +51,7 @@ static inline void write_table(const char *schema, const char *table, bool typed
     snprintf(sql, sizeof sql,
              "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS %s; DROP TABLE IF EXISTS %s.%s; CREATE TABLE %s.%s "
              "(id text, x %s, y %s, p %s, g %s, h text, s %s, \"c \"\"1\"\"\" text)", schema, schema, table, schema, table,
-             typed ? "float8" : "text", typed ? "numeric" : "text", typed ? "float8" : "varchar(90)", typed ? "char(12)" : "text",
+             typed ? "float8" : "text", typed ? "numeric" : "text", typed ? "float8" : "varchar(90)", typed ? "varchar(12)" : "text",
              typed ? "varchar" : "text");
     server_do(connection, sql);
     snprintf(sql, sizeof sql, "COPY %s.%s FROM STDIN (FORMAT csv)", schema, table);

@@ -1,0 +1,66 @@
+/* The one form in which ids, strata, clusters and categories are compared, whatever engine reads them and whatever type holds
+ * them: a canonical text, compared byte by byte. Two values that a source calls equal have the same canonical text; otherwise
+ * one person would count as several, each with rows_per_unit rows of its own.
+ *
+ *     texts      the text without the blanks around it; an empty one is missing
+ *     numbers    the exact value in decimal digits: no exponent, no leading zeros, no zeros at the end of a fraction, and no
+ *                sign of zero. 17, 17.0, 17.00 and 1.7e1 are 17; the double 0.1 is 0.1000000000000000055511151231257827021...
+ *                NaN and infinities are missing
+ *     booleans   true, false
+ *     dates      2000-01-31 (and 0044-03-15 BC, infinity, -infinity)
+ *     UUIDs      lower-case, with hyphens
+ *
+ * Other types have no such form, or several (citext, CHAR(n), collations for which different texts are equal, times with zones,
+ * JSON): a column of them cannot be an id, stratum, cluster or category. That is decided by the type of the column, before
+ * anything is charged, and so is this: all parts of a source must hold the same kind.
+ *
+ * A value that the plan lists, or the id of a frame, is looked up in a column of numbers as the number of the column's own type
+ * that is nearest to it: 0.1 in a column of doubles means the double 0.1.                                                */
+#ifndef TMI_CANONICAL_H
+#define TMI_CANONICAL_H
+
+#include "base/error.h"
+#include "engine/text.h"
+
+typedef enum tmi_form {
+    TMI_FORM_TEXT,
+    TMI_FORM_EXACT, /* integers and decimals */
+    TMI_FORM_DOUBLE,
+    TMI_FORM_FLOAT, /* of four bytes */
+    TMI_FORM_BOOLEAN,
+    TMI_FORM_DATE,
+    TMI_FORM_UUID,
+    TMI_FORM_ANY, /* a column without any value */
+    TMI_FORM_NONE /* no canonical form */
+} tmi_form;
+
+static inline bool tmi_form_is_number(tmi_form form)
+{
+    return form == TMI_FORM_EXACT || form == TMI_FORM_DOUBLE || form == TMI_FORM_FLOAT;
+}
+
+/* The form of a column that has `seen` in the parts before (at first TMI_FORM_ANY) and `here` in the part called `part`. INVALID,
+ * as a further line of the message, if they cannot be compared; `here` is not TMI_FORM_NONE. */
+tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const char *part, const char *column, tamis_error *err);
+
+/* INVALID, as a further line of the message: two values that are listed for the column are one number there. */
+tamis_status tmi_fail_same_number(const char *column, tamis_error *err);
+
+/* What to say of a column that has no canonical form, after its name: why, and what to do. */
+#define TMI_NO_FORM "has a type or collation without one form for equal values; ids, strata, clusters and categories need plain " \
+                    "text, numbers, booleans, dates or UUIDs: convert it, for example in a view"
+
+/* Bytes of the canonical text of a double, and one more: a sign, "0." and 1074 digits. */
+#define TMI_NUMBER_TEXT 1080
+
+/* The canonical text of a double, with its length; "" if it is not finite. A float is the double of the same value. */
+size_t tmi_double_text(char text[TMI_NUMBER_TEXT], double x);
+
+/* The canonical text of a number in decimal notation (as tmi_number_in reads it), with its length; 0 if it is no number. What
+ * has more than TMI_NUMBER_TEXT - 1 digits without an exponent is none. */
+size_t tmi_decimal_text(char text[TMI_NUMBER_TEXT], tmi_cell number);
+
+/* The canonical text that a value of the plan has in a column of this form, with its length; 0 if it is none there. */
+size_t tmi_value_text(char text[TMI_NUMBER_TEXT], tmi_cell value, tmi_form form);
+
+#endif
