@@ -261,26 +261,37 @@ static bool is_known(tmi_sql_type *type, Oid oid)
 }
 
 /* Whether a question about the catalogue has the answer `true`. */
-static bool is_so(const tmi_postgres *session, size_t p, const char *sql)
+static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p, const tmi_text *sql, tamis_error *err)
 {
-    PGresult *result = ask_text(session, p, sql);
-    const bool so = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
+    *so = false;
+    if (sql->failed) return tmi_fail_memory(err);
+    PGresult *result = ask_text(session, p, sql->bytes);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
+    *so = answered && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
     PQclear(result);
-    return so;
+    return status;
 }
 
-/* Enumerations are compared by their names; other texts, such as citext, in ways of their own. */
-static bool is_text(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid)
+/* Of a type that not every server has. Enumerations are compared by their names; other texts, such as citext, in ways of their
+ * own. */
+static tamis_status find_text(bool *is_text, bool *is_enum, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
 {
-    char sql[128];
-    snprintf(sql, sizeof sql, "SELECT typtype = 'e' FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
-    *type = is_so(session, p, sql) ? TMI_SQL_TEXT : TMI_SQL_OTHER_TEXT;
-    snprintf(sql, sizeof sql, "SELECT true FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
-    return is_so(session, p, sql);
+    tamis_status status;
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_format(&sql, "SELECT true FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
+    TMI_TRY(ask_whether(is_text, session, p, &sql, err));
+    tmi_text_put(&sql, " AND typtype = 'e'");
+    TMI_TRY(ask_whether(is_enum, session, p, &sql, err));
+done:
+    tmi_text_clear(&sql);
+    return status;
 }
 
 /* Whether texts of a column are equal only if their bytes are. A domain gives its collation to the column. */
-static bool is_deterministic(const tmi_postgres *session, size_t p, const tmi_column *column)
+static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *session, size_t p, const tmi_column *column,
+                                   tamis_error *err)
 {
     tmi_text sql;
     tmi_text_init(&sql);
@@ -290,9 +301,27 @@ static bool is_deterministic(const tmi_postgres *session, size_t p, const tmi_co
     tmi_text_put(&sql, "::regclass AND a.attname = ");
     tmi_sql_text(&sql, column->name);
     tmi_text_put(&sql, "::name");
-    const bool so = !sql.failed && is_so(session, p, sql.bytes);
+    const tamis_status status = ask_whether(is_deterministic, session, p, &sql, err);
     tmi_text_clear(&sql);
-    return so;
+    return status;
+}
+
+/* The type of a column, from the one that the server names. `good`: it is one that we read. */
+static tamis_status find_type(tmi_sql_type *type, bool *good, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
+                              tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    bool is_enum = false, is_deterministic = true;
+    *good = is_known(type, oid);
+    if (!*good) {
+        TMI_TRY(find_text(good, &is_enum, session, p, oid, err));
+        *type = is_enum ? TMI_SQL_TEXT : TMI_SQL_OTHER_TEXT;
+    }
+    if (*good && *type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
+        TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
+    if (!is_deterministic) *type = TMI_SQL_OTHER_TEXT;
+done:
+    return status;
 }
 
 /* A savepoint, because the question fails where a column is not there. */
@@ -322,8 +351,9 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
         goto done;
     }
     const Oid oid = PQftype(result, 0); /* of a domain the type below it */
-    const bool good = is_known(type, oid) || is_text(type, session, p, oid), is_number = column->kind == TMI_NUMBER;
-    if (good && !is_number && *type == TMI_SQL_TEXT && !is_deterministic(session, p, column)) *type = TMI_SQL_OTHER_TEXT;
+    const bool is_number = column->kind == TMI_NUMBER;
+    bool good;
+    TMI_TRY(find_type(type, &good, session, p, oid, column, err));
     if (is_number && (!good || *type == TMI_SQL_DATE || *type == TMI_SQL_UUID))
         status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s holds no numbers", p + 1, column->name);
     else if (!is_number && (!good || *type == TMI_SQL_OTHER_TEXT))

@@ -360,7 +360,7 @@ static void hostile_names(void **state)
         }
         *to = '\0';
         snprintf(text, sizeof text, "x,\"%s\",y\n9,1,9\n9,2,9\n", name);
-        snprintf(sql, sizeof sql, "SELECT 9 AS x, i + 1 AS \"%s\", 9 AS y FROM range(2) t(i)", name);
+        snprintf(sql, sizeof sql, "SELECT 9 AS x, CAST(i + 1 AS VARCHAR) AS \"%s\", 9 AS y FROM range(2) t(i)", name);
         const char *const files[] = {write_text("hostile.csv", text), write_parquet("hostile.parquet", sql)};
         const tmi_column column = {.name = names[i], .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
         const tmi_column category = {.name = names[i], .kind = TMI_CATEGORY, .values = &names[i], .value_count = 1};
