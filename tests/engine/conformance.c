@@ -116,7 +116,7 @@ static int64_t count_labels(const row *list, size_t n, size_t c, int stratum)
 {
     int64_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        char text[48], other[48];
+        char text[CELL], other[CELL];
         trimmed(text, list[i].text[c]);
         bool first = text[0] != '\0' && (stratum < 0 || code_of_text(&s, list[i].text[S]) == stratum);
         for (size_t j = 0; j < i && first; j++) {

@@ -55,7 +55,7 @@ static tamis_status read_all(heard *h, open_frame *open, const char *path)
         columns[c] = frame->column_count - 1 - c;
     }
     h->columns = frame->column_count + 1;
-    status = tmi_frame_read(frame, columns, h->columns, take, h, NULL, NULL);
+    status = tmi_frame_read(frame, columns, NULL, h->columns, take, h, NULL, NULL);
     assert_int_equal(frame->rows, h->rows);
     tmi_frame_free(frame);
     return status;

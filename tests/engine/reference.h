@@ -19,8 +19,10 @@
 enum { ID, X, Y, P, G, H, S, C, COLUMNS };
 static const char *const column_names[COLUMNS] = {"id", "x", "y", "p", "g", "h", "s", "c \"1\""};
 
+#define CELL 96 /* bytes of a cell's text */
+
 typedef struct row {
-    char text[COLUMNS][48];
+    char text[COLUMNS][CELL];
     double number[COLUMNS]; /* of x, y and p what the text means; NaN: missing */
 } row;
 
@@ -44,7 +46,7 @@ static inline void trimmed(char *to, const char *text)
 
 static inline int code_of_text(const tmi_column *column, const char *cell)
 {
-    char text[48];
+    char text[CELL];
     trimmed(text, cell);
     bool missing = text[0] == '\0';
     for (size_t i = 0; i < column->missing_text_count; i++) missing = missing || strcmp(text, column->missing_texts[i]) == 0;
@@ -134,7 +136,7 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
         *value = column->numbers[part];
         return true;
     case TMI_GROUPS: {
-        char label[48], other[48];
+        char label[CELL], other[CELL];
         int64_t stratum = 0, rank = 0;
         trimmed(label, row->text[column_number(column->of)]);
         if (label[0] == '\0' || (column->stratum && !value_of(&stratum, column->stratum, row, all))) return false;
@@ -145,7 +147,7 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
             if (column->stratum && (!value_of(&where, column->stratum, &all->list[i], all) || where != stratum)) continue;
             bool first = true;
             for (size_t j = 0; j < i && first; j++) {
-                char earlier[48];
+                char earlier[CELL];
                 int64_t there = 0;
                 trimmed(earlier, all->list[j].text[column_number(column->of)]);
                 if (strcmp(earlier, other) != 0) continue;
@@ -164,7 +166,7 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
         size_t length = 32;
         memcpy(parts, column->key, 32);
         for (size_t i = 0; i < 2; i++) {
-            char text[48];
+            char text[CELL];
             if (!labels[i]) continue;
             trimmed(text, row->text[column_number(labels[i])]);
             tmi_sha256(parts + length, text, strlen(text));
@@ -201,7 +203,7 @@ static inline int64_t term_of(const tmi_measure *measure, const row *row, const 
 /* The hash that orders the rows of a unit. */
 static inline void order_of(char hash[TMI_SHA256_TEXT], const tmi_layout *layout, const row *of, const rows *all)
 {
-    char unit[48], other[48], unit_hash[TMI_SHA256_TEXT], text[2048];
+    char unit[CELL], other[CELL], unit_hash[TMI_SHA256_TEXT], text[2048];
     size_t copy = 1, length = 0;
     trimmed(unit, of->text[column_number(layout->request->unit)]);
     tmi_sha256_text(unit_hash, unit, strlen(unit));
@@ -233,7 +235,7 @@ static inline bool is_kept(const tmi_layout *layout, const row *row, const rows 
 {
     const tmi_request *request = layout->request;
     int64_t before = 0;
-    char unit[48], other[48], hash[TMI_SHA256_TEXT], other_hash[TMI_SHA256_TEXT];
+    char unit[CELL], other[CELL], hash[TMI_SHA256_TEXT], other_hash[TMI_SHA256_TEXT];
     if (!request->unit) return true;
     trimmed(unit, row->text[column_number(request->unit)]);
     if (unit[0] == '\0') return false;

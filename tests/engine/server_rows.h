@@ -33,7 +33,7 @@ static inline void put_cell(letter *l, const char *text, bool last)
 
 static inline bool in_part(const row *row, size_t part, size_t parts)
 {
-    char unit[48];
+    char unit[CELL];
     size_t sum = 0;
     trimmed(unit, row->text[ID]);
     for (const char *c = unit; *c; c++) sum += (unsigned char)*c;
