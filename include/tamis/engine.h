@@ -26,9 +26,11 @@ TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
 
 /* One more column: `rows` values that the caller keeps.
  *
- * Numbers     NaN and infinities are missing. They are no categories: how a number is written is not theirs to say.
- * Integers    may also be categories and labels: 12 is the text "12".
- * Texts       UTF-8; NULL and blank ones are missing. A text may be a number, as in a CSV file.
+ * Numbers     NaN and infinities are missing. As ids, strata, clusters and categories they are compared by exact value: 12.0 is 12,
+ *             and -0 is 0.
+ * Integers    the same.
+ * Texts       UTF-8; NULL and blank ones are missing. A text may be a number, as in a CSV file. As ids and categories texts are
+ *             compared by their bytes, without the blanks around them.
  *
  * Needs    a source of tamis_source_new, a name that it does not have yet, values (NULL only without rows).
  * Errors   INVALID, SYSTEM.                                                                                          */

@@ -40,11 +40,11 @@ typedef struct tmi_source {
  *                missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
  *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
  *                says.
- * TMI_CATEGORY   the trimmed text, looked up among `values`; a label of .sav or .dta counts as its code does. Anything else
- *                is missing.
+ * TMI_CATEGORY   the canonical text (engine/canonical.h), looked up among `values`, which mean numbers in a column of numbers; a
+ *                label of .sav or .dta counts as its code does. Anything else is missing.
  *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
  *                outside `values`) counts as the grid point or code `instead`.
- * TMI_LABEL      any text, trimmed; compared by its bytes. NULL and empty: missing.
+ * TMI_LABEL      any canonical text; compared by its bytes. NULL and empty: missing.
  * TMI_CUTS       category: how many of `cuts` are <= the grid point of `of`; missing where `of` is.
  *                value_count = number of cuts + 1.
  * TMI_INDICATOR  number 0 or 1: 0 if a condition is false; else missing if one is missing; else 1.
@@ -172,7 +172,7 @@ typedef struct tmi_table {
  *
  *     KEY UNIT,value,...,value,copy
  *
- * (without the blank): the key and the SHA-256 of the trimmed unit in lower-case hexadecimal digits; the points and codes of the
+ * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and codes of the
  * row, those of tmi_is_given in the order of tmi_layout (engine/cells.h), in decimal digits, a missing one empty; and 1 for the
  * first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same to every sum, so it does
  * not matter which of them is the first.
@@ -225,7 +225,8 @@ struct tmi_engine {
     void *state;
 
     /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
-     * known yet. INVALID names the file or column that is missing or unreadable; no value is quoted. */
+     * known yet. INVALID names the file or column that is missing or unreadable, or the label or category that has no canonical
+     * form, or not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err);
 
