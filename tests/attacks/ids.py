@@ -74,4 +74,25 @@ def what_has_several_spellings_is_refused_before_the_charge():
             assert tamis("ledger", "show", "l.ledger", "--json", cwd=folder).stdout == book
 
 
+@case
+def a_frame_names_the_same_people():
+    """The ids of a frame are values: in a column of numbers 17 of the frame is 17.00 of the table, and a person whom the frame has
+    twice, as 17 and 17.0, is refused before the charge. Nobody is lost: the total is what the weights of the frame make it."""
+    plan = (PLAN.replace("CONNECTION", CONNECTION).replace("LEDGER", "ledger: l.ledger\nbudget: {epsilon: 10000000}\n")
+            .replace("{bernoulli: {rate: 1/10}}", "{poisson: {probability: p, frame: data.csv}}"))
+    for kind in ("numeric", "float8", "int4", "text"):
+        table(kind, [])
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, loud(plan), ["id,p", *(f"{20 + i},0.5" for i in range(1, 11)), "4,0.25"])
+            results, _ = release(folder)
+            assert abs(results["results"][0]["estimate"] - 10 * 5 / 0.5) < 1, (kind, results["results"][0]["estimate"])
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, plan, ["id,p", *(f"{20 + i},0.5" for i in range(1, 11)), "21.0,0.25"])
+            done = tamis("release", "plan.yaml", "--out", "out", cwd=folder)
+            assert done.returncode == (OK if kind == "text" else INVALID), (kind, done.stderr)
+            if kind != "text":
+                assert "the same number" in done.stderr, done.stderr
+                assert '"entry"' not in tamis("ledger", "show", "l.ledger", "--json", cwd=folder).stdout
+
+
 main()
