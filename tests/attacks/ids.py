@@ -78,7 +78,7 @@ def what_has_several_spellings_is_refused_before_the_charge():
 def a_frame_names_the_same_people():
     """The ids of a frame are values: in a column of numbers 17 of the frame is 17.00 of the table, and a person whom the frame has
     twice, as 17 and 17.0, is refused before the charge. Nobody is lost: the total is what the weights of the frame make it."""
-    plan = (PLAN.replace("CONNECTION", CONNECTION).replace("LEDGER", "ledger: l.ledger\nbudget: {epsilon: 10000000}\n")
+    plan = (PLAN.replace("CONNECTION", CONNECTION).replace("LEDGER", "ledger: l.ledger\nbudget: {epsilon: 10}\n")
             .replace("{bernoulli: {rate: 1/10}}", "{poisson: {probability: p, frame: data.csv}}"))
     for kind in ("numeric", "float8", "int4", "text"):
         table(kind, [])
