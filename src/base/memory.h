@@ -20,6 +20,10 @@ void tmi_free(void *block);
 /* Overwrites memory that held noise or keys; the compiler may not remove it. */
 void tmi_wipe(void *block, size_t size);
 
+/* Fresh pages, zeroed, for base/secret.c; `bytes` is a multiple of the page size. NULL: no memory. */
+void *tmi_map(size_t bytes);
+void tmi_unmap(void *pages, size_t bytes);
+
 /* A copy of the first `length` bytes of `text` with a final zero. */
 char *tmi_copy_text(const char *text, size_t length);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "engine/addends.h"
 #include "engine/moments.h"
 
@@ -39,6 +40,7 @@ struct tmi_cells {
     const tmi_layout *layout;
     tmi_addends *terms;
     table *tables;
+    tmi_int128 *secret; /* one block for all sums: first the totals, then the lanes */
     int64_t rows, pending, largest;
     bool has_moments;            /* of all columns: rows may come as doubles */
     const tmi_measure **squares; /* one a column of the layout, or NULL */
@@ -50,16 +52,13 @@ static size_t lane_size(const table *table)
     return table->stride * (LANES - 1) + table->cell_count + 1;
 }
 
-static bool make_sum(tmi_cells *cells, table *table, sum *made, const tmi_measure *measure)
+static void make_sum(tmi_cells *cells, table *table, sum *made, const tmi_measure *measure)
 {
     if (measure) {
         made->term = tmi_addend_of(cells->terms, measure);
         if (made->term->largest > cells->largest) cells->largest = made->term->largest;
         table->counts_rows = table->counts_rows || made->term->kind == TMI_ADD_ONES;
     }
-    made->lanes = tmi_alloc(lane_size(table), sizeof *made->lanes);
-    made->totals = tmi_alloc(table->cell_count, sizeof *made->totals);
-    return made->lanes && made->totals;
 }
 
 static bool make_table(tmi_cells *cells, table *made, const tmi_table *asked)
@@ -73,7 +72,33 @@ static bool make_table(tmi_cells *cells, table *made, const tmi_table *asked)
     if (!made->by || !made->sums) return false;
     for (size_t b = 0; b < asked->by_count; b++) made->by[b] = tmi_layout_index(cells->layout, asked->by[b]);
     for (size_t m = 0; m <= asked->measure_count; m++)
-        if (!make_sum(cells, made, &made->sums[m], m < asked->measure_count ? &asked->measures[m] : NULL)) return false;
+        make_sum(cells, made, &made->sums[m], m < asked->measure_count ? &asked->measures[m] : NULL);
+    return true;
+}
+
+/* A request has at most TMI_MAX_CELLS integers, so that no size overflows. */
+static bool make_room(tmi_cells *cells)
+{
+    const size_t table_count = cells->layout->request->table_count;
+    size_t totals = 0, lanes = 0;
+    for (size_t t = 0; t < table_count; t++) {
+        const table *table = &cells->tables[t];
+        totals += (table->measure_count + 1) * table->cell_count;
+        lanes += (table->measure_count + 1) * lane_size(table);
+    }
+    cells->secret = tmi_secret_alloc(totals + (lanes + 1) / 2, sizeof *cells->secret);
+    if (!cells->secret) return false;
+    tmi_int128 *total = cells->secret;
+    int64_t *lane = (int64_t *)(void *)(cells->secret + totals);
+    for (size_t t = 0; t < table_count; t++) {
+        const table *table = &cells->tables[t];
+        for (size_t m = 0; m <= table->measure_count; m++) {
+            table->sums[m].totals = total;
+            table->sums[m].lanes = lane;
+            total += table->cell_count;
+            lane += lane_size(table);
+        }
+    }
     return true;
 }
 
@@ -130,28 +155,19 @@ tmi_cells *tmi_cells_new(const tmi_layout *layout)
     for (size_t t = 0; made && t < request->table_count; t++)
         made = make_table(cells, &cells->tables[t], &request->tables[t]);
     if (made) find_moments(cells);
-    if (made) return cells;
+    if (made && make_room(cells)) return cells;
     tmi_cells_free(cells);
     return NULL;
-}
-
-static void free_sum(sum *sum, const table *table)
-{
-    if (sum->lanes) tmi_wipe(sum->lanes, lane_size(table) * sizeof *sum->lanes);
-    if (sum->totals) tmi_wipe(sum->totals, table->cell_count * sizeof *sum->totals);
-    tmi_free(sum->lanes);
-    tmi_free(sum->totals);
 }
 
 void tmi_cells_free(tmi_cells *cells)
 {
     if (!cells) return;
     for (size_t t = 0; cells->tables && t < cells->layout->request->table_count; t++) {
-        table *table = &cells->tables[t];
-        for (size_t m = 0; table->sums && m <= table->measure_count; m++) free_sum(&table->sums[m], table);
-        tmi_free(table->sums);
-        tmi_free(table->by);
+        tmi_free(cells->tables[t].sums);
+        tmi_free(cells->tables[t].by);
     }
+    tmi_secret_free(cells->secret);
     tmi_free(cells->tables);
     tmi_free(cells->squares);
     tmi_addends_free(cells->terms);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 
 /* ---- texts to codes ---- */
 
@@ -185,7 +186,7 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
     const tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
     const size_t answer_count = functions->layout.answer_count;
     duckdb_list_entry *entries = api->vector_get_data(result);
-    tmi_int128 *answers = tmi_alloc(answer_count, sizeof *answers);
+    tmi_int128 *answers = tmi_secret_alloc(answer_count, sizeof *answers);
     if (!answers || count != 1 || api->list_vector_reserve(result, answer_count) == DuckDBError ||
         api->list_vector_set_size(result, answer_count) == DuckDBError) {
         out_of_memory(info);
@@ -196,8 +197,7 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
         for (size_t i = 0; i < answer_count; i++)
             list[i] = (duckdb_hugeint){.lower = (uint64_t)answers[i], .upper = (int64_t)(answers[i] >> 64)};
     }
-    if (answers) tmi_wipe(answers, answer_count * sizeof *answers);
-    tmi_free(answers);
+    tmi_secret_free(answers);
 }
 
 /* ---- making them known ---- */

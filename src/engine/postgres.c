@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "engine/postgres_rows.h"
 #include "engine/postgres_session.h"
 
@@ -212,7 +213,7 @@ static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pas
                              const parts *parts, tamis_progress *progress, void *context, tamis_error *err)
 {
     char **queries = tmi_alloc(parts->count, sizeof *queries);
-    adding a = {.answers = answers, .pass = pass, .sums = tmi_alloc(pass->sum_count, sizeof *a.sums)};
+    adding a = {.answers = answers, .pass = pass, .sums = tmi_secret_alloc(pass->sum_count, sizeof *a.sums)};
     tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
     for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
         tmi_text sql;
@@ -223,8 +224,7 @@ static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pas
     }
     if (status == TAMIS_OK)
         status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_sums, &a, progress, context, err);
-    if (a.sums) tmi_wipe(a.sums, pass->sum_count * sizeof *a.sums);
-    tmi_free(a.sums);
+    tmi_secret_free(a.sums);
     free_queries(queries, parts->count);
     return status;
 }

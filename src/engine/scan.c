@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "engine/reading.h"
 #include "engine/units.h"
 
@@ -290,7 +291,7 @@ static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t c
     if (status != TAMIS_OK) return status;
     if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, workers[0].cells, err));
     for (size_t i = 1; i < count; i++) TMI_TRY(tmi_cells_add_cells(workers[0].cells, workers[i].cells, err));
-    if (!(all = tmi_alloc(answer_count, sizeof *all))) TMI_TRY(tmi_fail_memory(err));
+    if (!(all = tmi_secret_alloc(answer_count, sizeof *all))) TMI_TRY(tmi_fail_memory(err));
     tmi_cells_answers(all, workers[0].cells);
     const tmi_int128 *at = all;
     for (size_t t = 0; t < request->table_count; t++) {
@@ -299,8 +300,7 @@ static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t c
         at += n;
     }
 done:
-    if (all) tmi_wipe(all, answer_count * sizeof *all);
-    tmi_free(all);
+    tmi_secret_free(all);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "release/regularised.h"
 
 static size_t answer_count(const tmi_table *table)
@@ -12,11 +13,7 @@ static size_t answer_count(const tmi_table *table)
 
 void tmi_asking_clear(tmi_asking *a)
 {
-    for (size_t t = 0; a->answers && t < a->table_count; t++) {
-        if (!a->answers[t]) continue;
-        tmi_wipe(a->answers[t], answer_count(&a->tables[t]) * sizeof **a->answers);
-        tmi_free(a->answers[t]);
-    }
+    tmi_secret_free(a->truth);
     tmi_free(a->answers);
     tmi_free(a->tables);
     tmi_free(a->measures);
@@ -232,11 +229,15 @@ tamis_status tmi_asking_draw(tmi_asking *a, tamis_rng *rng, tamis_error *err)
 
 tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
 {
+    size_t count = 0;
+    for (size_t t = 0; t < a->table_count; t++) count += answer_count(&a->tables[t]);
     a->answers = tmi_alloc(a->table_count, sizeof *a->answers);
-    if (!a->answers) return tmi_fail_memory(err);
+    a->truth = tmi_secret_alloc(count, sizeof *a->truth);
+    if (!a->answers || !a->truth) return tmi_fail_memory(err);
+    tmi_int128 *next = a->truth;
     for (size_t t = 0; t < a->table_count; t++) {
-        a->answers[t] = tmi_alloc(answer_count(&a->tables[t]), sizeof **a->answers);
-        if (!a->answers[t]) return tmi_fail_memory(err);
+        a->answers[t] = next;
+        next += answer_count(&a->tables[t]);
     }
     return TAMIS_OK;
 }

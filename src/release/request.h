@@ -29,7 +29,8 @@ typedef struct tmi_asking {
     tmi_slot *slots;       /* one a measurement */
     unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
     tmi_request request;
-    tmi_int128 **answers;  /* one block a table; NULL before tmi_asking_make_room */
+    tmi_int128 *truth;     /* all answers, in secret memory; NULL before tmi_asking_make_room */
+    tmi_int128 **answers;  /* those of each table */
 } tmi_asking;
 
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */

@@ -6,6 +6,7 @@
 #include <tamis/rng.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "engine/source.h"
 #include "release/calibration.h"
 #include "release/certificate.h"
@@ -55,7 +56,7 @@ static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool ga
 {
     if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], gaussian, rng, err);
     size_t each = m->cells / m->law_count;
-    int64_t *block = tmi_alloc(each, sizeof *block);
+    int64_t *block = tmi_secret_alloc(each, sizeof *block);
     tamis_status status = block ? TAMIS_OK : tmi_fail_memory(err);
     for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++) {
         status = draw_law(block, each, &m->laws[h], gaussian, rng, err);
@@ -63,13 +64,12 @@ static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool ga
             if (tmi_cell_stratum(m, cell) == h) noise[cell] = block[next++];
         }
     }
-    if (block) tmi_wipe(block, each * sizeof *block);
-    tmi_free(block);
+    tmi_secret_free(block);
     return status;
 }
 
-/* What the engine's question leaves to chance, and the noise of all measurements, one block each. */
-static tamis_status draw(int64_t **noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
+/* What the engine's question leaves to chance, and the noise of all measurements, one after the other in one block. */
+static tamis_status draw(int64_t *noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
 {
     tamis_rng *rng = NULL;
     tamis_status status;
@@ -77,9 +77,8 @@ static tamis_status draw(int64_t **noise, tmi_asking *asking, const tmi_schedule
     TMI_TRY(tmi_asking_draw(asking, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
-        noise[i] = tmi_alloc(m->cells, sizeof **noise);
-        if (!noise[i]) TMI_TRY(tmi_fail_memory(err));
-        TMI_TRY(draw_table(noise[i], m, schedule->gaussian, rng, err));
+        TMI_TRY(draw_table(noise, m, schedule->gaussian, rng, err));
+        noise += m->cells;
     }
 
 done:
@@ -87,13 +86,11 @@ done:
     return status;
 }
 
-static void wipe_noise(int64_t **noise, const tmi_schedule *schedule)
+static int64_t *room_for_noise(const tmi_schedule *schedule)
 {
-    for (size_t i = 0; noise && i < schedule->measurement_count; i++) {
-        if (noise[i]) tmi_wipe(noise[i], schedule->measurements[i].cells * sizeof **noise);
-        tmi_free(noise[i]);
-    }
-    tmi_free(noise);
+    size_t cells = 0;
+    for (size_t i = 0; i < schedule->measurement_count; i++) cells += schedule->measurements[i].cells;
+    return tmi_secret_alloc(cells, sizeof(int64_t));
 }
 
 /* ---- with the data ---- */
@@ -122,21 +119,22 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
 {
     const tmi_schedule *s = &r->schedule;
     tamis_status status;
-    int64_t **noise = tmi_alloc(s->measurement_count, sizeof *noise);
+    int64_t *noise = room_for_noise(s);
     if (!noise) return tmi_fail_memory(err);
     TMI_TRY(tmi_asking_make_room(asking, err));
     TMI_TRY(draw(noise, asking, s, err));
     TMI_TRY(go_on(run, -1, 0, err));
     if (asking->table_count > 0)
         TMI_TRY(after_charge(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err), err));
+    const int64_t *next = noise;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         for (size_t cell = 0; cell < m->cells; cell++)
-            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), noise[i][cell], m->limit);
+            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), *next++, m->limit);
     }
 
 done:
-    wipe_noise(noise, s);
+    tmi_secret_free(noise);
     return status;
 }
 

@@ -2,7 +2,11 @@
 #include "base/memory_that_fails.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -52,4 +56,33 @@ void tmi_free(void *block)
 {
     if (looker && block) looker(block, malloc_usable_size(block));
     free(block);
+}
+
+/* ---- pages ---- */
+
+static atomic_long mapped; /* bytes */
+
+void *tmi_map(size_t bytes)
+{
+    void *pages = fails() ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return NULL;
+    mapped += (long)bytes;
+    return pages;
+}
+
+/* The guards cannot be read until now. */
+void tmi_unmap(void *pages, size_t bytes)
+{
+    if (looker && mprotect(pages, bytes, PROT_READ) == 0) looker(pages, bytes);
+    munmap(pages, bytes);
+    mapped -= (long)bytes;
+}
+
+/* LeakSanitizer does not know of pages. */
+__attribute__((destructor)) static void all_pages_are_given_back(void)
+{
+    if (mapped == 0) return;
+    fprintf(stderr, "%ld bytes of pages were never given back\n", mapped);
+    fflush(NULL);
+    _exit(1);
 }

@@ -19,6 +19,7 @@
 
 static int system_calls, fail_system_call, system_bytes_at_once; /* the how-manieth call to getrandom fails */
 static int cipher_calls, fail_cipher_call;                       /* the same for libcrypto */
+static uint8_t cipher_key[32];                                   /* that libcrypto has now */
 static int fail_wipe_on_fork, fail_pages;
 static uint8_t *asked_from, *asked_to; /* the bytes that a sequence of calls has filled, one after the other */
 
@@ -75,11 +76,15 @@ static int cipher_fails(void)
 int __wrap_EVP_EncryptInit_ex(EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, ENGINE *engine, const uint8_t *key,
                               const uint8_t *counter)
 {
-    return cipher_fails() ? 0 : __real_EVP_EncryptInit_ex(c, cipher, engine, key, counter);
+    if (cipher_fails()) return 0;
+    if (key) memcpy(cipher_key, key, sizeof cipher_key);
+    return __real_EVP_EncryptInit_ex(c, cipher, engine, key, counter);
 }
 
 int __wrap_EVP_EncryptUpdate(EVP_CIPHER_CTX *c, uint8_t *out, int *length, const uint8_t *in, int n)
 {
+    static const uint8_t zeros[sizeof cipher_key];
+    if (memcmp(cipher_key, zeros, sizeof zeros) == 0) return 0; /* never a byte without a key */
     return cipher_fails() ? 0 : __real_EVP_EncryptUpdate(c, out, length, in, n);
 }
 
@@ -225,6 +230,20 @@ static void wipes_what_was_used(void **state)
     tamis_rng_free(rng);
 }
 
+/* libcrypto's memory is neither locked nor wiped on fork: it holds no key of ours between two fills. */
+static void lends_its_key_for_one_fill(void **state)
+{
+    static const uint8_t zeros[sizeof cipher_key];
+    (void)state;
+    memset(cipher_key, 1, sizeof cipher_key);
+    tamis_rng *rng = new_rng();
+    for (int i = 0; i < 300 * (BUFFER / TMI_TAKE); i++) { /* beyond a reseeding */
+        assert_non_null(tmi_bits_take(rng, TMI_TAKE));
+        assert_memory_equal(cipher_key, zeros, sizeof zeros);
+    }
+    tamis_rng_free(rng);
+}
+
 static void asks_the_system_again(void **state)
 {
     (void)state;
@@ -286,12 +305,12 @@ static void failures_are_errors_for_ever(void **state)
     assert_int_equal(tamis_rng_new(&rng, &err), TAMIS_SYSTEM);
     assert_null(rng);
     fail_pages = 0;
-    for (int i = 1; i <= 3; i++) { /* context, cipher, key */
+    for (int i = 1; i <= 2; i++) { /* context, cipher */
         fail_cipher_call = i;
         assert_int_equal(tamis_rng_new(&rng, &err), TAMIS_SYSTEM);
         assert_null(rng);
     }
-    for (int i = 1; i <= 4; i++) { /* fill, next key, and both again in the second buffer */
+    for (int i = 1; i <= 6; i++) { /* key, fill, key of zeros, and all again in the second buffer */
         rng = new_rng();
         fail_cipher_call = i;
         uint64_t x = 1;
@@ -349,6 +368,7 @@ int main(void)
         cmocka_unit_test(children_get_bits_of_their_own),
         cmocka_unit_test(noise_differs_after_fork),
         cmocka_unit_test(wipes_what_was_used),
+        cmocka_unit_test(lends_its_key_for_one_fill),
         cmocka_unit_test(asks_the_system_again),
         cmocka_unit_test(every_bit_is_random),
         cmocka_unit_test(survives_slow_system),
