@@ -69,14 +69,16 @@ void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t
     }
 }
 
+int64_t tmi_array_text_start(const tmi_array *array, int64_t at)
+{
+    return array->kind == TMI_ARRAY_LARGE_UTF8 ? ((const int64_t *)array->values)[at] : ((const int32_t *)array->values)[at];
+}
+
 static tmi_cell text_between(const tmi_array *array, int64_t at)
 {
-    const bool is_large = array->kind == TMI_ARRAY_LARGE_UTF8;
-    const int32_t *starts = array->values;
-    const int64_t *large_starts = array->values;
-    const int64_t start = is_large ? large_starts[at] : starts[at];
-    const int64_t end = is_large ? large_starts[at + 1] : starts[at + 1];
-    return end > start ? (tmi_cell){array->bytes + start, (size_t)(end - start)} : (tmi_cell){0};
+    const int64_t start = tmi_array_text_start(array, at), end = tmi_array_text_start(array, at + 1);
+    return 0 <= start && start < end && end <= array->byte_count ? (tmi_cell){array->bytes + start, (size_t)(end - start)}
+                                                                 : (tmi_cell){0};
 }
 
 tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_NUMBER_TEXT])

@@ -17,6 +17,7 @@ typedef struct tmi_array {
     tmi_array_kind kind;
     const void *values;   /* of UTF8: where the texts begin and end */
     const char *bytes;    /* of UTF8 */
+    int64_t byte_count;   /* of UTF8: where the last text of the buffers ends */
     const uint8_t *valid; /* one bit each; NULL: all are */
     int64_t offset;
     int64_t length;
@@ -32,7 +33,10 @@ bool tmi_array_is_number(const tmi_array *array);
  * no float is, is met by the float that stands for it. */
 void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t n, const double *codes, size_t code_count);
 
-/* The canonical text of an element; numbers are written into `room`. */
+/* Where the text at this place of the buffers of a UTF8 array begins, and the one before it ends. */
+int64_t tmi_array_text_start(const tmi_array *array, int64_t at);
+
+/* The canonical text of an element, missing if it is not within the bytes that there are; numbers are written into `room`. */
 tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_NUMBER_TEXT]);
 
 #endif

@@ -125,21 +125,25 @@ static tmi_array_kind kind_of(const char *format)
     return TMI_ARRAY_OTHER;
 }
 
-/* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. */
+/* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. What they hold
+ * is as long as the array says, which nobody can check; a dictionary has none of its own (`dictionary` is NULL then). */
 static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowSchema *schema,
                        const struct ArrowArray *array, int64_t shift, int64_t rows)
 {
+    if (array->length < rows || array->length > TMI_MAX_ROWS || shift > array->length - rows || array->offset < 0 ||
+        array->offset > TMI_MAX_ROWS)
+        return false;
     *to = (tmi_array){.kind = kind_of(schema->format), .offset = array->offset + shift, .length = rows};
     const bool is_text = to->kind == TMI_ARRAY_UTF8 || to->kind == TMI_ARRAY_LARGE_UTF8;
     const int64_t buffers = to->kind == TMI_ARRAY_NULL ? 0 : is_text ? 3 : 2;
-    if (array->offset < 0 || array->length < rows + shift) return false;
     if (to->kind == TMI_ARRAY_NULL || to->kind == TMI_ARRAY_OTHER) return true;
     if (array->n_buffers < buffers || !array->buffers || (rows > 0 && !array->buffers[1])) return false;
     to->valid = array->null_count == 0 ? NULL : array->buffers[0];
     to->values = array->buffers[1];
     to->bytes = is_text ? array->buffers[2] : NULL;
+    to->byte_count = to->bytes && to->values ? tmi_array_text_start(to, array->offset + array->length) : 0;
     if (!schema->dictionary) return true;
-    if (!array->dictionary || to->kind > TMI_ARRAY_U64 ||
+    if (!dictionary || !array->dictionary || to->kind > TMI_ARRAY_U64 || array->dictionary->length < 0 ||
         !take_array(dictionary, NULL, schema->dictionary, array->dictionary, 0, array->dictionary->length))
         return false;
     to->dictionary = dictionary;
@@ -150,7 +154,7 @@ static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowS
 static tamis_status take_batch(tamis_source *source, size_t b, const struct ArrowSchema *schema,
                                const struct ArrowArray *batch, tamis_error *err)
 {
-    if (!batch || batch->n_children != schema->n_children || batch->length < 0 || batch->offset < 0 ||
+    if (!batch || batch->n_children != schema->n_children || !batch->children || batch->length < 0 || batch->offset < 0 ||
         batch->length > TMI_MAX_ROWS - source->starts[b])
         return tmi_fail(err, TAMIS_INVALID, "batches: number %zu does not fit the schema", b + 1);
     source->starts[b + 1] = source->starts[b] + batch->length;

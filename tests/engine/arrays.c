@@ -183,10 +183,47 @@ static void bad_arrow(void **state)
     field.dictionary = &words; /* but the array has none */
     REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
     assert_int_equal(tamis_source_arrow(NULL, &schema, batches, 1, NULL), TAMIS_INVALID);
+    field.dictionary = NULL;
+    batch.children = NULL;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    batch.children = arrays;
+    array.offset = INT64_MAX; /* no sum of these overflows */
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    array.offset = 0;
+    batch.offset = INT64_MAX;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    batch.offset = 0;
+    static const int32_t starts[] = {0, 1, 2};
+    const void *texts[] = {NULL, starts, "ab"};
+    struct ArrowSchema inner = {.format = "u"}, outer = {.format = "l", .dictionary = &inner}; /* a dictionary of a dictionary */
+    struct ArrowArray inner_array = {.length = 2, .n_buffers = 3, .buffers = texts},
+                      outer_array = {.length = 2, .n_buffers = 2, .buffers = buffers, .dictionary = &inner_array};
+    field.dictionary = &outer;
+    array.dictionary = &outer_array;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+    field.dictionary = &inner;
+    inner_array.length = -1;
+    array.dictionary = &inner_array;
+    REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
+}
+
+/* A text that does not lie within the bytes that the last place announces is missing. */
+static void texts_beyond_their_bytes(void **state)
+{
+    (void)state;
+    static const int32_t starts[] = {0, 1, -5, INT32_MAX, 2, 3, 1, 3}; /* "1", then all kinds of nonsense, then "x" */
+    static const int64_t large[] = {0, 1, INT64_MIN, INT64_MAX, 2, 3, 1, 3};
+    tmi_int128 got[5];
+    tamis_error err = {0};
+    assert_int_equal(ask(got, &ask_category, "u", starts, "1?x", NULL, 7, &err), TAMIS_OK);
+    assert_true(got[0] == 1 && got[1] == 0 && got[2] == 0 && got[3] == 1 && got[4] == 0);
+    assert_int_equal(ask(got, &ask_category, "U", large, "1?x", NULL, 7, &err), TAMIS_OK);
+    assert_true(got[0] == 1 && got[1] == 0 && got[2] == 0 && got[3] == 1 && got[4] == 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow),
+                                     cmocka_unit_test(texts_beyond_their_bytes)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }
