@@ -1,0 +1,2 @@
+#define ENDING ".dta"
+#include "statistics.h"

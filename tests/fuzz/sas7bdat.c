@@ -1,0 +1,2 @@
+#define ENDING ".sas7bdat"
+#include "statistics.h"

@@ -1,0 +1,2 @@
+#define ENDING ".sav"
+#include "statistics.h"

@@ -1,0 +1,2 @@
+#define ENDING ".xpt"
+#include "statistics.h"

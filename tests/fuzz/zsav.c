@@ -1,0 +1,2 @@
+#define ENDING ".zsav"
+#include "statistics.h"
