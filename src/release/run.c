@@ -68,8 +68,8 @@ static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool ga
     return status;
 }
 
-/* What the engine's question leaves to chance, and the noise of all measurements, one after the other in one block. */
-static tamis_status draw(int64_t *noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
+/* What the engine's question leaves to chance, and the noise of all measurements. */
+static tamis_status draw(int64_t *const *noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
 {
     tamis_rng *rng = NULL;
     tamis_status status;
@@ -77,8 +77,7 @@ static tamis_status draw(int64_t *noise, tmi_asking *asking, const tmi_schedule 
     TMI_TRY(tmi_asking_draw(asking, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
-        TMI_TRY(draw_table(noise, m, schedule->gaussian, rng, err));
-        noise += m->cells;
+        TMI_TRY(draw_table(noise[i], m, schedule->gaussian, rng, err));
     }
 
 done:
@@ -86,11 +85,24 @@ done:
     return status;
 }
 
-static int64_t *room_for_noise(const tmi_schedule *schedule)
+static void wipe_noise(int64_t **noise)
+{
+    if (noise) tmi_secret_free(noise[0]);
+    tmi_free(noise);
+}
+
+/* noise[i] for measurement i, all in one secret block. NULL without memory. */
+static int64_t **room_for_noise(const tmi_schedule *schedule)
 {
     size_t cells = 0;
+    int64_t **noise = tmi_alloc(schedule->measurement_count + 1, sizeof *noise);
     for (size_t i = 0; i < schedule->measurement_count; i++) cells += schedule->measurements[i].cells;
-    return tmi_secret_alloc(cells, sizeof(int64_t));
+    if (noise && (noise[0] = tmi_secret_alloc(cells, sizeof **noise))) {
+        for (size_t i = 0; i < schedule->measurement_count; i++) noise[i + 1] = noise[i] + schedule->measurements[i].cells;
+        return noise;
+    }
+    wipe_noise(noise);
+    return NULL;
 }
 
 /* ---- with the data ---- */
@@ -119,22 +131,21 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
 {
     const tmi_schedule *s = &r->schedule;
     tamis_status status;
-    int64_t *noise = room_for_noise(s);
+    int64_t **noise = room_for_noise(s);
     if (!noise) return tmi_fail_memory(err);
     TMI_TRY(tmi_asking_make_room(asking, err));
     TMI_TRY(draw(noise, asking, s, err));
     TMI_TRY(go_on(run, -1, 0, err));
     if (asking->table_count > 0)
         TMI_TRY(after_charge(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err), err));
-    const int64_t *next = noise;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         for (size_t cell = 0; cell < m->cells; cell++)
-            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), *next++, m->limit);
+            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), noise[i][cell], m->limit);
     }
 
 done:
-    tmi_secret_free(noise);
+    wipe_noise(noise);
     return status;
 }
 
