@@ -117,27 +117,42 @@ static tamis_status meet(problem *p, tamis_error *err)
     return tmi_fail(err, TAMIS_INVALID, "totals: they contradict each other, or nothing here can be changed to meet them");
 }
 
-/* S becomes P S P', row by row and then column by column. */
-static void project(problem *p, double *covariance)
+/* P v for a vector of `matrix` that begins at `first` and whose numbers are `step` apart. */
+static void project_line(problem *p, double *matrix, size_t first, size_t step)
 {
     size_t k = p->controls->count, m = p->controls->rows;
     const double *A = p->controls->constraints;
-    for (int side = 0; side < 2; side++)
-        for (size_t line = 0; line < k; line++) {
-            size_t first = side ? line * k : line, step = side ? 1 : k;
-            for (size_t r = 0; r < m; r++) {
-                tmi_sum sum = {0};
-                for (size_t i = 0; i < k; i++) tmi_sum_add(&sum, A[r * k + i] * covariance[first + i * step]);
-                p->gap[r] = tmi_sum_value(sum);
-            }
-            tmi_normal_solve(p->gap, p->factor, m);
-            for (size_t i = 0; i < k; i++)
-                for (size_t r = 0; r < m; r++) covariance[first + i * step] -= p->moves[i * m + r] * p->gap[r];
-        }
+    for (size_t r = 0; r < m; r++) {
+        tmi_sum sum = {0};
+        for (size_t i = 0; i < k; i++) tmi_sum_add(&sum, A[r * k + i] * matrix[first + i * step]);
+        p->gap[r] = tmi_sum_value(sum);
+    }
+    tmi_normal_solve(p->gap, p->factor, m);
+    for (size_t i = 0; i < k; i++)
+        for (size_t r = 0; r < m; r++) matrix[first + i * step] -= p->moves[i * m + r] * p->gap[r];
+}
+
+/* S becomes P S P', column by column and then row by row. */
+static void project(problem *p, double *covariance)
+{
+    size_t k = p->controls->count;
+    for (size_t line = 0; line < k; line++) project_line(p, covariance, line, k);
+    for (size_t line = 0; line < k; line++) project_line(p, covariance, line * k, 1);
     for (size_t i = 0; i < k; i++) covariance[i * k + i] = fmax(covariance[i * k + i], 0);
 }
 
-tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls *controls, tamis_error *err)
+/* P itself: the columns of the identity, projected. */
+static void set_projection(double *projection, problem *p)
+{
+    size_t k = p->controls->count;
+    memset(projection, 0, k * k * sizeof *projection);
+    for (size_t i = 0; i < k; i++) {
+        projection[i * k + i] = 1;
+        project_line(p, projection, i, k);
+    }
+}
+
+tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection, const tmi_controls *controls, tamis_error *err)
 {
     tamis_status status = check(t, covariance, controls, err);
     if (status != TAMIS_OK) return status;
@@ -148,6 +163,7 @@ tamis_status tmi_adjust_totals(double *t, double *covariance, const tmi_controls
     TMI_TRY(meet(&p, err));
     memcpy(t, p.values, controls->count * sizeof *t);
     project(&p, covariance);
+    if (projection) set_projection(projection, &p);
 
 done:
     clear(&p);

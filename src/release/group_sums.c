@@ -268,7 +268,9 @@ static tamis_status add_up(tmi_group_sums *z, const tmi_reading *r, size_t i, si
             tmi_noise_part part = part_of(r, &b, h);
             tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian};
             found.factor[role] = part.factor * weight_after(r, &b, h);
-            for (size_t u = 0; u < b.units; u++) z->parts[z->part_count++] = found;
+            found.table = r->schedule->uses[i].table[role];
+            found.cell = b.first + h * b.units;
+            for (size_t u = 0; u < b.units; u++, found.cell++) z->parts[z->part_count++] = found;
         }
     }
     return TAMIS_OK;

@@ -14,6 +14,7 @@ typedef struct tmi_sums_part {
     double factor[TMI_MAIN_ROLES];
     double scale;
     bool gaussian;
+    size_t table, cell; /* whose noise it is */
 } tmi_sums_part;
 
 typedef struct tmi_group_sums {

@@ -171,12 +171,7 @@ tamis_status tmi_interval_symmetric(tmi_interval *interval, double estimate, con
     double reach;
     tamis_status status = tmi_error_reach(&reach, law, confidence, err);
     if (status != TAMIS_OK) return status;
-    *interval = tmi_interval_within(estimate - reach, estimate + reach, least, most);
+    double nearest = fmin(fmax(estimate, least), most), lower = nearest - reach, upper = nearest + reach;
+    *interval = (tmi_interval){fmax(lower, least), fmin(upper, most), nearest != estimate || lower < least || upper > most};
     return TAMIS_OK;
-}
-
-tmi_interval tmi_interval_within(double lower, double upper, double least, double most)
-{
-    double low = fmin(fmax(lower, least), most), high = fmin(fmax(upper, least), most);
-    return (tmi_interval){low, high, low != lower || high != upper};
 }

@@ -72,11 +72,10 @@ typedef struct tmi_interval {
     bool clipped; /* an end was moved to the end of the possible range: beyond it there was nothing, or no end at all */
 } tmi_interval;
 
-/* [lower, upper], its ends moved into [least, most]. */
-tmi_interval tmi_interval_within(double lower, double upper, double least, double most);
-
-/* estimate -+ reach, its ends moved into [least, most]: for totals and means with a known denominator. Infinite ends of the
- * range are fine. */
+/* estimate -+ reach, cut to [least, most]: for totals and means with a known denominator. Infinite ends of the range are fine.
+ *
+ * The interval of an estimate outside the range is that of the nearest possible value. It contains what would be left of
+ * estimate -+ reach, so that it covers at least as often, and it is never empty or a single point (docs/intervals.md). */
 tamis_status tmi_interval_symmetric(tmi_interval *interval, double estimate, const tmi_error_law *law, double confidence,
                                     double least, double most, tamis_error *err);
 

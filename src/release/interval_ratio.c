@@ -8,6 +8,7 @@
 typedef struct problem {
     const tmi_ratio *ratio;
     tmi_noise_part *parts; /* of a A - b B, filled anew for each pair */
+    double numerator;      /* A, or what it would be if A/B were the nearest possible value */
     double confidence;
 } problem;
 
@@ -52,9 +53,10 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
     }
     double variance = a * a * s->xx - 2 * a * b * s->xy + b * b * s->yy;
     if (a != 0 && p->ratio->all > 0) variance = variance_of_share(p->ratio, p->ratio->numerator / p->ratio->denominator, b / a);
+    if (p->ratio->with_noise) variance = fmax(variance, tmi_noise_variance(p->parts, p->ratio->count));
     double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
-    tmi_variance v = tmi_variance_limit(variance, margin, a == 0 ? INFINITY : p->ratio->largest);
-    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
+    tmi_variance v = tmi_variance_limit(variance, margin, a == 0 || p->ratio->with_noise ? INFINITY : p->ratio->largest);
+    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->with_noise ? 0 : p->ratio->count};
     return tmi_error_reach(reach, law, p->confidence, err);
 }
 
@@ -64,7 +66,7 @@ static tamis_status excess(double *over, const problem *p, double r, tamis_error
     double reach;
     tmi_error_law law;
     tamis_status status = reach_of(&reach, &law, p, 1, r, err);
-    *over = fabs(p->ratio->numerator - r * p->ratio->denominator) - reach;
+    *over = fabs(p->numerator - r * p->ratio->denominator) - reach;
     return status;
 }
 
@@ -97,11 +99,11 @@ done:
     return status;
 }
 
-static tamis_status find_interval(tmi_ratio_result *result, const problem *p, double least, double most, tamis_error *err)
+static tamis_status find_interval(tmi_ratio_result *result, problem *p, double least, double most, tamis_error *err)
 {
     tamis_status status;
     const tmi_ratio *ratio = p->ratio;
-    double reach, start = fmin(fmax(result->estimate, least), most), over, low, high;
+    double reach, start = fmin(fmax(result->estimate, least), most), low, high;
     tmi_error_law law;
     TMI_TRY(reach_of(&reach, &law, p, 0, 1, err)); /* of B alone: may it be 0? */
     result->may_be_zero = fabs(ratio->denominator) <= reach;
@@ -110,11 +112,7 @@ static tamis_status find_interval(tmi_ratio_result *result, const problem *p, do
     result->noise_sd = sqrt(tmi_noise_variance(p->parts, ratio->count)) / fabs(ratio->denominator);
     result->from_range = law.se >= sqrt(ratio->largest);
     if (result->may_be_zero) goto done;
-    TMI_TRY(excess(&over, p, start, err));
-    if (over > 0) { /* the whole interval lies outside of the range */
-        result->interval = (tmi_interval){start, start, true};
-        goto done;
-    }
+    if (start != result->estimate) p->numerator = start * ratio->denominator;
     double step = fmax(reach / fabs(ratio->denominator), 1e-12 * (most - least));
     TMI_TRY(find_end(&low, p, start, least, step, err));
     TMI_TRY(find_end(&high, p, start, most, step, err));
@@ -130,7 +128,7 @@ tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio
     *result = (tmi_ratio_result){NAN, NAN, NAN, {least, most, true}, false, false};
     tamis_status status = check(ratio, least, most, err);
     if (status != TAMIS_OK || ratio->denominator == 0) return status;
-    problem p = {ratio, tmi_alloc(ratio->count, sizeof *p.parts), confidence};
+    problem p = {ratio, tmi_alloc(ratio->count, sizeof *p.parts), ratio->numerator, confidence};
     if (!p.parts) return tmi_fail_memory(err);
     result->estimate = ratio->numerator / ratio->denominator;
     status = isfinite(result->estimate) ? find_interval(result, &p, least, most, err) : TAMIS_OK;

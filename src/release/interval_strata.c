@@ -23,8 +23,10 @@
 typedef struct problem {
     const tmi_stratum_count *strata;
     size_t count;
-    double *variance; /* v_h */
-    tmi_noise_part *parts;
+    double *variance, *noisy; /* v_h; the ones in the sample, so that they make the estimate */
+    tmi_noise_part *own;      /* the noises of the strata */
+    const tmi_noise_part *parts;
+    size_t part_count;
     double estimate, population, all; /* all: sum of N^2 v */
     double apart;   /* 1 - (sum (N^2 v)^2 / all^2)^2: 0 for one stratum, near 1 for many */
     double student; /* how much longer Student's reach is than the normal one */
@@ -39,7 +41,8 @@ static tamis_status check(const tmi_stratum_count *strata, size_t count, double 
         return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
     for (size_t i = 0; i < count; i++) {
         const tmi_stratum_count *s = &strata[i];
-        if (!(s->sample >= 1 && s->sample <= s->population && s->population < 1e15))
+        bool drawn = s->law == TMI_COUNT_RATE ? s->sample > 0 : s->sample >= 1;
+        if (!drawn || !(s->population < 1e15) || (s->law != TMI_COUNT_REPLACED && s->sample > s->population))
             return tmi_fail(err, TAMIS_INVALID, "strata: sample of number %zu not at least 1 and at most the population", i);
         if (!isfinite(s->noisy)) return tmi_fail(err, TAMIS_INVALID, "strata: count of number %zu not finite", i);
         if (!(s->scale > 0 && s->scale <= 1e100))
@@ -48,32 +51,41 @@ static tamis_status check(const tmi_stratum_count *strata, size_t count, double 
     return TAMIS_OK;
 }
 
-/* (N - n) / (N - 1), 0 for a census */
+/* What sampling without replacement leaves of the variance: (N - n) / (N - 1), 0 for a census */
 static double left(const tmi_stratum_count *s)
 {
+    if (s->law == TMI_COUNT_REPLACED) return 1;
+    if (s->law == TMI_COUNT_RATE) return 1 - s->sample / s->population;
     return s->population > s->sample ? (s->population - s->sample) / (s->population - 1) : 0;
 }
 
 /* The law of (estimate - K) if K is true. */
 static tmi_error_law law_at(const problem *p, double total)
 {
-    double lambda = (total - p->estimate) / p->all, largest = 0;
+    double lambda = p->all > 0 ? (total - p->estimate) / p->all : 0, largest = 0;
     tmi_sum variance = {0}, third = {0};
     for (size_t i = 0; i < p->count; i++) {
         const tmi_stratum_count *s = &p->strata[i];
         double n = s->sample, N = s->population, w = N / n, v = p->variance[i];
-        double q = s->noisy / n + lambda * N * v, rest = v * (1 - p->known * N * N * v / p->all);
+        double q = p->noisy[i] / n + lambda * N * v, rest = p->all > 0 ? v * (1 - p->known * N * N * v / p->all) : 0;
         double possible = fmin(fmax(q, 0), 1), size = w * w * n * left(s);
+        if (s->law == TMI_COUNT_RATE) { /* each of K = N q units is in the sample or not, by itself */
+            tmi_sum_add(&variance, size * q);
+            tmi_sum_add(&third, size * w * possible * (1 - 2 * n / N));
+            largest += size;
+            continue;
+        }
         tmi_sum_add(&variance, size * (q * (1 - q) + rest));
         largest += size / 4;
-        if (N > 2) tmi_sum_add(&third, size * w * possible * (1 - possible) * (1 - 2 * possible) * (N - 2 * n) / (N - 2));
+        if (s->law == TMI_COUNT_REPLACED) tmi_sum_add(&third, size * w * possible * (1 - possible) * (1 - 2 * possible));
+        else if (N > 2) tmi_sum_add(&third, size * w * possible * (1 - possible) * (1 - 2 * possible) * (N - 2 * n) / (N - 2));
     }
     double value = fmin(fmax(tmi_sum_value(variance), 0), largest);
     if (value < p->at_estimate) value += p->apart * (p->at_estimate - value);
     value *= pow(1 + p->apart * (p->student - 1), 2);
     double skew = value > 0 ? tmi_sum_value(third) : 0, most = pow(value, 1.5);
     return (tmi_error_law){.se = sqrt(value), .third = fmin(fmax(skew, -most), most), .df = TMI_NORMAL, .parts = p->parts,
-                           .count = p->count};
+                           .count = p->part_count};
 }
 
 /* Of several strata the variance is estimated, with units - strata degrees of freedom. */
@@ -86,18 +98,35 @@ static tamis_status set_student(problem *p, double units, double confidence, tam
     return status;
 }
 
-static tamis_status prepare(problem *p, double confidence, tamis_error *err)
+/* What the estimate was moved by goes to the strata in proportion to their variances. */
+static void take_moved(problem *p, const tmi_moved_count *moved)
+{
+    for (size_t i = 0; i < p->count && p->all > 0; i++) {
+        const tmi_stratum_count *s = &p->strata[i];
+        p->noisy[i] += (moved->estimate - p->estimate) * s->sample * s->population * p->variance[i] / p->all;
+    }
+    p->estimate = moved->estimate;
+    p->parts = moved->parts;
+    p->part_count = moved->count;
+}
+
+static tamis_status prepare(problem *p, const tmi_moved_count *moved, double confidence, tamis_error *err)
 {
     p->variance = tmi_alloc(p->count, sizeof *p->variance);
-    p->parts = tmi_alloc(p->count, sizeof *p->parts);
-    if (!p->variance || !p->parts) return tmi_fail_memory(err);
+    p->noisy = tmi_alloc(p->count, sizeof *p->noisy);
+    p->parts = p->own = tmi_alloc(p->count, sizeof *p->own);
+    p->part_count = p->count;
+    if (!p->variance || !p->noisy || !p->own) return tmi_fail_memory(err);
     tmi_sum estimate = {0}, population = {0}, all = {0}, squares = {0};
     double units = 0;
+    for (size_t i = 0; i < p->count; i++)
+        p->own[i] = (tmi_noise_part){p->strata[i].population / p->strata[i].sample, p->strata[i].scale, p->strata[i].gaussian};
+    double less = moved ? tmi_noise_variance(moved->parts, moved->count) / tmi_noise_variance(p->own, p->count) : 1;
     for (size_t i = 0; i < p->count; i++) {
         const tmi_stratum_count *s = &p->strata[i];
         double n = s->sample, N = s->population, ones = fmin(fmax(s->noisy, 0), n), share = (ones + 1) / (n + 2);
-        p->parts[i] = (tmi_noise_part){N / n, s->scale, s->gaussian};
-        double noise = tmi_noise_part_variance((tmi_noise_part){1 / n, s->scale, s->gaussian});
+        p->noisy[i] = s->noisy;
+        double noise = less * tmi_noise_part_variance((tmi_noise_part){1 / n, s->scale, s->gaussian});
         p->variance[i] = share * (1 - share) / n * left(s) + noise;
         tmi_sum_add(&estimate, N / n * s->noisy);
         tmi_sum_add(&population, N);
@@ -108,18 +137,29 @@ static tamis_status prepare(problem *p, double confidence, tamis_error *err)
     p->estimate = tmi_sum_value(estimate);
     p->population = tmi_sum_value(population);
     p->all = tmi_sum_value(all);
-    p->apart = 1 - pow(tmi_sum_value(squares) / (p->all * p->all), 2);
+    p->apart = p->all > 0 ? 1 - pow(tmi_sum_value(squares) / (p->all * p->all), 2) : 0;
+    if (moved) take_moved(p, moved);
     p->student = 1;
     p->at_estimate = pow(law_at(p, p->estimate).se, 2);
     p->known = 1;
     return set_student(p, units, confidence, err);
 }
 
-/* Whether the estimate is plausible if `total` is true: for totals above it, P(estimate this small), else this large. */
+static double nearest(const problem *p)
+{
+    return fmin(fmax(p->estimate, 0), p->population);
+}
+
+/* Whether the estimate, or the possible total nearest to it, is plausible if `total` is true: for totals above it, P(estimate
+ * this small), else this large. */
 static tamis_status plausible(bool *yes, const problem *p, double total, double half, tamis_error *err)
 {
     tmi_error_law law = law_at(p, total);
-    double beyond, x = p->estimate - total;
+    double beyond, x = nearest(p) - total;
+    if (law.se == 0 && law.count == 0) {
+        *yes = x == 0;
+        return TAMIS_OK;
+    }
     tamis_status status = tmi_error_beyond(&beyond, &law, x, err);
     *yes = (x < 0 ? 1 - beyond : beyond) > half;
     return status;
@@ -129,8 +169,8 @@ static tamis_status plausible(bool *yes, const problem *p, double total, double 
 static tamis_status last(double *total, const problem *p, double end, double half, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    double near = fmin(fmax(p->estimate, 0), p->population), far = near, side = end > near ? 1 : -1;
-    double step = sqrt(p->all);
+    double near = nearest(p), far = near, side = end > near ? 1 : -1;
+    double step = fmax(sqrt(p->all), 1e-9 * p->population);
     bool yes = true;
     *total = near;
     while (far != end) {
@@ -153,15 +193,15 @@ done:
     return status;
 }
 
-tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count, double confidence,
-                                 tamis_error *err)
+tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count, const tmi_moved_count *moved,
+                                 double confidence, tamis_error *err)
 {
     *interval = (tmi_interval){0, INFINITY, true};
     tamis_status status = check(strata, count, confidence, err);
     if (status != TAMIS_OK) return status;
     problem p = {.strata = strata, .count = count};
     double half = (1 - confidence) / 2, lower, upper;
-    TMI_TRY(prepare(&p, confidence, err));
+    TMI_TRY(prepare(&p, moved, confidence, err));
     interval->upper = p.population;
     TMI_TRY(last(&lower, &p, 0, half, err));
     TMI_TRY(last(&upper, &p, p.population, half, err));
@@ -169,6 +209,7 @@ tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count
 
 done:
     tmi_free(p.variance);
-    tmi_free(p.parts);
+    tmi_free(p.noisy);
+    tmi_free(p.own);
     return status;
 }

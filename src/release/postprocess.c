@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "release/adjust.h"
+#include "release/adjusted.h"
 
 static const char not_met[] = "the margins could not be met, and the number is as it was measured";
 
@@ -43,9 +44,12 @@ static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_co
 
 typedef struct family {
     tmi_results *results;
+    const tmi_reading *reading;
     size_t *first; /* of each statistic: its cells among the numbers; SIZE_MAX: not of the family */
     size_t count, rows;
-    double *t, *covariance, *constraints, *totals;
+    double *t, *covariance, *projection, *constraints, *totals;
+    tmi_result **members;
+    tmi_family_noise noise;
 } family;
 
 static void family_clear(family *f)
@@ -53,6 +57,9 @@ static void family_clear(family *f)
     tmi_free(f->first);
     tmi_free(f->t);
     tmi_free(f->covariance);
+    tmi_free(f->projection);
+    tmi_free(f->members);
+    tmi_family_noise_clear(&f->noise);
     tmi_free(f->constraints);
     tmi_free(f->totals);
 }
@@ -112,7 +119,13 @@ static tamis_status family_fill(family *f, size_t rows, tamis_error *err)
     f->covariance = tmi_alloc(f->count * f->count, sizeof *f->covariance);
     f->constraints = tmi_alloc(rows * f->count, sizeof *f->constraints);
     f->totals = tmi_alloc(rows, sizeof *f->totals);
-    if (!f->t || !f->covariance || !f->constraints || !f->totals) return tmi_fail_memory(err);
+    f->projection = tmi_alloc(f->count * f->count, sizeof *f->projection);
+    f->members = tmi_alloc(f->count, sizeof *f->members);
+    if (!f->t || !f->covariance || !f->projection || !f->constraints || !f->totals || !f->members) return tmi_fail_memory(err);
+    for (size_t i = 0; i < f->results->count; i++) {
+        tmi_result *result = &f->results->list[i];
+        if (f->first[result->statistic] != SIZE_MAX) f->members[f->first[result->statistic] + result->cell] = result;
+    }
     for (size_t i = 0; i < plan->statistic_count; i++) {
         for (size_t j = 0; f->first[i] != SIZE_MAX && j < plan->statistic_count; j++)
             if (f->first[j] != SIZE_MAX) add_margins(f, i, j);
@@ -145,65 +158,70 @@ static double common_noise(const family *f, const tmi_result *a, const tmi_resul
 /* Numbers of one sample add up but for the noise, so that only the noise is adjusted: what does not add up is shared out by
  * the variances of the noise, and each number keeps the sampling error that it had. The noise of calibration's counts adds up
  * as the sample does. */
-static void set_covariance(family *f, const tmi_result *list)
+static void set_covariance(family *f)
 {
-    for (size_t i = 0; i < f->results->count; i++) {
-        if (f->first[list[i].statistic] == SIZE_MAX) continue;
-        size_t k = f->first[list[i].statistic] + list[i].cell;
-        for (size_t j = 0; j < f->results->count; j++) {
-            if (f->first[list[j].statistic] == SIZE_MAX) continue;
-            f->covariance[k * f->count + f->first[list[j].statistic] + list[j].cell] = common_noise(f, &list[i], &list[j]);
-        }
-    }
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t j = 0; j < f->count; j++) f->covariance[i * f->count + j] = common_noise(f, f->members[i], f->members[j]);
 }
 
-/* The adjusted numbers: an interval keeps its shape and shrinks with the standard error. */
-static void family_give(const family *f, tmi_result *list, bool met)
+static tamis_status family_give(family *f, tamis_error *err)
 {
-    for (size_t i = 0, k = 0; i < f->results->count; i++) {
-        tmi_result *result = &list[i];
-        if (f->first[result->statistic] == SIZE_MAX) continue;
-        k = f->first[result->statistic] + result->cell;
-        if (result->known) continue;
-        note(result, met ? tmi_adjustment_text(TMI_CONSISTENT) : not_met);
-        if (!met) continue;
-        double sd = sqrt(fmax(f->covariance[k * f->count + k], 0) + result->shared_noise);
-        double se = hypot(result->sampling_se, sd), share = result->se > 0 ? se / result->se : 0;
-        double below = result->estimate - result->lower, above = result->upper - result->estimate;
-        result->estimate = f->t[k];
-        if (!isnan(result->lower)) result->lower = fmin(fmax(f->t[k] - share * below, result->least), result->most);
-        if (!isnan(result->upper)) result->upper = fmax(fmin(f->t[k] + share * above, result->most), result->least);
-        result->noise_sd = sd;
-        result->se = se;
-        result->outside_range = result->estimate < result->least || result->estimate > result->most;
+    tamis_status status;
+    TMI_TRY(tmi_family_noise_make(&f->noise, f->reading, (const tmi_result *const *)f->members, f->count, err));
+    for (size_t k = 0; k < f->count; k++) {
+        if (f->members[k]->known) continue;
+        note(f->members[k], tmi_adjustment_text(TMI_CONSISTENT));
+        TMI_TRY(tmi_result_adjust(f->members[k], &f->noise, f->t[k], f->projection + k * f->count, err));
+    }
+
+done:
+    return status;
+}
+
+static bool is_finite(const family *f)
+{
+    for (size_t k = 0; k < f->count; k++)
+        if (!isfinite(f->members[k]->estimate) || !isfinite(f->members[k]->noise_sd)) return false;
+    return true;
+}
+
+/* What cannot be met leaves the family as it was. */
+static void tell_not_met(const family *f)
+{
+    for (size_t i = 0; i < f->results->count; i++) {
+        tmi_result *result = &f->results->list[i];
+        if (f->first[result->statistic] != SIZE_MAX && !result->known) note(result, not_met);
     }
 }
 
 static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
 {
-    tmi_result *list = f->results->list;
     size_t rows;
-    bool finite = true;
-    if (!family_find(f, leader, &rows)) return TAMIS_OK;
-    tamis_status status = f->count <= TMI_MAX_ADJUSTED && rows <= f->count ? family_fill(f, rows, err) : TAMIS_OK;
-    if (status != TAMIS_OK) return status;
-    bool small = f->t != NULL;
-    for (size_t i = 0; small && i < f->results->count; i++) {
-        if (f->first[list[i].statistic] == SIZE_MAX) continue;
-        size_t k = f->first[list[i].statistic] + list[i].cell;
-        f->t[k] = list[i].estimate;
-        finite = finite && isfinite(list[i].estimate) && isfinite(list[i].noise_sd);
-    }
-    if (small && finite) set_covariance(f, list);
-    tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
     tamis_error ignored;
-    status = small && finite ? tmi_adjust_totals(f->t, f->covariance, &controls, &ignored) : TAMIS_INVALID;
-    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
-    family_give(f, list, status == TAMIS_OK);
+    tamis_status status = TAMIS_INVALID;
+    if (!family_find(f, leader, &rows)) return TAMIS_OK;
+    bool small = f->count <= TMI_MAX_ADJUSTED && rows <= f->count;
+    if (small && (status = family_fill(f, rows, err)) != TAMIS_OK) return status;
+    if (small && is_finite(f)) {
+        set_covariance(f);
+        for (size_t k = 0; k < f->count; k++) f->t[k] = f->members[k]->estimate;
+        status = tmi_adjust_totals(f->t, f->covariance, f->projection, &(tmi_controls){f->count, f->rows, f->constraints, f->totals}, &ignored);
+        if (status == TAMIS_OK) return family_give(f, err);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    }
+    tell_not_met(f);
     return TAMIS_OK;
 }
 
 /* ---- cells ---- */
+
+/* The interval is that of the cells as they were; it is extended to a possible estimate that is outside it. */
+static void extend(tmi_result *result)
+{
+    if (isnan(result->lower) || result->outside_range) return;
+    result->lower = fmin(result->lower, result->estimate);
+    result->upper = fmax(result->upper, result->estimate);
+}
 
 /* The cells of one statistic, with the sum that they have. */
 static tamis_status cut_negative(tmi_result *list, size_t cells, tamis_error *err)
@@ -223,6 +241,7 @@ static tamis_status cut_negative(tmi_result *list, size_t cells, tamis_error *er
         for (size_t i = 0; i < cells; i++) {
             list[i].estimate = t[i];
             list[i].outside_range = t[i] < list[i].least || t[i] > list[i].most;
+            extend(&list[i]);
             note(&list[i], tmi_adjustment_text(TMI_NON_NEGATIVE));
         }
     }
@@ -252,13 +271,13 @@ static void suppress(tmi_result *result, const tmi_results *r)
     result->outside_range = false;
 }
 
-tamis_status tmi_postprocess(tmi_results *r, tamis_error *err)
+tamis_status tmi_postprocess(tmi_results *r, const tmi_reading *reading, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
     tamis_status status = TAMIS_OK;
     if (plan->postprocess.consistent) {
         for (size_t leader = 0; leader < plan->statistic_count && status == TAMIS_OK; leader++) {
-            family f = {.results = r, .first = tmi_alloc(plan->statistic_count, sizeof *f.first)};
+            family f = {.results = r, .reading = reading, .first = tmi_alloc(plan->statistic_count, sizeof *f.first)};
             status = f.first ? adjust_family(&f, leader, err) : tmi_fail_memory(err);
             family_clear(&f);
         }

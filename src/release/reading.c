@@ -55,6 +55,16 @@ static ends times(ends e, double n)
     return (ends){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0};
 }
 
+/* Where A/B about the centre lies; infinite if a denominator may be 0. */
+static ends ratio_range(const tmi_plan_statistic *t, double centre)
+{
+    ends x = ends_of(t->column);
+    if (!t->second) return (ends){x.low - centre, x.high - centre};
+    ends y = ends_of(t->second);
+    if (y.low <= 0) return (ends){-INFINITY, INFINITY};
+    return (ends){fmin(x.low / y.low, x.low / y.high), fmax(x.high / y.low, x.high / y.high)};
+}
+
 /* Where the statistic certainly lies. */
 static ends limits_of(const tmi_schedule *s, const tmi_result *result)
 {
@@ -66,7 +76,7 @@ static ends limits_of(const tmi_schedule *s, const tmi_result *result)
     case TMI_SHARE: return tmi_divides_total(s, t) ? with_zero(ends_of(t->column)) : ends_of(t->column);
     case TMI_RATIO: {
         ends x = ends_of(t->column), y = ends_of(t->second);
-        return (ends){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
+        return y.low > 0 ? ratio_range(t, 0) : (ends){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
     }
     case TMI_VARIANCE: {
         ends x = ends_of(t->column);
@@ -175,9 +185,10 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
     return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC && !s->plan->design.regularise;
 }
 
-static int64_t whole(tmi_int128 x)
+/* The noisy number of sampled ones, or the possible number nearest to it. */
+static int64_t possible(tmi_int128 noisy, int64_t most)
 {
-    return x > INT64_MAX ? INT64_MAX : x < -INT64_MAX ? -INT64_MAX : (int64_t)x;
+    return noisy < 0 ? 0 : noisy > most ? most : (int64_t)noisy;
 }
 
 static tamis_status exact_count(tmi_result *result, const tmi_reading *r, tmi_count_law law, double over, tamis_error *err)
@@ -194,7 +205,8 @@ static tamis_status exact_count(tmi_result *result, const tmi_reading *r, tmi_co
     if (s->gaussian) TMI_TRY(tmi_number_mul(&square, scale, scale, err));
     tmi_count_case c = {.law = law, .population = stratum->population, .sample = stratum->sample, .rate = stratum->rate,
                         .scale = s->gaussian ? NULL : scale, .variance = square, .confidence = t->confidence};
-    TMI_TRY(tmi_interval_count(&lower, &upper, &c, whole(r->noisy[table][result->cell]), err));
+    int64_t most = law == TMI_COUNT_RATE ? stratum->population : stratum->sample;
+    TMI_TRY(tmi_interval_count(&lower, &upper, &c, possible(r->noisy[table][result->cell], most), err));
     result->lower = (double)lower / over;
     result->upper = (double)upper / over;
 
@@ -213,23 +225,41 @@ static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
            !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
 }
 
-static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+/* The noisy number of sampled ones in a stratum, which is a cell of the count's table. */
+static tmi_stratum_count stratum_count(const tmi_result *result, const tmi_reading *r, tmi_count_law law, size_t h, size_t cell)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_plan_design *d = &s->plan->design;
+    const tmi_plan_stratum *stratum = &s->plan->design.strata[h];
     size_t table = s->uses[result->statistic].table[TMI_A];
-    const tmi_measurement *a = &s->measurements[table];
-    tmi_interval interval;
-    tmi_stratum_count *strata = tmi_alloc(d->stratum_count, sizeof *strata);
-    if (!strata) return tmi_fail_memory(err);
-    for (size_t h = 0; h < d->stratum_count; h++) {
-        size_t cell = result->cell * d->stratum_count + h;
-        strata[h] = (tmi_stratum_count){(double)d->strata[h].population, (double)d->strata[h].sample, (double)r->noisy[table][cell],
-                                        tmi_number_nearest(tmi_cell_law(a, cell)->scale), s->gaussian};
+    double N = (double)stratum->population, n = law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample;
+    return (tmi_stratum_count){N, n, (double)r->noisy[table][cell], tmi_number_nearest(tmi_cell_law(&s->measurements[table], cell)->scale),
+                               s->gaussian, law};
+}
+
+tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_reading *r, const tmi_moved_count *moved,
+                                   tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    double confidence = tmi_number_nearest(s->plan->statistics[result->statistic].confidence);
+    tmi_count_law law;
+    if (has_exact_count(s, result, &law)) {
+        size_t h = tmi_group_stratum(s, result->statistic, result->cell);
+        tmi_stratum_count one = stratum_count(result, r, law, h == SIZE_MAX ? 0 : h, result->cell);
+        return tmi_interval_strata(interval, &one, 1, moved, confidence, err);
     }
-    tamis_status status = tmi_interval_strata(&interval, strata, d->stratum_count,
-                                              tmi_number_nearest(s->plan->statistics[result->statistic].confidence), err);
+    size_t count = s->plan->design.stratum_count;
+    tmi_stratum_count *strata = tmi_alloc(count, sizeof *strata);
+    if (!strata) return tmi_fail_memory(err);
+    for (size_t h = 0; h < count; h++) strata[h] = stratum_count(result, r, TMI_COUNT_SRS, h, result->cell * count + h);
+    tamis_status status = tmi_interval_strata(interval, strata, count, moved, confidence, err);
     tmi_free(strata);
+    return status;
+}
+
+static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+{
+    tmi_interval interval;
+    tamis_status status = tmi_interval_of_count(&interval, result, r, NULL, err);
     if (status != TAMIS_OK) return status;
     result->lower = interval.lower / over;
     result->upper = interval.upper / over;
@@ -337,16 +367,6 @@ static double centre_of(const tmi_reading *r, const tmi_result *result)
     return t->column->conditions ? 0 : t->column->grid.step * (double)a->quantity.centre_x;
 }
 
-/* Where A/B about the centre lies; infinite if a denominator may be 0. */
-static ends ratio_range(const tmi_plan_statistic *t, double centre)
-{
-    ends x = ends_of(t->column);
-    if (!t->second) return (ends){x.low - centre, x.high - centre};
-    ends y = ends_of(t->second);
-    if (y.low <= 0) return (ends){-INFINITY, INFINITY};
-    return (ends){fmin(x.low / y.low, x.low / y.high), fmax(x.high / y.low, x.high / y.high)};
-}
-
 /* The largest sampling variance of A - r B for any r of the range. */
 static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, const tmi_plan_statistic *t, ends range)
 {
@@ -368,7 +388,7 @@ static double rows_of(const tmi_reading *r, const tmi_result *result, const tmi_
 static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    size_t count = z->with_noise ? 0 : z->part_count;
+    size_t count = z->part_count;
     tmi_ratio_part *parts = tmi_alloc(count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
@@ -379,7 +399,7 @@ static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
     double N = rows_of(r, result, z);
     tmi_ratio ratio = {z->value[TMI_A] + z->centre[0] * N, z->value[TMI_B] + z->centre[1] * N, z->form, z->form_noise, z->ones, z->all,
-                       largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL, parts, count};
+                       largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL, parts, count, z->with_noise};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);

@@ -3,6 +3,7 @@
 #ifndef TMI_READING_H
 #define TMI_READING_H
 
+#include "release/interval_strata.h"
 #include "release/variance_groups.h"
 #include "release/result.h"
 #include "release/schedule.h"
@@ -16,5 +17,10 @@ typedef struct tmi_reading {
 
 /* Fills a result whose `statistic` and `cell` are set. What cannot be told is NaN, with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_result(tmi_result *result, const tmi_reading *reading, tamis_error *err);
+
+/* The interval of a count whose test can be inverted (`exact`), by the variance that each possible total would have. `moved`: the
+ * estimate and the noise after post-processing; NULL: as they were measured. Errors: as tmi_interval_strata. */
+tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_reading *reading,
+                                   const tmi_moved_count *moved, tamis_error *err);
 
 #endif

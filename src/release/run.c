@@ -163,7 +163,7 @@ static tamis_status read_results(tamis_release *r, const tmi_variance_groups *gr
         TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
         tmi_result_bound(&r->results.list[i]);
     }
-    TMI_TRY(tmi_postprocess(&r->results, err));
+    TMI_TRY(tmi_postprocess(&r->results, &reading, err));
 
 done:
     tmi_calibration_clear(&calibration);

@@ -31,12 +31,12 @@ static void totals_are_met_by_least_squares(void **state)
     (void)state;
     static const double A[2 * K] = {1, 1, 1, 0, 0, 0, 0, 0, 1, 1, -1, 2};
     for (int times = 0; times < 50; times++) {
-        double S[K * K], V[K * K], t[K], start[K], totals[2] = {100 * random_unit(), 50 * random_unit()}, P[K * K];
+        double S[K * K], V[K * K], t[K], start[K], totals[2] = {100 * random_unit(), 50 * random_unit()}, P[K * K], given[K * K];
         tmi_controls controls = {K, 2, A, totals};
         random_covariance(S);
         for (int i = 0; i < K; i++) start[i] = t[i] = 40 * random_unit();
         memcpy(V, S, sizeof S);
-        assert_int_equal(tmi_adjust_totals(t, V, &controls, NULL), TAMIS_OK);
+        assert_int_equal(tmi_adjust_totals(t, V, given, &controls, NULL), TAMIS_OK);
         for (int r = 0; r < 2; r++) {
             double sum = 0;
             for (int i = 0; i < K; i++) sum += A[r * K + i] * t[i];
@@ -47,8 +47,11 @@ static void totals_are_met_by_least_squares(void **state)
             memcpy(moved, start, sizeof moved);
             memcpy(scratch, S, sizeof S);
             moved[j] += 1;
-            assert_int_equal(tmi_adjust_totals(moved, scratch, &controls, NULL), TAMIS_OK);
-            for (int i = 0; i < K; i++) P[i * K + j] = moved[i] - t[i];
+            assert_int_equal(tmi_adjust_totals(moved, scratch, NULL, &controls, NULL), TAMIS_OK);
+            for (int i = 0; i < K; i++) {
+                P[i * K + j] = moved[i] - t[i];
+                assert_true(fabs(P[i * K + j] - given[i * K + j]) < 1e-9);
+            }
         }
         for (int i = 0; i < K; i++)
             for (int j = 0; j < K; j++) {
@@ -68,15 +71,15 @@ static void public_numbers_and_contradictions(void **state)
     (void)state;
     double t[] = {10, 20, 25}, S[9] = {0, 0, 0, 0, 4, 0, 0, 0, 12};
     static const double A[] = {1, 1, 1, 1, 1, 1}, same[] = {70, 70}, other[] = {70, 71};
-    assert_int_equal(tmi_adjust_totals(t, S, &(tmi_controls){3, 2, A, same}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, same}, NULL), TAMIS_OK);
     assert_true(t[0] == 10 && fabs(t[1] - 23.75) < 1e-12 && fabs(t[2] - 36.25) < 1e-12);
     assert_true(fabs(S[4] - 3) < 1e-12 && fabs(S[8] - 3) < 1e-12 && fabs(S[5] + 3) < 1e-12);
     double before[9];
     memcpy(before, S, sizeof S);
-    assert_int_equal(tmi_adjust_totals(t, S, &(tmi_controls){3, 2, A, other}, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, other}, NULL), TAMIS_INVALID);
     assert_memory_equal(before, S, sizeof S);
     double fixed[9] = {0};
-    assert_int_equal(tmi_adjust_totals(t, fixed, &(tmi_controls){3, 1, A, other + 1}, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, fixed, NULL, &(tmi_controls){3, 1, A, other + 1}, NULL), TAMIS_INVALID);
 }
 
 /* ---- cells ---- */
@@ -146,8 +149,8 @@ static void bad_inputs_are_refused(void **state)
     size_t cut;
     tmi_controls good = {2, 1, A, totals}, bad[] = {{0, 1, A, totals}, {2, 0, A, totals}, {2, 3, A, totals}, {2, 1, NULL, totals},
                                                     {2, 1, A, NULL}, {TMI_MAX_ADJUSTED + 1, 1, A, totals}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tmi_adjust_totals(t, S, &bad[i], NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_adjust_totals(NULL, S, &good, NULL), TAMIS_INVALID);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tmi_adjust_totals(t, S, NULL, &bad[i], NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(NULL, S, NULL, &good, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 0, 1, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 2, -1, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 2, NAN, NULL), TAMIS_INVALID);
@@ -157,14 +160,14 @@ static void bad_inputs_are_refused(void **state)
     v[1] = 1;
     tamis_error err;
     double u[2], C[4];
-    EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), memcpy(C, S, sizeof C), tmi_adjust_totals(u, C, &good, &err)),
+    EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), memcpy(C, S, sizeof C), tmi_adjust_totals(u, C, NULL, &good, &err)),
                            { assert_memory_equal(u, t, sizeof u); });
     EVERY_ALLOCATION_FAILS((memcpy(u, t, sizeof u), tmi_adjust_non_negative(u, &cut, v, 2, 1, &err)),
                            { assert_memory_equal(u, t, sizeof u); });
     S[3] = -1;
-    assert_int_equal(tmi_adjust_totals(t, S, &good, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &good, NULL), TAMIS_INVALID);
     S[3] = NAN;
-    assert_int_equal(tmi_adjust_totals(t, S, &good, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &good, NULL), TAMIS_INVALID);
 }
 
 int main(void)

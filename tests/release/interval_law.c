@@ -176,7 +176,7 @@ static void ends_stay_in_the_range(void **state)
     assert_int_equal(tmi_interval_symmetric(&i, 5, &law, 0.95, 0, 20, NULL), TAMIS_OK);
     assert_true(i.lower == 0 && i.upper == 20 && i.clipped);
     assert_int_equal(tmi_interval_symmetric(&i, -500, &law, 0.95, 0, 20, NULL), TAMIS_OK);
-    assert_true(i.lower == 0 && i.upper == 0 && i.clipped);
+    assert_true(i.lower == 0 && fabs(i.upper - 19.5996398) < 1e-5 && i.clipped); /* that of 0, not a point */
 }
 
 static void bad_laws_are_refused(void **state)

@@ -18,9 +18,9 @@ static void one_stratum_is_near_the_exact_interval(void **state)
     for (int noisy = 0; noisy <= 200; noisy += 20) {
         int64_t low, high;
         tmi_interval found;
-        tmi_stratum_count stratum = {2000, 200, noisy, 2, false};
+        tmi_stratum_count stratum = {2000, 200, noisy, 2, false, TMI_COUNT_SRS};
         assert_int_equal(tamis_interval_count(&low, &high, 2000, 200, noisy, scale, level, NULL), TAMIS_OK);
-        assert_int_equal(tmi_interval_strata(&found, &stratum, 1, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
         assert_true(fabs(found.lower - (double)low) <= 15 && fabs(found.upper - (double)high) <= 15); /* one unit of k is 10 */
     }
     tamis_number_free(scale);
@@ -42,11 +42,11 @@ static double coverage(const char *scale, double size, const double shares[3], i
             double ones = round(shares[h] * (double)N[h]);
             for (size_t i = 0; i < N[h]; i++) units[i] = i;
             draw_sample(units, N[h], n[h], &d);
-            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), size, false};
+            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), size, false, TMI_COUNT_SRS};
             for (size_t i = 0; i < n[h]; i++) strata[h].noisy += (double)units[i] < ones;
         }
         tmi_interval found;
-        assert_int_equal(tmi_interval_strata(&found, strata, 3, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
         assert_true(found.lower >= 0 && found.upper <= 800 && found.lower <= found.upper);
         covered += found.lower <= truth && truth <= found.upper;
     }
@@ -79,11 +79,11 @@ static void many_small_strata_have_the_right_width(void **state)
         for (int h = 0; h < H; h++) {
             for (size_t i = 0; i < N; i++) units[i] = i;
             draw_sample(units, N, n, &d);
-            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), 1, false};
+            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), 1, false, TMI_COUNT_SRS};
             for (size_t i = 0; i < n; i++) strata[h].noisy += units[i] < N / 2;
         }
         tmi_interval found;
-        assert_int_equal(tmi_interval_strata(&found, strata, H, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(tmi_interval_strata(&found, strata, H, NULL, 0.95, NULL), TAMIS_OK);
         width += (found.upper - found.lower) / TIMES;
     }
     draws_end(d);
@@ -96,7 +96,7 @@ static void many_small_strata_have_the_right_width(void **state)
 static void strata_that_differ_are_not_overconfident(void **state)
 {
     (void)state;
-    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false}, {500, 30, 3, 0.25, false}, {600, 30, 28, 0.25, false}};
+    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false, TMI_COUNT_SRS}, {500, 30, 3, 0.25, false, TMI_COUNT_SRS}, {600, 30, 28, 0.25, false, TMI_COUNT_SRS}};
     tmi_noise_part parts[3];
     double variance = 0, estimate = 0, reach;
     for (int h = 0; h < 3; h++) {
@@ -106,7 +106,7 @@ static void strata_that_differ_are_not_overconfident(void **state)
     }
     tmi_interval found;
     assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL), TAMIS_OK);
-    assert_int_equal(tmi_interval_strata(&found, strata, 3, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(found.upper - estimate > 0.95 * reach && estimate - found.lower > 0.95 * reach);
 }
 
@@ -114,17 +114,17 @@ static void the_range_holds(void **state)
 {
     (void)state;
     tmi_interval found;
-    tmi_stratum_count low[] = {{100, 10, -40, 1, false}, {50, 5, -30, 2, true}};
-    assert_int_equal(tmi_interval_strata(&found, low, 2, 0.95, NULL), TAMIS_OK);
-    assert_true(found.lower == 0 && found.upper == 0 && found.clipped);
-    tmi_stratum_count high[] = {{100, 10, 60, 1, false}, {50, 5, 70, 2, true}};
-    assert_int_equal(tmi_interval_strata(&found, high, 2, 0.95, NULL), TAMIS_OK);
-    assert_true(found.lower == 150 && found.upper == 150 && found.clipped);
-    tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false}, {50, 50, 5, 1e5, true}}; /* the noise drowns everything */
-    assert_int_equal(tmi_interval_strata(&found, wide, 2, 0.95, NULL), TAMIS_OK);
+    tmi_stratum_count low[] = {{100, 10, -40, 1, false, TMI_COUNT_SRS}, {50, 5, -30, 2, true, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, low, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 0 && found.upper > 1 && found.upper < 75 && found.clipped); /* as for an estimate of 0, not a point */
+    tmi_stratum_count high[] = {{100, 10, 60, 1, false, TMI_COUNT_SRS}, {50, 5, 70, 2, true, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, high, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower > 75 && found.lower < 149 && found.upper == 150 && found.clipped);
+    tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false, TMI_COUNT_SRS}, {50, 50, 5, 1e5, true, TMI_COUNT_SRS}}; /* the noise drowns everything */
+    assert_int_equal(tmi_interval_strata(&found, wide, 2, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
-    tmi_stratum_count census[] = {{100, 100, 30, 0.01, false}, {50, 50, 20, 0.01, false}}; /* neither sampling nor noise */
-    assert_int_equal(tmi_interval_strata(&found, census, 2, 0.95, NULL), TAMIS_OK);
+    tmi_stratum_count census[] = {{100, 100, 30, 0.01, false, TMI_COUNT_SRS}, {50, 50, 20, 0.01, false, TMI_COUNT_SRS}}; /* neither sampling nor noise */
+    assert_int_equal(tmi_interval_strata(&found, census, 2, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
 }
 
@@ -132,19 +132,19 @@ static void bad_strata_are_refused(void **state)
 {
     (void)state;
     tmi_interval found;
-    tmi_stratum_count bad[] = {{10, 0, 1, 1, false}, {10, 11, 1, 1, false}, {10, 5, NAN, 1, false}, {10, 5, 1, 0, false},
-                               {10, 5, 1, INFINITY, false}, {NAN, 5, 1, 1, false}, {INFINITY, 5, 1, 1, false}};
+    tmi_stratum_count bad[] = {{10, 0, 1, 1, false, TMI_COUNT_SRS}, {10, 11, 1, 1, false, TMI_COUNT_SRS}, {10, 5, NAN, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 0, false, TMI_COUNT_SRS},
+                               {10, 5, 1, INFINITY, false, TMI_COUNT_SRS}, {NAN, 5, 1, 1, false, TMI_COUNT_SRS}, {INFINITY, 5, 1, 1, false, TMI_COUNT_SRS}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, 0.95, NULL), TAMIS_INVALID);
+        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, NULL, 0.95, NULL), TAMIS_INVALID);
         assert_true(found.lower == 0 && isinf(found.upper));
     }
-    tmi_stratum_count good[] = {{10, 5, 1, 1, false}, {10, 5, 1, 1, false}};
-    assert_int_equal(tmi_interval_strata(&found, NULL, 1, 0.95, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 0, 0.95, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 2, 1, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 2, NAN, NULL), TAMIS_INVALID);
+    tmi_stratum_count good[] = {{10, 5, 1, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 1, false, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, NULL, 1, NULL, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 0, NULL, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, NAN, NULL), TAMIS_INVALID);
     tamis_error err;
-    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, 0.95, &err), { assert_true(found.lower == 0); });
+    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, NULL, 0.95, &err), { assert_true(found.lower == 0); });
 }
 
 int main(void)

@@ -13,12 +13,14 @@ typedef struct scene {
     tmi_schedule s;
     tmi_variance_groups groups;
     tmi_int128 **noisy;
+    tmi_calibration calibration;
     tmi_results results;
 } scene;
 
 static void set_up(scene *c, const char *design, const char *statistics)
 {
     tamis_error err = {0};
+    *c = (scene){0};
     c->plan = plan_of(design, "1", statistics);
     if (tmi_schedule_make(&c->s, c->plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_variance_groups_make(&c->groups, &c->s.sampling, NULL), TAMIS_OK);
@@ -31,19 +33,30 @@ static void set_up(scene *c, const char *design, const char *statistics)
     assert_int_equal(tmi_results_make(&c->results, c->plan, &c->s, NULL), TAMIS_OK);
 }
 
+static tmi_reading reading_of(const scene *c)
+{
+    return (tmi_reading){&c->s, &c->groups, c->noisy, &c->calibration};
+}
+
 static void read_results(scene *c)
 {
-    tmi_calibration calibration;
-    const tmi_reading reading = {&c->s, &c->groups, c->noisy, &calibration};
-    assert_int_equal(tmi_calibration_make(&calibration, &c->s, c->noisy, NULL), TAMIS_OK);
+    const tmi_reading reading = reading_of(c);
+    tmi_calibration_clear(&c->calibration);
+    assert_int_equal(tmi_calibration_make(&c->calibration, &c->s, c->noisy, NULL), TAMIS_OK);
     for (size_t i = 0; i < c->results.count; i++) assert_int_equal(tmi_read_result(&c->results.list[i], &reading, NULL), TAMIS_OK);
-    tmi_calibration_clear(&calibration);
+}
+
+static void postprocess(scene *c)
+{
+    const tmi_reading reading = reading_of(c);
+    assert_int_equal(tmi_postprocess(&c->results, &reading, NULL), TAMIS_OK);
 }
 
 static void tear_down(scene *c)
 {
     for (size_t i = 0; i < c->s.measurement_count; i++) free(c->noisy[i]);
     free(c->noisy);
+    tmi_calibration_clear(&c->calibration);
     tmi_results_clear(&c->results);
     tmi_variance_groups_clear(&c->groups);
     tmi_schedule_clear(&c->s);
@@ -72,7 +85,7 @@ static void consistent_changes_the_noise_alone(void **state)
     read_results(&c);
     tmi_result before[8];
     for (size_t i = 0; i < 8; i++) before[i] = c.results.list[i];
-    assert_int_equal(tmi_postprocess(&c.results, NULL), TAMIS_OK);
+    postprocess(&c);
     const double margin = square(before[0].noise_sd), cell = square(before[2].noise_sd), all = margin + 3 * cell;
     for (size_t i = 0; i < 8; i++) {
         const tmi_result *r = &c.results.list[i];
@@ -100,7 +113,7 @@ static void numbers_of_one_table_share_their_noise(void **state)
     read_results(&c);
     double before[15];
     for (size_t i = 0; i < 15; i++) before[i] = c.results.list[i].noise_sd;
-    assert_int_equal(tmi_postprocess(&c.results, NULL), TAMIS_OK);
+    postprocess(&c);
     for (size_t i = 0; i < 15; i++) assert_near(c.results.list[i].noise_sd, before[i], 1e-9 * before[i]);
     tear_down(&c);
 }

@@ -64,12 +64,20 @@ static tmi_int128 filled(int filling, tmi_int128 limit)
     }
 }
 
+/* An interval of no width beside an error. A noise that is nearly always 0 leaves whole numbers as they were: a scale of 1/4 moves
+ * them once in 28 times. */
+static bool is_point(const tmi_result *r)
+{
+    return r->lower == r->upper && !r->known && r->se > 0.2 && r->se > 1e-9 * fabs(r->estimate);
+}
+
 static void assert_told(const tmi_result *r, const char *design, int filling)
 {
     bool null = isnan(r->estimate), none = isnan(r->lower);
     bool fine = (null || isfinite(r->estimate)) && none == isnan(r->upper) && (!null || none) && (!none || r->reason || r->known) &&
                 (isnan(r->se) || (r->se >= 0 && isfinite(r->se))) && (isnan(r->noise_sd) || (r->noise_sd >= 0 && isfinite(r->noise_sd))) &&
-                (none || r->lower <= r->upper) && (none || isnan(r->least) || (r->lower >= r->least && r->upper <= r->most));
+                (none || r->lower <= r->upper) && (none || isnan(r->least) || (r->lower >= r->least && r->upper <= r->most)) &&
+                (none || r->outside_range || (r->lower <= r->estimate && r->estimate <= r->upper)) && (none || !is_point(r));
     if (!fine)
         fail_msg("%s, filling %d, statistic %zu, cell %zu: %g, se %g, noise %g, %g to %g of %g to %g, %s", design, filling, r->statistic,
                  r->cell, r->estimate, r->se, r->noise_sd, r->lower, r->upper, r->least, r->most, r->reason ? r->reason : "no reason");
@@ -86,7 +94,7 @@ static void assert_read(const tmi_schedule *s, const tmi_reading *reading, const
         if (tmi_read_result(&results.list[i], reading, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
         tmi_result_bound(&results.list[i]);
     }
-    if (tmi_postprocess(&results, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
+    if (tmi_postprocess(&results, reading, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
     for (size_t i = 0; i < results.count; i++) assert_told(&results.list[i], design, filling);
     assert_int_equal(tmi_results_csv(&csv, &results, NULL), TAMIS_OK);
     tamis_free(csv);
