@@ -5,7 +5,8 @@
  * discrete Gaussian noise it is C_j / rho_j, and rho_j in proportion to the square root. The proportions are rounded to
  * integers of 12 bits, so that parts are short fractions; they add up to the whole exactly.
  *
- * A fifth of what a statistic brings goes to the squares that only its sampling error needs.
+ * A fifth of what a statistic brings goes to the squares that only its sampling error needs; a table that only counts the rows
+ * of its groups, for `suppress`, gets as much.
  *
  * With epsilon and delta either noise is possible: Laplace with all of epsilon, or Gaussian with the largest rho whose certified
  * conversion stays within both. The one with the smaller expected errors is taken; the choice looks at nothing but the plan. */
@@ -19,6 +20,7 @@
 
 #define FINENESS 4096
 #define FOR_SQUARES (1.0 / 4) /* of what the sums get: a fifth of all */
+#define FOR_UNITS (1.0 / 4)   /* the same for a table of rows that nothing else needs */
 
 /* delta at which a rho is told as epsilon where the plan says none. */
 static const char usual_delta[] = "1e-9";
@@ -87,6 +89,8 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
             double demanded = root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
             if (demanded > 0) s->measurements[s->uses[i].table[role]].brought += FOR_SQUARES * own * demanded / squares;
         }
+        size_t units = s->uses[i].table[TMI_U];
+        if (units != TMI_NO_TABLE && demands[units] == 0) s->measurements[units].brought += FOR_UNITS * own;
     }
     for (size_t j = 0; j < s->measurement_count; j++) all += s->measurements[j].brought;
     double errors = 0;

@@ -47,7 +47,7 @@ void tmi_calibration_clear(tmi_calibration *calibration);
 /* gamma, one a cell, of sums by cell; 0 if the totals are not met. May be in place. */
 void tmi_calibration_regress(double *gamma, const tmi_calibration *calibration, const double *sums);
 
-/* The control cell of a table's cell, and the group of the statistic that it is part of. */
+/* The control cell of a table's cell, and the group of the statistic that it is part of (in any table that has its columns). */
 size_t tmi_group_in(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t cell);
 size_t tmi_control_cell(const tmi_schedule *schedule, const tmi_measurement *m, size_t cell);
 

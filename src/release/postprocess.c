@@ -7,6 +7,7 @@
 #include "num/number.h"
 #include "release/adjust.h"
 #include "release/adjusted.h"
+#include "release/calibration.h"
 
 static const char not_met[] = "the margins could not be met, and the number is as it was measured";
 
@@ -255,20 +256,42 @@ static bool is_not_negative(const tmi_plan_statistic *s)
     return is_sum(s) && (!s->column || s->column->conditions || s->column->grid.low >= 0);
 }
 
-static void suppress(tmi_result *result, const tmi_results *r)
+/* ---- suppression ---- */
+
+/* The sampled rows of every group of a statistic, with noise unless they are public. A group's cells are those of one table. */
+static void count_units(double *units, const tmi_reading *r, size_t statistic, size_t groups)
 {
-    const tmi_plan_postprocess *p = &r->plan->postprocess;
-    const tmi_plan_design *d = &r->plan->design;
-    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
-    bool counts = is_sum(s) && !s->column && d->population > 0 && d->sample > 0;
-    double units = counts ? result->estimate * (double)d->sample / (double)d->population : TMI_NULL;
-    tmi_suppression rules = {p->cv_above ? tmi_number_nearest(p->cv_above) : TMI_NULL,
-                             p->units_below > 0 && counts ? (double)p->units_below : TMI_NULL};
-    tmi_adjustment rule;
-    if (result->known || isnan(result->estimate) || !tmi_suppress(&rule, rules, result->estimate, result->se, units)) return;
-    result->estimate = result->se = result->sampling_se = result->noise_sd = result->lower = result->upper = TMI_NULL;
+    const tmi_schedule *s = r->schedule;
+    const tmi_measurement *m = tmi_table_of(s, statistic, TMI_U);
+    for (size_t group = 0; group < groups; group++) units[group] = m ? 0 : (double)tmi_public_rows(s, statistic, group);
+    for (size_t cell = 0; m && cell < m->cells; cell++)
+        units[tmi_group_in(s, statistic, m, cell)] += (double)r->noisy[s->uses[statistic].table[TMI_U]][cell];
+}
+
+static void withhold(tmi_result *result, tmi_adjustment rule)
+{
+    result->estimate = result->se = result->sampling_se = result->noise_sd = result->lower = result->upper = result->bias = TMI_NULL;
+    result->df = -1;
     result->reason = tmi_adjustment_text(rule);
     result->outside_range = false;
+}
+
+/* The numbers of one statistic. What is public stays. */
+static tamis_status suppress(tmi_result *list, size_t cells, const tmi_reading *r, tamis_error *err)
+{
+    const tmi_plan_postprocess *p = &r->schedule->plan->postprocess;
+    const tmi_suppression rules = {p->cv_above ? tmi_number_nearest(p->cv_above) : TMI_NULL,
+                                   p->units_below > 0 ? (double)p->units_below : TMI_NULL};
+    double *units = tmi_alloc(cells, sizeof *units);
+    if (!units) return tmi_fail_memory(err);
+    if (p->units_below > 0 && !list->known) count_units(units, r, list->statistic, cells);
+    for (size_t i = 0; i < cells; i++) {
+        tmi_adjustment rule;
+        if (list[i].known || isnan(list[i].estimate)) continue;
+        if (tmi_suppress(&rule, rules, list[i].estimate, list[i].se, units[i])) withhold(&list[i], rule);
+    }
+    tmi_free(units);
+    return TAMIS_OK;
 }
 
 tamis_status tmi_postprocess(tmi_results *r, const tmi_reading *reading, tamis_error *err)
@@ -289,6 +312,11 @@ tamis_status tmi_postprocess(tmi_results *r, const tmi_reading *reading, tamis_e
         list += cells;
     }
     bool rules = plan->postprocess.cv_above || plan->postprocess.units_below > 0;
-    for (size_t i = 0; rules && status == TAMIS_OK && i < r->count; i++) suppress(&r->list[i], r);
+    list = r->list;
+    for (size_t i = 0; rules && i < plan->statistic_count && status == TAMIS_OK; i++) {
+        size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
+        status = suppress(list, cells, reading, err);
+        list += cells;
+    }
     return status;
 }

@@ -182,7 +182,8 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
                s->plan->design.population > 0 && !s->plan->design.nonresponse && !tmi_is_calibrated(s, result->statistic);
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
-    return one && counts_ones(s, result) && in_one_stratum && kind != TMI_DESIGN_SYSTEMATIC && !s->plan->design.regularise;
+    bool drawn = kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_BERNOULLI || kind == TMI_DESIGN_CENSUS;
+    return one && counts_ones(s, result) && in_one_stratum && drawn && !s->plan->design.regularise;
 }
 
 /* The noisy number of sampled ones, or the possible number nearest to it. */

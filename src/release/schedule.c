@@ -71,6 +71,14 @@ static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic
            !s->sampling.clustered && tmi_never_missing(statistic->column);
 }
 
+int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
+    const tmi_plan_design *d = &s->plan->design;
+    if (!s->sampling.rows_fixed || !groups_are_declared(s, t)) return 0;
+    return t->by_count > 0 ? d->strata[group].sample : d->sample;
+}
+
 bool tmi_divides_total(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     return tmi_by_size(statistic) && !denominator_is_known(s, statistic);
@@ -322,6 +330,30 @@ done:
     return status;
 }
 
+/* The rows that a statistic's number rests on: those that the denominator of a mean or variance counts anyway, or those of the
+ * group. A group whose rows are public needs no table. */
+static tamis_status count_units(tmi_schedule *s, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; s->plan->postprocess.units_below > 0 && i < s->plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &s->plan->statistics[i];
+        const tmi_measurement *b = tmi_table_of(s, i, TMI_B);
+        tmi_measurement m = {0};
+        if (s->uses[i].known) continue;
+        if (b && !b->quantity.x && b->quantity.weighing == TMI_UNWEIGHED) {
+            s->uses[i].table[TMI_U] = s->uses[i].table[TMI_B];
+            continue;
+        }
+        if (tmi_public_rows(s, i, 0) > 0) continue;
+        TMI_TRY(set_dimensions(&m, s, t, by_strata(s, t), err));
+        m.quantity.weighing = TMI_UNWEIGHED;
+        TMI_TRY(take_table(&s->uses[i].table[TMI_U], s, m, false, err));
+    }
+
+done:
+    return status;
+}
+
 /* Sums that take only one table first, those that take any centre after them: these then find what is there; and then what
  * follows from their centres. */
 static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
@@ -424,6 +456,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
     }
     TMI_TRY(choose_tables(s, err));
     TMI_TRY(count_controls(s, err));
+    TMI_TRY(count_units(s, err));
     TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
     TMI_TRY(tmi_outsider_make(&s->outsider, plan, tmi_frame_of(s), s->epsilon, s->delta, err));
 

@@ -17,8 +17,9 @@
 #include "release/measurement.h"
 #include "release/outsider.h"
 
-/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). */
-typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_AB, TMI_BB, TMI_KK, TMI_ROLES } tmi_role;
+/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U counts
+ * the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
+typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_AB, TMI_BB, TMI_KK, TMI_U, TMI_ROLES } tmi_role;
 
 #define TMI_NO_TABLE SIZE_MAX
 
@@ -74,6 +75,9 @@ bool tmi_divides_total(const tmi_schedule *schedule, const tmi_plan_statistic *s
 
 /* Whether a statistic is calibrated: not if it is known. */
 bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic);
+
+/* The sampled rows of a group of the statistic, if the design fixes them and everybody knows; else 0. */
+int64_t tmi_public_rows(const tmi_schedule *schedule, size_t statistic, size_t group);
 
 /* A value that is never missing. */
 bool tmi_never_missing(const tmi_plan_column *column);

@@ -118,9 +118,109 @@ static void numbers_of_one_table_share_their_noise(void **state)
     tear_down(&c);
 }
 
+/* Every statistic of a group with too few rows is withheld, in every output, whether or not the plan asks for a count; other groups
+ * are published. Where nothing counts the rows a table is measured for it. */
+#define BY_H                                                                                                          \
+    "  - {mean: x, by: h}\n  - {share: {g: a}, by: h}\n  - {total: x, by: h}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n"      \
+    "  - {variance: x, by: h}\n  - {table: [h]}\n  - {total: {g: a}, by: h}\n"
+
+static void fill(scene *c, tmi_int128 value)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++)
+        for (size_t cell = 0; cell < c->s.measurements[i].cells; cell++)
+            c->noisy[i][cell] = (tmi_int128)((double)value / tmi_measurement_unit(&c->s.measurements[i], &c->s.sampling, 0));
+}
+
+/* Rows of group 0, 1, 2: 9, 10 and 50, all in one of the cells that are added up. */
+static void set_rows(scene *c, size_t statistic)
+{
+    static const int rows[] = {9, 10, 50};
+    const tmi_measurement *m = tmi_table_of(&c->s, statistic, TMI_U);
+    bool seen[3] = {false};
+    assert_non_null(m);
+    assert_int_equal(m->quantity.weighing, TMI_UNWEIGHED);
+    for (size_t cell = 0; cell < m->cells; cell++) {
+        size_t group = tmi_group_in(&c->s, statistic, m, cell);
+        c->noisy[c->s.uses[statistic].table[TMI_U]][cell] = seen[group] ? 0 : rows[group];
+        seen[group] = true;
+    }
+}
+
+static void assert_withheld(const scene *c)
+{
+    char *csv, *json;
+    for (size_t i = 0; i < c->results.count; i++) {
+        const tmi_result *r = &c->results.list[i];
+        bool few = r->cell == 0;
+        if (few != (isnan(r->estimate) && isnan(r->se) && isnan(r->lower) && r->df == -1 && r->reason && strstr(r->reason, "too few units")))
+            fail_msg("statistic %zu, group %zu: %g, %s", r->statistic, r->cell, r->estimate, r->reason ? r->reason : "published");
+    }
+    assert_int_equal(tmi_results_csv(&csv, &c->results, NULL), TAMIS_OK);
+    size_t lines = 0;
+    for (const char *line = csv; (line = strstr(line, ",u,,,,,,,,,,,")); line++) lines++;
+    assert_int_equal(lines, c->plan->statistic_count);
+    tamis_free(csv);
+    tmi_account account = {0};
+    tmi_results results = c->results;
+    results.account = &account;
+    assert_int_equal(tmi_results_json(&json, &results, NULL), TAMIS_OK);
+    lines = 0;
+    for (const char *at = json; (at = strstr(at, "\"estimate\": null")); at++) lines++;
+    assert_int_equal(lines, c->plan->statistic_count);
+    tamis_free(json);
+}
+
+static void small_groups_are_withheld_whole(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {
+        "srs: {population: 10000, sample: 1000}",
+        "stratified: {by: g, within: srs, strata: {a: {population: 5000, sample: 500}, b: {population: 4000, sample: 20}}}",
+        "stratified: {by: g, within: srs, strata: {a: {population: 5000, sample: 500}, b: {population: 4000, sample: 350}}}",
+        "weights: {population: 10000}, weight: w, max_weight: 20",
+        "bernoulli: {rate: 1/10, population: 10000}",
+        "cluster: {by: c, population: 400, sample: 50, smallest: 1, largest: 40}",
+    };
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        scene c;
+        set_up(&c, designs[i], BY_H "postprocess: {suppress: {units_below: 10}}\n");
+        fill(&c, 500);
+        for (size_t k = 0; k < c.plan->statistic_count; k++) set_rows(&c, k);
+        read_results(&c);
+        postprocess(&c);
+        assert_withheld(&c);
+        tear_down(&c);
+    }
+}
+
+/* A total alone: the rows of its groups are one more table, and the whole budget is still spent, no more. */
+static void rows_that_nothing_counts_are_measured(void **state)
+{
+    (void)state;
+    scene c, without;
+    set_up(&c, "srs: {population: 10000, sample: 1000}", "  - {total: x, by: h}\npostprocess: {suppress: {units_below: 10}}\n");
+    set_up(&without, "srs: {population: 10000, sample: 1000}", "  - {total: x, by: h}\n");
+    assert_int_equal(c.s.measurement_count, without.s.measurement_count + 1);
+    assert_int_equal(tmi_number_compare_int(c.s.spent, 1), 0);
+    tear_down(&c);
+    tear_down(&without);
+    /* all rows, and those of a stratum, are public: nothing is measured, and the rule still holds */
+    set_up(&c, "stratified: {by: g, within: srs, strata: {a: {population: 500, sample: 50}, b: {population: 40, sample: 4}}}",
+           "  - {total: x}\n  - {total: x, by: g}\npostprocess: {suppress: {units_below: 10}}\n");
+    assert_null(tmi_table_of(&c.s, 0, TMI_U));
+    assert_null(tmi_table_of(&c.s, 1, TMI_U));
+    fill(&c, 100);
+    read_results(&c);
+    postprocess(&c);
+    assert_true(isfinite(c.results.list[0].estimate) && isfinite(c.results.list[1].estimate) && isnan(c.results.list[2].estimate));
+    tear_down(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_groups_are_withheld_whole),
+        cmocka_unit_test(rows_that_nothing_counts_are_measured),
         cmocka_unit_test(consistent_changes_the_noise_alone),
         cmocka_unit_test(numbers_of_one_table_share_their_noise),
     };
