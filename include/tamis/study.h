@@ -65,13 +65,19 @@ typedef struct tamis_coverage_options {
     const char *population; /* a .csv or .parquet file with one row a unit, and the columns of the plan */
     const char *size;       /* pps: the column of sizes that probabilities are proportional to; else NULL */
     unsigned threads;       /* 0: as many as the machine has, 64 at most */
-    int64_t runs;           /* 0: 2000, and 10 000 if an interval is right in less than 0.945 of them */
+    int64_t runs;           /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */
     tamis_progress *progress; /* may be NULL */
     void *context;
+    const char *response;   /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
+    const tamis_plan *drawn_by; /* the plan whose design draws the samples; NULL: `plan`. A weight column of `plan` then holds
+                                   one over the inclusion probability */
 } tamis_coverage_options;
 
-/* Needs    a plan by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata, without id, weight column
- *          and nonresponse; 0 <= runs <= 10^6.
+/* Besides coverage the study reports the bias of clamping, which a release cannot: the value of the clamped population less that of
+ * the population as it is.
+ *
+ * Needs    a plan without id; drawn by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata;
+ *          0 <= runs <= 10^6.
  * Gives    a study that the caller frees with tamis_coverage_free; NULL on failure. The plan must outlive it.
  * Cost     runs * (one release + one estimate).
  * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */

@@ -144,8 +144,8 @@ static double limited(tmi_result *result, const tmi_reading *r, double variance,
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
-    if (v.from_range && bound > 0) note(result, from_range);
-    else if (margin > 0 && margin >= variance) note(result, from_limit);
+    result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
+    if (result->limited) note(result, v.from_range ? from_range : from_limit);
     return v.value;
 }
 
@@ -275,6 +275,7 @@ static tamis_status invert(tmi_result *result, const tmi_reading *r, double over
     if (!exact && !has_strata_count(r->schedule, result)) return TAMIS_OK;
     result->note_count = 0;
     result->exact = true;
+    result->limited = false;
     return exact ? exact_count(result, r, law, over, err) : strata_count(result, r, over, err);
 }
 

@@ -21,6 +21,7 @@ typedef struct tmi_result {
     const char *notes[TMI_NOTES]; /* what was done to it */
     size_t note_count;
     bool exact;          /* the interval is that of a test of a count, inverted */
+    bool limited;        /* the sampling variance is an upper limit of a noisy one */
     bool known;          /* public; nothing was measured */
     bool outside_range;  /* the estimate lies where no population could put the truth */
 } tmi_result;

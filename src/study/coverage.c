@@ -17,6 +17,7 @@
 #define MORE_RUNS 10000
 #define MOST_RUNS 1000000
 #define MOST_THREADS 64
+#define DOUBTFUL 0.01 /* a coverage this unlikely by itself is studied with more runs */
 
 void tamis_coverage_free(tamis_coverage *study)
 {
@@ -40,6 +41,33 @@ double tmi_tally_error(const tmi_tally *t)
 bool tmi_coverage_counts(const tmi_coverage_cell *c)
 {
     return !c->known && isfinite(c->truth) && c->own.given > 0;
+}
+
+size_t tmi_coverage_count(const tamis_coverage *study)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < study->places.count; i++) count += tmi_coverage_counts(&study->cells[i]);
+    return count;
+}
+
+/* Downwards from the largest term; each is a smaller part of the one before, so that the sum soon ends. */
+double tmi_binomial_at_most(int64_t hits, int64_t trials, double p)
+{
+    double n = (double)trials, k = fmin((double)hits, floor((n + 1) * p)), sum = 0;
+    if (hits >= trials) return 1;
+    if (hits < 0) return 0;
+    double top = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p));
+    double term = top;
+    for (double i = k; i >= 0 && term > 1e-20 * sum; i--) {
+        sum += term;
+        term *= i * (1 - p) / ((n - i + 1) * p);
+    }
+    term = top;
+    for (double i = k + 1; i <= (double)hits && term > 1e-20 * sum; i++) {
+        term *= (n - i + 1) * p / (i * (1 - p));
+        sum += term;
+    }
+    return fmin(sum, 1);
 }
 
 /* ---- watching ---- */
@@ -70,8 +98,8 @@ static int listen(void *context, double share, int64_t rows)
 
 /* ---- the truth ---- */
 
-/* The estimate of everybody; the plan's own design has no part in it. */
-static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, watch *w, tamis_error *err)
+/* The estimate of everybody; the plan's own design and calibration have no part in it. */
+static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, bool raw, watch *w, tamis_error *err)
 {
     tmi_plan_stratum everybody = {.population = study->population, .sample = study->population};
     tamis_plan census = *study->plan;
@@ -80,10 +108,11 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, wat
     tamis_status status;
     census.design = (tmi_plan_design){.kind = TMI_DESIGN_CENSUS, .strata = &everybody, .stratum_count = 1,
                                       .population = study->population, .sample = study->population};
-    TMI_TRY(tmi_sample_source(&source, room, NULL, 0, err));
+    census.control_count = 0;
+    TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));
     TMI_TRY(tamis_estimate_run(&estimate, &census, &(tamis_run_options){.rows = source, .threads = 1, .progress = listen, .context = w}, err));
     const tmi_results *r = tmi_estimate_results(estimate);
-    for (size_t i = 0; i < study->places.count; i++) study->cells[i].truth = r->list[i].estimate;
+    for (size_t i = 0; i < study->places.count; i++) *(raw ? &study->cells[i].unclamped : &study->cells[i].truth) = r->list[i].estimate;
 
 done:
     tamis_estimate_free(estimate);
@@ -95,6 +124,7 @@ done:
 
 typedef struct worker {
     const tamis_coverage *study;
+    const tmi_population *population;
     const tamis_sampler *sampler;
     watch *watch;
     bool aloud; /* the caller's thread, which alone tells of progress */
@@ -106,13 +136,16 @@ typedef struct worker {
     tamis_error err;
 } worker;
 
-static void count(tmi_tally *t, const tmi_result *r, double truth)
+/* Whether there is an interval and it holds the truth. */
+static bool count(tmi_tally *t, const tmi_result *r, double truth)
 {
-    if (isnan(r->lower) || isnan(r->upper)) return;
+    if (isnan(r->lower) || isnan(r->upper)) return false;
     const double hair = 1e-12 * fabs(truth);
+    const bool covers = r->lower - hair <= truth && truth <= r->upper + hair;
     t->given++;
-    t->covers += r->lower - hair <= truth && truth <= r->upper + hair;
+    t->covers += covers;
     t->width += r->upper - r->lower;
+    return covers;
 }
 
 static bool holds_weights(const tmi_schedule *s)
@@ -122,7 +155,7 @@ static bool holds_weights(const tmi_schedule *s)
     return weighed;
 }
 
-static tamis_status run_once(worker *w, const tamis_drawn *drawn, tamis_error *err)
+static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
 {
     const tamis_coverage *study = w->study;
     tamis_progress *progress = w->aloud ? tell : listen;
@@ -131,7 +164,8 @@ static tamis_status run_once(worker *w, const tamis_drawn *drawn, tamis_error *e
     tamis_release *release = NULL;
     tamis_estimate *estimate = NULL;
     tamis_status status;
-    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, err));
+    TMI_TRY(tmi_sample_respond(drawn->units, &drawn->count, w->population, w->rng, err));
+    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, false, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
     TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.progress = progress, .context = w->watch}, err));
     TMI_TRY(tamis_estimate_run(&estimate, study->plan,
@@ -142,11 +176,15 @@ static tamis_status run_once(worker *w, const tamis_drawn *drawn, tamis_error *e
         const double truth = study->cells[i].truth;
         c->known = own[i].known;
         c->exact = own[i].exact;
-        c->limited += own[i].note_count > 0;
+        c->limited += own[i].limited;
+        c->outside += own[i].outside_range;
         const double whole = hypot(own[i].noise_sd, bare[i].se);
         if (whole > 0) c->part += bare[i].se / whole, c->parts++;
-        count(&c->own, &own[i], truth);
-        count(&c->bare, &bare[i], truth);
+        const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth), bare_held = count(&c->bare, &bare[i], truth);
+        c->withheld += none;
+        c->se += none ? 0 : own[i].se;
+        c->own_only += !none && held && !bare_held;
+        c->bare_only += !none && !held && bare_held;
     }
     w->weighed = holds_weights(&release->schedule);
 
@@ -182,10 +220,13 @@ done:
 
 /* ---- the study ---- */
 
-static bool some_are_low(const tamis_coverage *study)
+static bool some_are_doubtful(const tamis_coverage *study)
 {
-    for (size_t i = 0; i < study->places.count; i++)
-        if (tmi_coverage_counts(&study->cells[i]) && tmi_tally_share(&study->cells[i].own) < 0.945) return true;
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_tally *t = &study->cells[i].own;
+        const double said = tmi_number_nearest(study->plan->statistics[study->places.list[i].statistic].confidence);
+        if (tmi_coverage_counts(&study->cells[i]) && tmi_binomial_at_most(t->covers, t->given, said) < DOUBTFUL) return true;
+    }
     return false;
 }
 
@@ -205,6 +246,11 @@ static void collect(tamis_coverage *study, worker *w)
         c->part += some->part;
         c->parts += some->parts;
         c->limited += some->limited;
+        c->outside += some->outside;
+        c->own_only += some->own_only;
+        c->bare_only += some->bare_only;
+        c->se += some->se;
+        c->withheld += some->withheld;
         c->known = c->known || some->known;
         c->exact = c->exact || some->exact;
         *some = (tmi_coverage_cell){0};
@@ -266,12 +312,13 @@ static tamis_status run_all(tamis_coverage *study, tmi_population *p, watch *w, 
     if (!workers) return tmi_fail_memory(err);
     TMI_TRY(tamis_sampler_new(&sampler, tmi_population_design(p), listen, w, err));
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (worker){.study = study, .sampler = sampler, .watch = w, .aloud = i == 0};
+        workers[i] = (worker){.study = study, .population = p, .sampler = sampler, .watch = w, .aloud = i == 0};
         TMI_TRY(worker_make(&workers[i], p, study->places.count, err));
     }
-    TMI_TRY(find_truth(study, workers[0].room, w, err));
+    TMI_TRY(find_truth(study, workers[0].room, false, w, err));
+    TMI_TRY(find_truth(study, workers[0].room, true, w, err));
     TMI_TRY(run_until(study, workers, count, o->runs > 0 ? o->runs : USUAL_RUNS, err));
-    if (o->runs == 0 && some_are_low(study)) TMI_TRY(run_until(study, workers, count, MORE_RUNS, err));
+    if (o->runs == 0 && some_are_doubtful(study)) TMI_TRY(run_until(study, workers, count, MORE_RUNS, err));
 
 done:
     for (size_t i = 0; i < count; i++) worker_clear(&workers[i]);
@@ -294,7 +341,7 @@ tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_plan *plan
     tamis_coverage *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->plan = plan;
-    TMI_TRY(tmi_population_read(&p, plan, options->population, options->size, err));
+    TMI_TRY(tmi_population_read(&p, plan, &(tmi_drawing){options->drawn_by, options->size, options->response}, options->population, err));
     s->population = tmi_population_size(p);
     TMI_TRY(tmi_results_make(&s->places, plan, NULL, err));
     s->cells = tmi_alloc(s->places.count, sizeof *s->cells);

@@ -13,11 +13,15 @@ typedef struct tmi_tally {
 } tmi_tally;
 
 typedef struct tmi_coverage_cell {
-    double truth;
+    double truth, unclamped; /* of the population, clamped to the plan's bounds; as it is */
     tmi_tally own, bare;    /* the release's, the unprotected one */
+    int64_t own_only, bare_only; /* samples of which only that one of the two intervals holds the truth */
+    double se;              /* sum of the released standard errors, over `own.given` */
+    int64_t withheld;       /* samples without a released interval */
     double part;            /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
     int64_t parts;
-    int64_t limited;        /* releases with a note, such as a variance that is an upper limit */
+    int64_t limited;        /* releases whose sampling variance is an upper limit of a noisy one */
+    int64_t outside;        /* releases whose estimate is outside the possible range */
     bool known, exact;      /* exact: the interval is that of a test of a count, inverted */
 } tmi_coverage_cell;
 
@@ -35,5 +39,9 @@ double tmi_tally_error(const tmi_tally *tally);
 
 /* Whether a cell is reported: something was released, and the truth is a number. */
 bool tmi_coverage_counts(const tmi_coverage_cell *cell);
+size_t tmi_coverage_count(const tamis_coverage *study);
+
+/* P(X <= hits), X binomial. */
+double tmi_binomial_at_most(int64_t hits, int64_t trials, double p);
 
 #endif

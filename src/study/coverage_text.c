@@ -1,5 +1,7 @@
-/* A cell's coverage p over R runs has the error sqrt(p (1 - p)/R). The protected interval has to cover at least 0.935 where
- * the unprotected one of the same samples covers at least 0.94, and elsewhere at least as much as that one minus 0.01.  */
+/* Which coverage is too low. Two exact tests, each at LEVEL over all numbers of the table together (Bonferroni): is the coverage
+ * below the stated confidence, by the binomial law; and, since the usual formulas cover too little in some samples without
+ * any noise, is it below that of the unprotected interval of the same samples, by the sign test on the samples in which only
+ * one of the two holds the truth. A number is too low if both say so.                                                 */
 #include <math.h>
 #include <stdio.h>
 #include <tamis/plot.h>
@@ -10,23 +12,42 @@
 #include "base/table.h"
 #include "study/coverage.h"
 
-static bool passes(const tmi_coverage_cell *c)
-{
-    const double own = tmi_tally_share(&c->own), bare = tmi_tally_share(&c->bare);
-    return bare >= 0.94 || isnan(bare) ? own >= 0.935 : own >= bare - 0.01;
-}
+#define LEVEL 0.01
+#define OFTEN 5 /* in more than one run of so many */
+#define DUST 1e-9 /* of the protected width: an unprotected width below it is rounding, not an error */
 
-/* Why an interval is right in more than 0.98 of the runs. */
-typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, REMARKS } remark;
+/* What is to be said about a coverage: that it is low, or why it is above 0.98. */
+typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, SELECTED, LOW_BARE, AT_END, REMARKS } remark;
 
 static const struct words {
     const char *mark, *why;
 } remarks[REMARKS] = {
-    [TOO_LOW] = {"too low", "below what the unprotected interval of the same samples asks for"},
+    [TOO_LOW] = {"too low", "below the stated confidence and below the unprotected interval of the same samples, in two tests at level "
+                            "0.01 over all numbers"},
     [EXACT] = {"a", "high: whole numbers; the exact interval can not cover less"},
     [REPLACED] = {"b", "high: clusters as if drawn with replacement"},
     [PLAIN] = {"c", "high: the variance is bounded by plain weighted squares"},
-    [LIMIT] = {"d", "high: an upper limit of a noisy variance"}};
+    [LIMIT] = {"d", "high: an upper limit of a noisy variance"},
+    [SELECTED] = {"e", "low among the samples in which it is published, which the noise chooses; it misses no more often than stated among all"},
+    [LOW_BARE] = {"f", "low, as the unprotected interval of the same samples is: the formula's fault, not the noise's"},
+    [AT_END] = {"g", "high: the truth is near an end of the possible range; an estimate outside it has the interval of the nearest "
+                     "possible value"}};
+
+/* Whether so few hits are too unlikely. */
+static bool is_low(const tamis_coverage *study, int64_t hits, int64_t trials, double p)
+{
+    return tmi_binomial_at_most(hits, trials, p) < LEVEL / (double)tmi_coverage_count(study);
+}
+
+static remark low_remark(const tamis_coverage *study, size_t i)
+{
+    const tmi_coverage_cell *c = &study->cells[i];
+    const double said = tmi_number_nearest(study->plan->statistics[study->places.list[i].statistic].confidence);
+    if (!is_low(study, c->own.covers, c->own.given, said)) return NO_REMARK;
+    if (c->withheld > 0 && !is_low(study, c->own.covers + c->withheld, c->own.given + c->withheld, said)) return SELECTED;
+    if (c->bare.given > 0 && !is_low(study, c->own_only, c->own_only + c->bare_only, 0.5)) return LOW_BARE;
+    return TOO_LOW;
+}
 
 /* Without an exact test, without clusters and with the variance formula of the unprotected interval, what makes one wider is
  * the margin against the noise in the variance. Weighted sums hold no means, which other formulas take off. */
@@ -34,23 +55,37 @@ static remark remark_of(const tamis_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
     const tmi_design_kind kind = study->plan->design.kind;
-    if (!passes(c)) return TOO_LOW;
+    remark low = low_remark(study, i);
+    if (low != NO_REMARK) return low;
     if (tmi_tally_share(&c->own) <= 0.98) return NO_REMARK;
     if (c->exact) return EXACT;
+    if (c->outside * OFTEN > study->runs) return AT_END;
     if (kind == TMI_DESIGN_CLUSTER || kind == TMI_DESIGN_TWO_STAGE) return REPLACED;
-    return study->weighed && c->limited * 5 <= study->runs ? PLAIN : LIMIT;
+    return study->weighed && c->limited * OFTEN <= study->runs ? PLAIN : LIMIT;
 }
 
 /* How much wider than the unprotected interval: as it is, and if nothing but the noise of the estimate were added. */
 static double width_ratio(const tmi_coverage_cell *c)
 {
-    if (!(c->bare.width > 0)) return NAN;
-    return c->own.width / (double)c->own.given / (c->bare.width / (double)c->bare.given);
+    const double own = c->own.width / (double)c->own.given, bare = c->bare.given > 0 ? c->bare.width / (double)c->bare.given : 0;
+    return bare > DUST * own ? own / bare : NAN;
+}
+
+/* What the bounds of the plan do to the population's value, in standard errors of the release. */
+static double clamping(const tmi_coverage_cell *c)
+{
+    return c->truth - c->unclamped;
+}
+
+static double clamping_ratio(const tmi_coverage_cell *c)
+{
+    const double se = c->se / (double)c->own.given;
+    return se > 0 && isfinite(clamping(c)) ? clamping(c) / se : NAN;
 }
 
 static double noise_ratio(const tmi_coverage_cell *c)
 {
-    return c->part > 0 ? (double)c->parts / c->part : NAN; /* the harmonic mean: a denominator near 0 has noise without end */
+    return c->part > DUST * (double)c->parts ? (double)c->parts / c->part : NAN; /* the harmonic mean: a denominator near 0 has noise without end */
 }
 
 static void put_ratio(tmi_json_out *out, const char *key, double ratio)
@@ -107,12 +142,19 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         tmi_put_group(&out, s->by, s->by_count, r->cell);
         tmi_json_key(&out, "truth");
         tmi_json_put_real(&out, c->truth);
+        tmi_json_key(&out, "clamping_bias");
+        tmi_json_open(&out, '{');
+        put_ratio(&out, "value", clamping(c));
+        put_ratio(&out, "in_standard_errors", clamping_ratio(c));
+        tmi_json_close(&out, '}');
+        tmi_json_key(&out, "withheld");
+        tmi_json_put_integer(&out, c->withheld);
         put_tally(&out, "protected", &c->own);
         put_tally(&out, "unprotected", &c->bare);
         put_ratio(&out, "width_ratio", width_ratio(c));
         put_ratio(&out, "width_ratio_of_noise_alone", noise_ratio(c));
         tmi_json_key(&out, "passes");
-        tmi_json_put_boolean(&out, passes(c));
+        tmi_json_put_boolean(&out, remark_of(study, i) != TOO_LOW);
         tmi_json_key(&out, "remark");
         tmi_json_put_string(&out, remarks[remark_of(study, i)].why);
         tmi_json_close(&out, '}');
@@ -123,7 +165,7 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
     return tmi_text_take(text, &bytes, err);
 }
 
-#define COLUMNS 6
+#define COLUMNS 8
 
 static void put_share(tmi_text *text, const tmi_tally *t)
 {
@@ -143,8 +185,12 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
         tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, r->cell, k));
     put_share(&texts[1], &c->own);
     put_share(&texts[2], &c->bare);
-    if (!isnan(width_ratio(c))) tmi_text_format(&texts[3], "%.1f", width_ratio(c));
-    if (!isnan(noise_ratio(c))) tmi_text_format(&texts[4], "%.1f", noise_ratio(c));
+    if (isnan(width_ratio(c))) tmi_text_put(&texts[3], "–");
+    else tmi_text_format(&texts[3], "%.1f", width_ratio(c));
+    if (isnan(noise_ratio(c))) tmi_text_put(&texts[4], "–");
+    else tmi_text_format(&texts[4], "%.1f", noise_ratio(c));
+    if (fabs(clamping_ratio(c)) >= 0.005) tmi_text_format(&texts[5], "%+.2f", clamping_ratio(c));
+    if (c->withheld > 0) tmi_text_format(&texts[6], "%.0f %%", 100 * (double)c->withheld / (double)study->runs);
     for (size_t k = 0; k < COLUMNS - 1; k++) {
         cells[k] = texts[k].bytes;
         table->failed = table->failed || texts[k].failed;
@@ -156,8 +202,8 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
 
 tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err)
 {
-    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
-    static const char *const heading[COLUMNS] = {"", "protected", "unprotected", "width", "noise", ""};
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    static const char *const heading[COLUMNS] = {"", "protected", "unprotected", "width", "noise", "clamping", "withheld", ""};
     bool used[REMARKS] = {false};
     tmi_text bytes;
     tmi_text_table table;
@@ -177,10 +223,17 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     tmi_table_write(&bytes, &table);
     if (table.failed) bytes.failed = true;
     tmi_table_clear(&table);
-    tmi_text_put(&bytes, "width: of the protected interval, times that of the unprotected one; noise: what\nthe noise of the estimate alone "
-                 "would make of it\n");
-    for (size_t k = TOO_LOW; k < REMARKS; k++)
-        if (used[k]) tmi_text_format(&bytes, "%s: %s\n", remarks[k].mark, remarks[k].why);
+    tmi_text_wrap(&bytes, "", "", "width: of the protected interval, times that of the unprotected one; noise: what the noise of the estimate alone "
+                  "would make of it; clamping: what the plan's bounds add to the population's value, in released standard errors, from "
+                  "0.005 on; withheld: samples without a released interval");
+    for (size_t k = TOO_LOW; k < REMARKS; k++) {
+        tmi_text line;
+        tmi_text_init(&line);
+        tmi_text_format(&line, "%s: %s", remarks[k].mark, remarks[k].why);
+        if (line.failed) bytes.failed = true;
+        else if (used[k]) tmi_text_wrap(&bytes, "", "  ", line.bytes);
+        tmi_text_clear(&line);
+    }
     tmi_text_put(&bytes, "Nothing was published and no ledger was charged: the population is public.\n");
     return tmi_text_take(text, &bytes, err);
 }

@@ -1,67 +1,29 @@
 #include <math.h>
 #include <string.h>
 
-#include "study/population.h"
+#include "study/population_parts.h"
 
 #include "base/memory.h"
-#include "engine/cells.h"
 #include "engine/frame.h"
 #include "num/number.h"
-
-/* A column of the population, by row of the file. */
-typedef struct column {
-    char *name;
-    bool used;                       /* handed to the source */
-    const tmi_plan_column *declared; /* a number: clamped to its grid; NULL: texts */
-    double *numbers;
-    char **texts;
-    const tmi_plan_column *category; /* of texts, if the plan lists them; with codes, and the form of the file's column */
-    tmi_codes *codes;
-    tmi_form form;
-} column;
-
-/* What the file of a sample would say about a unit beside its columns: its probability, the size of its cluster, how many of
- * that are drawn. By unit of the design; NULL: nothing. */
-typedef struct extra {
-    const char *name;
-    double *values;
-} extra;
-
-#define EXTRAS 3
-enum { INCLUSION, SIZE, TAKE };
-
-struct tmi_sample_room {
-    const tmi_population *population;
-    double **numbers;      /* by column, of the rows drawn last */
-    const char ***texts;
-    double *extras[EXTRAS];
-};
-
-struct tmi_population {
-    const tamis_plan *plan;
-    int64_t rows;
-    column *columns;
-    size_t column_count;
-    tamis_design *design;
-    int64_t *row_of; /* by unit of the design: stratum by stratum, cluster by cluster */
-    extra extras[EXTRAS];
-};
 
 void tmi_population_free(tmi_population *p)
 {
     if (!p) return;
     for (size_t c = 0; c < p->column_count; c++) {
-        column *k = &p->columns[c];
+        tmi_population_column *k = &p->columns[c];
         for (int64_t i = 0; k->texts && i < p->rows; i++) tmi_free(k->texts[i]);
         tmi_free(k->texts);
         tmi_free(k->numbers);
+        tmi_free(k->raw);
         tmi_free(k->name);
         tmi_codes_free(k->codes);
     }
     tmi_free(p->columns);
     tamis_design_free(p->design);
+    tmi_free(p->response);
     tmi_free(p->row_of);
-    for (size_t e = 0; e < EXTRAS; e++) tmi_free(p->extras[e].values);
+    for (size_t e = 0; e < TMI_EXTRAS; e++) tmi_free(p->extras[e].values);
     tmi_free(p);
 }
 
@@ -77,18 +39,25 @@ const tamis_design *tmi_population_design(const tmi_population *p)
 
 /* ---- reading ---- */
 
-static double on_grid(const tmi_plan_column *c, double v)
+/* The value of a cell, or what counts instead of it; NaN: missing. */
+static double value_of(const tmi_plan_column *c, double v)
 {
-    int64_t k;
     bool missing = !isfinite(v);
     for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
     if (missing) return c->missing == TMI_AS_VALUE ? (double)c->instead * c->grid.step : NAN;
-    tmi_grid_point(&k, &c->grid, v);
-    return (double)k * c->grid.step;
+    return v;
+}
+
+static double on_grid(const tmi_grid *grid, double v)
+{
+    int64_t k;
+    if (isnan(v)) return v;
+    tmi_grid_point(&k, grid, v);
+    return (double)k * grid->step;
 }
 
 /* A number that is listed is written as the plan does. */
-static char *copy_text(const column *k, tmi_cell cell)
+static char *copy_text(const tmi_population_column *k, tmi_cell cell)
 {
     const int32_t code = k->codes ? tmi_code(k->codes, k->form, cell.bytes, cell.length) : -1;
     const bool listed = code >= 0 && (size_t)code < k->category->value_count;
@@ -99,11 +68,11 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
 {
     tmi_population *p = context;
     for (size_t c = 0; c < p->column_count; c++) {
-        column *k = &p->columns[c];
+        tmi_population_column *k = &p->columns[c];
         for (size_t i = 0; i < rows; i++) {
             tmi_cell cell = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
             size_t row = (size_t)first + i;
-            if (k->numbers) k->numbers[row] = on_grid(k->declared, cell.length > 0 ? tmi_number_in(cell) : NAN);
+            if (k->raw) k->raw[row] = value_of(k->declared, cell.length > 0 ? tmi_number_in(cell) : NAN);
             else if (cell.length > 0 && !(k->texts[row] = copy_text(k, cell))) return tmi_fail_memory(err);
         }
     }
@@ -117,16 +86,25 @@ static const tmi_plan_column *declared_column(const tamis_plan *plan, const char
     return NULL;
 }
 
-static tamis_status make_codes(column *k, tamis_error *err)
+static tamis_status make_codes(tmi_population_column *k, tamis_error *err)
 {
     const tmi_column category = {.name = k->category->name, .kind = TMI_CATEGORY, .values = (const char *const *)k->category->values,
                                  .value_count = k->category->value_count};
     return tmi_codes_new(&k->codes, &category, err);
 }
 
-static tamis_status read_file(tmi_population *p, const char *path, const char *size, tamis_error *err)
+static bool is_named(const char *name, const char *const *names, size_t count)
 {
-    const tmi_plan_design *d = &p->plan->design;
+    for (size_t i = 0; i < count; i++)
+        if (names[i] && strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static tamis_status read_file(tmi_population *p, const char *path, const char *size, const char *response, tamis_error *err)
+{
+    const tmi_plan_design *d = &p->plan->design, *drawn = p->drawn_by;
+    const char *const handed[] = {d->cluster, d->strata_label};
+    const char *const needed[] = {size, response, drawn->second_sample, drawn->cluster, drawn->by ? drawn->by->name : NULL};
     tmi_frame *frame = NULL;
     size_t *numbers = NULL;
     bool *labels = NULL;
@@ -142,9 +120,9 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
     for (size_t c = 0; c < frame->column_count; c++) {
         const char *name = frame->names[c];
         const tmi_plan_column *declared = declared_column(p->plan, name);
-        const bool used = declared || (d->cluster && strcmp(name, d->cluster) == 0);
-        if (!used && !(size && strcmp(name, size) == 0) && !(d->second_sample && strcmp(name, d->second_sample) == 0)) continue;
-        column *k = &p->columns[p->column_count];
+        const bool used = declared || is_named(name, handed, sizeof handed / sizeof *handed);
+        if (!used && !is_named(name, needed, sizeof needed / sizeof *needed)) continue;
+        tmi_population_column *k = &p->columns[p->column_count];
         labels[p->column_count] = used && !(declared && declared->is_number);
         numbers[p->column_count++] = c;
         k->used = used;
@@ -152,13 +130,14 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
         if (declared && declared->is_number) {
             k->declared = declared;
             k->numbers = tmi_alloc(n, sizeof *k->numbers);
+            k->raw = tmi_alloc(n, sizeof *k->raw);
         } else {
             k->texts = tmi_alloc(n, sizeof *k->texts);
             k->category = declared;
             k->form = frame->forms[c];
             if (declared) TMI_TRY(make_codes(k, err));
         }
-        if (!k->name || (k->declared ? !k->numbers : !k->texts)) TMI_TRY(tmi_fail_memory(err));
+        if (!k->name || (k->declared ? !k->numbers || !k->raw : !k->texts)) TMI_TRY(tmi_fail_memory(err));
     }
     TMI_TRY(tmi_frame_read(frame, numbers, labels, p->column_count, take_cells, p, &(tmi_watch){0}, err));
 
@@ -178,6 +157,46 @@ static tamis_status texts_of(char ***texts, const tmi_population *p, const char 
             return TAMIS_OK;
         }
     return tmi_fail(err, TAMIS_INVALID, "the population has no column %s, which holds the %s", name, what);
+}
+
+/* Numbers clamped and put on the plan's grid, which may be that of the row's stratum. */
+static tamis_status set_numbers(tmi_population *p, tamis_error *err)
+{
+    const tmi_plan_column *by = p->plan->design.by;
+    char **strata = NULL;
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; c < p->column_count; c++) {
+        const tmi_population_column *k = &p->columns[c];
+        if (!k->numbers) continue;
+        if (k->declared->by_stratum && !strata) TMI_TRY(texts_of(&strata, p, by->name, "strata", err));
+        for (int64_t i = 0; i < p->rows; i++) {
+            const tmi_grid *grid = &k->declared->grid;
+            for (size_t h = 0; k->declared->by_stratum && strata[i] && h < by->value_count; h++)
+                if (strcmp(strata[i], by->values[h]) == 0) grid = &k->declared->by_stratum[h].grid;
+            k->numbers[i] = on_grid(grid, k->raw[i]);
+        }
+    }
+
+done:
+    return status;
+}
+
+static tamis_status set_response(tmi_population *p, const char *name, tamis_error *err)
+{
+    char **texts;
+    tamis_status status = TAMIS_OK;
+    if (!name) return TAMIS_OK;
+    TMI_TRY(texts_of(&texts, p, name, "probabilities to respond", err));
+    p->response = tmi_alloc((size_t)p->rows, sizeof *p->response);
+    if (!p->response) TMI_TRY(tmi_fail_memory(err));
+    for (int64_t i = 0; i < p->rows; i++) {
+        double r = texts[i] ? tmi_number_in(tmi_trimmed(texts[i], strlen(texts[i]))) : NAN;
+        if (!(r >= 0 && r <= 1)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: column %s is not between 0 and 1 everywhere", name));
+        p->response[i] = r;
+    }
+
+done:
+    return status;
 }
 
 /* ---- the design ---- */
@@ -206,7 +225,7 @@ static tamis_status make_pps(tamis_design **design, const tmi_population *p, con
         const char *text = sizes[s->rows[i]];
         TMI_TRY(tamis_number_read(&list[i], text ? text : "", err));
     }
-    TMI_TRY(tamis_design_pps_sizes(design, p->plan->design.method, (const tamis_number *const *)list, n, s->stratum->sample, err));
+    TMI_TRY(tamis_design_pps_sizes(design, p->drawn_by->method, (const tamis_number *const *)list, n, s->stratum->sample, err));
 
 done:
     for (size_t i = 0; i < n; i++) tamis_number_free(list[i]);
@@ -249,12 +268,12 @@ static tamis_status make_clusters(tamis_design **design, tmi_population *p, part
             }
         const int64_t size = (int64_t)(placed - begin);
         int64_t take;
-        TMI_TRY(second_take(&take, &p->plan->design, size, takes ? takes[s->rows[i]] : NULL, err));
+        TMI_TRY(second_take(&take, p->drawn_by, size, takes ? takes[s->rows[i]] : NULL, err));
         TMI_TRY(tamis_design_srs(&second[clusters], size, take, err));
         clusters++;
-        for (size_t j = begin; j < placed && p->extras[SIZE].values; j++) {
-            p->extras[SIZE].values[before + j] = (double)size;
-            p->extras[TAKE].values[before + j] = (double)take;
+        for (size_t j = begin; j < placed && p->extras[TMI_SIZE].values; j++) {
+            p->extras[TMI_SIZE].values[before + j] = (double)size;
+            p->extras[TMI_TAKE].values[before + j] = (double)take;
         }
     }
     memcpy(s->rows, sorted, n * sizeof *sorted);
@@ -275,7 +294,7 @@ done:
 
 static tamis_status make_part(tamis_design **design, tmi_population *p, part *s, char **labels, char **sizes, tamis_error *err)
 {
-    const tmi_plan_design *d = &p->plan->design;
+    const tmi_plan_design *d = p->drawn_by;
     if (labels) return make_clusters(design, p, s, labels, sizes, err);
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
     switch (d->kind) {
@@ -290,19 +309,19 @@ static tamis_status make_part(tamis_design **design, tmi_population *p, part *s,
 /* Places for what two stages say of each unit. */
 static tamis_status make_stages(tmi_population *p, tamis_error *err)
 {
-    const tmi_plan_design *d = &p->plan->design;
-    for (size_t e = SIZE; e <= TAKE; e++) {
+    const tmi_plan_design *d = p->drawn_by;
+    for (size_t e = TMI_SIZE; e <= TMI_TAKE; e++) {
         p->extras[e].values = tmi_alloc((size_t)p->rows, sizeof *p->extras[e].values);
         if (!p->extras[e].values) return tmi_fail_memory(err);
     }
-    p->extras[SIZE].name = d->second_population;
-    p->extras[TAKE].name = d->second_take > 0 ? NULL : d->second_sample;
+    p->extras[TMI_SIZE].name = d->second_population;
+    p->extras[TMI_TAKE].name = d->second_take > 0 ? NULL : d->second_sample;
     return TAMIS_OK;
 }
 
 static tamis_status make_design(tmi_population *p, const char *size, tamis_error *err)
 {
-    const tmi_plan_design *d = &p->plan->design;
+    const tmi_plan_design *d = p->drawn_by;
     const size_t n = (size_t)p->rows, strata = d->stratum_count;
     char **names = NULL, **labels = NULL, **sizes = NULL;
     tamis_status status = TAMIS_OK;
@@ -350,12 +369,16 @@ static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
     tamis_bound *pi = tmi_alloc(n, sizeof *pi);
     int64_t *units = tmi_alloc(n, sizeof *units);
     tamis_status status = TAMIS_OK;
-    double *inclusion = tmi_alloc(n, sizeof *inclusion);
-    p->extras[INCLUSION] = (extra){p->plan->design.probability, inclusion};
-    if (!pi || !units || !inclusion) TMI_TRY(tmi_fail_memory(err));
+    double *inclusion = tmi_alloc(n, sizeof *inclusion), *weight = tmi_alloc(n, sizeof *weight);
+    p->extras[TMI_INCLUSION] = (tmi_population_extra){p->plan->design.probability, inclusion};
+    p->extras[TMI_WEIGHT] = (tmi_population_extra){p->plan->design.weight, weight};
+    if (!pi || !units || !inclusion || !weight) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < n; i++) units[i] = (int64_t)i;
     TMI_TRY(tamis_inclusion_first(pi, p->design, units, n, err));
-    for (size_t i = 0; i < n; i++) inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
+    for (size_t i = 0; i < n; i++) {
+        inclusion[i] = pi[i].lower + (pi[i].upper - pi[i].lower) / 2;
+        weight[i] = 1 / inclusion[i];
+    }
 
 done:
     tmi_free(pi);
@@ -363,98 +386,37 @@ done:
     return status;
 }
 
-tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const char *path, const char *size,
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing, const char *path,
                                  tamis_error *err)
 {
+    const char *size = drawing->size, *response = drawing->response;
     tamis_status status = TAMIS_OK;
     *population = NULL;
     tmi_population *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
     p->plan = plan;
-    if (plan->design.kind == TMI_DESIGN_WEIGHTS)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not tell how a sample is drawn: study the design behind them, for example pps"));
-    if (plan->design.weight || plan->privacy.id || plan->design.nonresponse)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws units by the design alone: no weight column, no id, no nonresponse"));
-    for (size_t i = 0; i < plan->declared_count; i++)
-        if (plan->columns[i].by_stratum)
-            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "columns.%s: a study needs one range for all strata", plan->columns[i].name));
+    p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
+    if (p->drawn_by->kind == TMI_DESIGN_WEIGHTS)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
+    if (plan->privacy.id) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows: remove `id` and `rows_per_unit`"));
+    if (plan->design.nonresponse && !response)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "the plan says `nonresponse: yes`: name the population's column of probabilities to respond "
+                         "(--response COLUMN)"));
+    if (response && !plan->design.nonresponse)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: the plan does not say `nonresponse: yes`"));
     if (size && declared_column(plan, size))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes are a column of their own", size));
-    TMI_TRY(read_file(p, path, size, err));
+    if (response && declared_column(plan, response))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities are a column of their own", response));
+    TMI_TRY(read_file(p, path, size, response, err));
+    TMI_TRY(set_numbers(p, err));
+    TMI_TRY(set_response(p, response, err));
     TMI_TRY(make_design(p, size, err));
-    if (plan->design.probability) TMI_TRY(set_inclusion(p, err));
+    if (plan->design.probability || plan->design.weight) TMI_TRY(set_inclusion(p, err));
     *population = p;
     p = NULL;
 
 done:
     tmi_population_free(p);
-    return status;
-}
-
-/* ---- samples ---- */
-
-void tmi_sample_room_free(tmi_sample_room *room)
-{
-    if (!room) return;
-    for (size_t c = 0; c < room->population->column_count; c++) {
-        if (room->numbers) tmi_free(room->numbers[c]);
-        if (room->texts) tmi_free(room->texts[c]);
-    }
-    for (size_t e = 0; e < EXTRAS; e++) tmi_free(room->extras[e]);
-    tmi_free(room->numbers);
-    tmi_free(room->texts);
-    tmi_free(room);
-}
-
-tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *p, tamis_error *err)
-{
-    const size_t n = (size_t)p->rows;
-    tmi_sample_room *made = *room = tmi_alloc(1, sizeof *made);
-    if (!made) return tmi_fail_memory(err);
-    made->population = p;
-    made->numbers = tmi_alloc(p->column_count, sizeof *made->numbers);
-    made->texts = tmi_alloc(p->column_count, sizeof *made->texts);
-    bool full = made->numbers && made->texts;
-    for (size_t c = 0; full && c < p->column_count; c++) {
-        if (p->columns[c].numbers) full = (made->numbers[c] = tmi_alloc(n, sizeof **made->numbers)) != NULL;
-        else full = (made->texts[c] = tmi_alloc(n, sizeof **made->texts)) != NULL;
-    }
-    for (size_t e = 0; full && e < EXTRAS; e++)
-        if (p->extras[e].values) full = (made->extras[e] = tmi_alloc(n, sizeof *made->extras[e])) != NULL;
-    if (full) return TAMIS_OK;
-    tmi_sample_room_free(made);
-    *room = NULL;
-    return tmi_fail_memory(err);
-}
-
-tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, tamis_error *err)
-{
-    const tmi_population *p = room->population;
-    tamis_status status;
-    *source = NULL;
-    if (!units) count = (size_t)p->rows;
-    TMI_TRY(tamis_source_new(source, (int64_t)count, err));
-    for (size_t c = 0; c < p->column_count; c++) {
-        const column *k = &p->columns[c];
-        if (!k->used) continue;
-        for (size_t i = 0; i < count; i++) {
-            const int64_t row = p->row_of[units ? units[i] : (int64_t)i];
-            if (k->numbers) room->numbers[c][i] = k->numbers[row];
-            else room->texts[c][i] = k->texts[row];
-        }
-        TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, room->numbers[c], err)
-                           : tamis_source_texts(*source, k->name, room->texts[c], err));
-    }
-    for (size_t e = 0; e < EXTRAS; e++) {
-        if (!p->extras[e].name) continue;
-        for (size_t i = 0; i < count; i++) room->extras[e][i] = p->extras[e].values[units ? units[i] : (int64_t)i];
-        TMI_TRY(tamis_source_numbers(*source, p->extras[e].name, room->extras[e], err));
-    }
-
-done:
-    if (status != TAMIS_OK) {
-        tamis_source_free(*source);
-        *source = NULL;
-    }
     return status;
 }

@@ -6,17 +6,25 @@
 #define TMI_POPULATION_H
 
 #include <tamis/engine.h>
+#include <tamis/rng.h>
 #include <tamis/survey.h>
 
 #include "plan/plan.h"
 
 typedef struct tmi_population tmi_population;
 
-/* Reads a .csv or .parquet file with one row a unit, and makes the design of the plan for it. `size`: the column of sizes
- * that probabilities are proportional to (pps); NULL: none.
+/* How samples come about; NULL where nothing is said. */
+typedef struct tmi_drawing {
+    const tamis_plan *by;  /* the plan whose design draws them; NULL: the plan itself */
+    const char *size;      /* pps: the column of sizes that probabilities are proportional to */
+    const char *response;  /* nonresponse: the column of the probabilities that a sampled unit responds */
+} tmi_drawing;
+
+/* Reads a .csv or .parquet file with one row per unit, and makes the design for it. A weight column that the plan names holds one
+ * over the unit's inclusion probability.
  *
  * Errors   INVALID (a column is missing, sizes contradict the plan), REFUSED (a design that cannot be drawn here), SYSTEM. */
-tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const char *path, const char *size,
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing, const char *path,
                                  tamis_error *err);
 void tmi_population_free(tmi_population *population);
 
@@ -28,8 +36,11 @@ typedef struct tmi_sample_room tmi_sample_room;
 tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *population, tamis_error *err);
 void tmi_sample_room_free(tmi_sample_room *room);
 
+/* Keeps those of the units who respond, each by itself with its probability; all if there is none. Errors: SYSTEM. */
+tamis_status tmi_sample_respond(int64_t *units, size_t *count, const tmi_population *population, tamis_rng *rng, tamis_error *err);
+
 /* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the room.
- * The next call ends the last source's rows. */
-tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, tamis_error *err);
+ * The next call ends the last source's rows. `raw`: numbers as they are in the file, else clamped and on the plan's grid. */
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw, tamis_error *err);
 
 #endif

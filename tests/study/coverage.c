@@ -81,6 +81,19 @@ static void bad_arguments_are_named(void **state)
     tamis_coverage_free(NULL);
 }
 
+/* A plan with nonresponse needs a column of probabilities, and only such a plan takes one. */
+static void refused_nonresponse(void)
+{
+    const char *const design = "srs: {population: 30, sample: 10}, nonresponse: yes}\ncalibrate: {to: [{count: units, by: g, totals: [20, 10]}]";
+    const tamis_coverage_options one = {.population = file, .runs = 1}, some = {.population = file, .runs = 1, .response = "s"},
+                                 none = {.population = file, .runs = 1, .response = "z"}, declared = {.population = file, .runs = 1, .response = "x"};
+    refused(SRS, &some, TAMIS_INVALID, "nonresponse: yes");
+    refused(design, &one, TAMIS_REFUSED, "--response");
+    refused(design, &some, TAMIS_INVALID, "not between 0 and 1");
+    refused(design, &none, TAMIS_INVALID, "no column z");
+    refused(design, &declared, TAMIS_INVALID, "response: x is declared");
+}
+
 #define STAGES(take) "two_stage: {first: {by: c, population: 6, sample: 3}, second: {population: n, sample: " take "}}, max_weight: 9"
 
 static void a_population_that_contradicts_the_plan(void **state)
@@ -99,8 +112,8 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused(pps, &other, TAMIS_INVALID, "no column z");
     refused(pps, &declared, TAMIS_INVALID, "size: x is declared");
     refused("census: {population: 30}", &one, TAMIS_REFUSED, "drawn here by");
-    refused("srs: {population: 30, sample: 10}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "no weight column");
-    refused("weights: {population: 30}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "do not tell how a sample is drawn");
+    refused("weights: {population: 30}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "--drawn-by");
+    refused_nonresponse();
     refused(STAGES("k"), &one, TAMIS_INVALID, "no column k, which holds the units to draw");
     refused(STAGES("g"), &one, TAMIS_INVALID, "column g is not a whole number");
     tamis_plan *plan = plan_by(pps);

@@ -1,0 +1,41 @@
+/* What a population is made of, for the files that read it and that draw from it. */
+#ifndef TMI_POPULATION_PARTS_H
+#define TMI_POPULATION_PARTS_H
+
+#include "engine/cells.h"
+#include "study/population.h"
+
+/* A column of the population, by row of the file. */
+typedef struct tmi_population_column {
+    char *name;
+    bool used;                       /* handed to the source */
+    const tmi_plan_column *declared; /* a number; NULL: texts */
+    double *numbers, *raw;           /* clamped to its grid; as they are in the file */
+    char **texts;
+    const tmi_plan_column *category; /* of texts, if the plan lists them; with codes, and the form of the file's column */
+    tmi_codes *codes;
+    tmi_form form;
+} tmi_population_column;
+
+/* What the file of a sample would say about a unit beside its columns: its probability, its weight, the size of its cluster, how
+ * many of that are drawn. By unit of the design; NULL: nothing. */
+typedef struct tmi_population_extra {
+    const char *name;
+    double *values;
+} tmi_population_extra;
+
+enum { TMI_INCLUSION, TMI_WEIGHT, TMI_SIZE, TMI_TAKE, TMI_EXTRAS };
+
+struct tmi_population {
+    const tamis_plan *plan;
+    const tmi_plan_design *drawn_by; /* the design that samples are drawn by */
+    int64_t rows;
+    tmi_population_column *columns;
+    size_t column_count;
+    tamis_design *design;
+    double *response; /* probability to respond, by row; NULL: all do */
+    int64_t *row_of; /* by unit of the design: stratum by stratum, cluster by cluster */
+    tmi_population_extra extras[TMI_EXTRAS];
+};
+
+#endif

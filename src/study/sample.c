@@ -1,0 +1,92 @@
+/* Samples of a population as the rows of a source. */
+#include "base/memory.h"
+#include "study/population_parts.h"
+
+struct tmi_sample_room {
+    const tmi_population *population;
+    double **numbers;      /* by column, of the rows drawn last */
+    const char ***texts;
+    double *extras[TMI_EXTRAS];
+};
+
+void tmi_sample_room_free(tmi_sample_room *room)
+{
+    if (!room) return;
+    for (size_t c = 0; c < room->population->column_count; c++) {
+        if (room->numbers) tmi_free(room->numbers[c]);
+        if (room->texts) tmi_free(room->texts[c]);
+    }
+    for (size_t e = 0; e < TMI_EXTRAS; e++) tmi_free(room->extras[e]);
+    tmi_free(room->numbers);
+    tmi_free(room->texts);
+    tmi_free(room);
+}
+
+tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *p, tamis_error *err)
+{
+    const size_t n = (size_t)p->rows;
+    tmi_sample_room *made = *room = tmi_alloc(1, sizeof *made);
+    if (!made) return tmi_fail_memory(err);
+    made->population = p;
+    made->numbers = tmi_alloc(p->column_count, sizeof *made->numbers);
+    made->texts = tmi_alloc(p->column_count, sizeof *made->texts);
+    bool full = made->numbers && made->texts;
+    for (size_t c = 0; full && c < p->column_count; c++) {
+        if (p->columns[c].numbers) full = (made->numbers[c] = tmi_alloc(n, sizeof **made->numbers)) != NULL;
+        else full = (made->texts[c] = tmi_alloc(n, sizeof **made->texts)) != NULL;
+    }
+    for (size_t e = 0; full && e < TMI_EXTRAS; e++)
+        if (p->extras[e].values) full = (made->extras[e] = tmi_alloc(n, sizeof *made->extras[e])) != NULL;
+    if (full) return TAMIS_OK;
+    tmi_sample_room_free(made);
+    *room = NULL;
+    return tmi_fail_memory(err);
+}
+
+tamis_status tmi_sample_respond(int64_t *units, size_t *count, const tmi_population *p, tamis_rng *rng, tamis_error *err)
+{
+    const uint64_t all = UINT64_C(1) << 53; /* probabilities are doubles */
+    tamis_status status = TAMIS_OK;
+    size_t left = 0;
+    for (size_t i = 0; p->response && i < *count; i++) {
+        uint64_t u;
+        TMI_TRY(tamis_uniform(&u, all, rng, err));
+        if ((double)u < p->response[p->row_of[units[i]]] * (double)all) units[left++] = units[i];
+    }
+    if (p->response) *count = left;
+
+done:
+    return status;
+}
+
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw, tamis_error *err)
+{
+    const tmi_population *p = room->population;
+    tamis_status status;
+    *source = NULL;
+    if (!units) count = (size_t)p->rows;
+    TMI_TRY(tamis_source_new(source, (int64_t)count, err));
+    for (size_t c = 0; c < p->column_count; c++) {
+        const tmi_population_column *k = &p->columns[c];
+        if (!k->used) continue;
+        for (size_t i = 0; i < count; i++) {
+            const int64_t row = p->row_of[units ? units[i] : (int64_t)i];
+            if (k->numbers) room->numbers[c][i] = raw ? k->raw[row] : k->numbers[row];
+            else room->texts[c][i] = k->texts[row];
+        }
+        TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, room->numbers[c], err)
+                           : tamis_source_texts(*source, k->name, room->texts[c], err));
+    }
+    for (size_t e = 0; e < TMI_EXTRAS; e++) {
+        if (!p->extras[e].name) continue;
+        for (size_t i = 0; i < count; i++) room->extras[e][i] = p->extras[e].values[units ? units[i] : (int64_t)i];
+        TMI_TRY(tamis_source_numbers(*source, p->extras[e].name, room->extras[e], err));
+    }
+
+done:
+    if (status != TAMIS_OK) {
+        tamis_source_free(*source);
+        *source = NULL;
+    }
+    return status;
+}
