@@ -50,13 +50,13 @@ static const cli_command coverage_command = {
              "Monte-Carlo error.\n\n"
              "The plan's source is not read. Nothing is published and no ledger is charged, which is right for a public "
              "population only: never study the sample or the frame that a release is to protect.\n\n"
-             "A coverage is marked too low only if that is more than chance: in exact tests at level 0.01 over all numbers of the table, it "
-             "is below the stated confidence and below the unprotected interval of the same samples. The bias of clamping is reported "
-             "too, in standard errors.\n\n"
-             "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: srs, systematic, "
-             "bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs --drawn-by, a plan whose design "
-             "draws the samples; its weight column then holds one over the inclusion probability. A plan with `nonresponse: yes` "
-             "needs --response. docs/coverage.md has results.",
+             "A coverage is marked too low only if that is more than chance: in exact tests at level 0.01 over all numbers of "
+             "the table, it is below the stated confidence and below the unprotected interval of the same samples. The bias "
+             "of clamping is reported too, in standard errors.\n\n"
+             "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: "
+             "srs, systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs "
+             "--drawn-by, a plan whose design draws the samples; its weight column then holds one over the inclusion "
+             "probability. A plan with `nonresponse: yes` needs --response. docs/coverage.md has results.",
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"},
         {0}},
@@ -65,7 +65,8 @@ static const cli_command coverage_command = {
          .help = "a .csv or .parquet file with one row a unit"},
         {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
         {.name = "response", .value = "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
-        {.name = "drawn-by", .value = "PLAN.yaml", .files = CLI_PLANS, .help = "the plan whose design draws the samples; default: PLAN.yaml"},
+        {.name = "drawn-by", .value = "PLAN.yaml", .files = CLI_PLANS,
+         .help = "the plan whose design draws the samples; default: PLAN.yaml"},
         {.name = "runs", .value = "R", .help = "samples to draw"},
         {.name = "threads", .value = "T", .help = "runs at a time; default: as many as the machine has cores"},
         {.name = "svg", .value = "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"},

@@ -73,8 +73,8 @@ typedef struct tamis_coverage_options {
                                    one over the inclusion probability */
 } tamis_coverage_options;
 
-/* Besides coverage the study reports the bias of clamping, which a release cannot: the value of the clamped population less that of
- * the population as it is.
+/* Besides coverage the study reports the bias of clamping, which a release cannot: the value of the clamped population less
+ * that of the population as it is.
  *
  * Needs    a plan without id; drawn by srs, systematic, bernoulli, pps, cluster or two_stage, with or without strata;
  *          0 <= runs <= 10^6.

@@ -93,8 +93,10 @@ static tamis_status make_interval(tmi_interval *interval, const tmi_result *resu
 {
     const tmi_schedule *s = f->reading->schedule;
     double confidence = tmi_number_nearest(s->plan->statistics[result->statistic].confidence);
-    if (result->exact) return tmi_interval_of_count(interval, result, f->reading, &(tmi_moved_count){result->estimate, f->parts, count}, err);
-    tmi_error_law law = {.se = result->sampling_se, .df = result->df > 0 ? result->df : TMI_NORMAL, .parts = f->parts, .count = count};
+    const tmi_moved_count moved = {result->estimate, f->parts, count};
+    if (result->exact) return tmi_interval_of_count(interval, result, f->reading, &moved, err);
+    const int64_t df = result->df > 0 ? result->df : TMI_NORMAL;
+    tmi_error_law law = {.se = result->sampling_se, .df = df, .parts = f->parts, .count = count};
     if (s->sampling.clustered && s->plan->design.kind != TMI_DESIGN_CENSUS) law = law_with_noise(result, se_before);
     return tmi_interval_symmetric(interval, result->estimate, &law, confidence, result->least, result->most, err);
 }

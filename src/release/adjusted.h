@@ -20,11 +20,12 @@ typedef struct tmi_family_noise {
 } tmi_family_noise;
 
 /* `members`: `count` results that have been read. The caller clears it. Errors: SYSTEM. */
-tamis_status tmi_family_noise_make(tmi_family_noise *noise, const tmi_reading *reading, const tmi_result *const *members, size_t count,
-                                   tamis_error *err);
+tamis_status tmi_family_noise_make(tmi_family_noise *noise, const tmi_reading *reading, const tmi_result *const *members,
+                                   size_t count, tamis_error *err);
 void tmi_family_noise_clear(tmi_family_noise *noise);
 
 /* The result becomes `estimate`, sum_j weights[j] t_j, with its errors and its interval. Errors: SYSTEM. */
-tamis_status tmi_result_adjust(tmi_result *result, tmi_family_noise *noise, double estimate, const double *weights, tamis_error *err);
+tamis_status tmi_result_adjust(tmi_result *result, tmi_family_noise *noise, double estimate, const double *weights,
+                               tamis_error *err);
 
 #endif

@@ -143,7 +143,8 @@ static void add_own(tmi_group_sums *z, const crossed *x, size_t role)
     for (size_t at = range.first; at < range.end && !is_control_table(x, role); at++) {
         if (!is_inside(x, &range, at)) continue;
         tmi_noise_part part = noise_of(x, range.m, at);
-        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = x->s->uses[x->statistic].table[role], .cell = at};
+        size_t table = x->s->uses[x->statistic].table[role];
+        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = table, .cell = at};
         found.factor[role] = part.factor * weight_after(x, range.m, tmi_cell_stratum(range.m, at)) *
                              x->c->factors[tmi_control_cell(x->s, range.m, at)];
         z->parts[z->part_count++] = found;
@@ -158,7 +159,8 @@ static void add_shared(tmi_group_sums *z, const crossed *x)
         tmi_noise_part part = noise_of(x, counts.m, at);
         size_t c = tmi_control_cell(x->s, counts.m, at);
         double reach = part.factor * weight_after(x, counts.m, tmi_cell_stratum(counts.m, at)) * x->c->factors[c];
-        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = x->s->uses[x->statistic].table[TMI_K], .cell = at};
+        size_t table = x->s->uses[x->statistic].table[TMI_K];
+        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = table, .cell = at};
         bool any = false;
         for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
             range own = range_of(x, role);

@@ -56,7 +56,8 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
     if (p->ratio->with_noise) variance = fmax(variance, tmi_noise_variance(p->parts, p->ratio->count));
     double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
     tmi_variance v = tmi_variance_limit(variance, margin, a == 0 || p->ratio->with_noise ? INFINITY : p->ratio->largest);
-    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->with_noise ? 0 : p->ratio->count};
+    size_t count = p->ratio->with_noise ? 0 : p->ratio->count;
+    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = count};
     return tmi_error_reach(reach, law, p->confidence, err);
 }
 

@@ -193,8 +193,8 @@ done:
     return status;
 }
 
-tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count, const tmi_moved_count *moved,
-                                 double confidence, tamis_error *err)
+tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count,
+                                 const tmi_moved_count *moved, double confidence, tamis_error *err)
 {
     *interval = (tmi_interval){0, INFINITY, true};
     tamis_status status = check(strata, count, confidence, err);

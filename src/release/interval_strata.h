@@ -29,7 +29,7 @@ typedef struct tmi_moved_count {
  * Gives    an interval within 0 and the sum of the populations.
  * Cost     some 20 evaluations of the law: a few ms.
  * Errors   INVALID, SYSTEM; the interval is then everything.                                                          */
-tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count, const tmi_moved_count *moved,
-                                 double confidence, tamis_error *err);
+tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count,
+                                 const tmi_moved_count *moved, double confidence, tamis_error *err);
 
 #endif

@@ -206,7 +206,8 @@ static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
     if (small && is_finite(f)) {
         set_covariance(f);
         for (size_t k = 0; k < f->count; k++) f->t[k] = f->members[k]->estimate;
-        status = tmi_adjust_totals(f->t, f->covariance, f->projection, &(tmi_controls){f->count, f->rows, f->constraints, f->totals}, &ignored);
+        const tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
+        status = tmi_adjust_totals(f->t, f->covariance, f->projection, &controls, &ignored);
         if (status == TAMIS_OK) return family_give(f, err);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     }
@@ -270,7 +271,8 @@ static void count_units(double *units, const tmi_reading *r, size_t statistic, s
 
 static void withhold(tmi_result *result, tmi_adjustment rule)
 {
-    result->estimate = result->se = result->sampling_se = result->noise_sd = result->lower = result->upper = result->bias = TMI_NULL;
+    result->estimate = result->se = result->sampling_se = result->noise_sd = TMI_NULL;
+    result->lower = result->upper = result->bias = TMI_NULL;
     result->df = -1;
     result->reason = tmi_adjustment_text(rule);
     result->outside_range = false;

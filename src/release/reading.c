@@ -182,7 +182,8 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
                s->plan->design.population > 0 && !s->plan->design.nonresponse && !tmi_is_calibrated(s, result->statistic);
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
-    bool drawn = kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_BERNOULLI || kind == TMI_DESIGN_CENSUS;
+    bool drawn = kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_BERNOULLI ||
+                 kind == TMI_DESIGN_CENSUS;
     return one && counts_ones(s, result) && in_one_stratum && drawn && !s->plan->design.regularise;
 }
 
@@ -232,13 +233,13 @@ static tmi_stratum_count stratum_count(const tmi_result *result, const tmi_readi
     const tmi_schedule *s = r->schedule;
     const tmi_plan_stratum *stratum = &s->plan->design.strata[h];
     size_t table = s->uses[result->statistic].table[TMI_A];
-    double N = (double)stratum->population, n = law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample;
-    return (tmi_stratum_count){N, n, (double)r->noisy[table][cell], tmi_number_nearest(tmi_cell_law(&s->measurements[table], cell)->scale),
-                               s->gaussian, law};
+    double N = (double)stratum->population, scale = tmi_number_nearest(tmi_cell_law(&s->measurements[table], cell)->scale);
+    double n = law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample;
+    return (tmi_stratum_count){N, n, (double)r->noisy[table][cell], scale, s->gaussian, law};
 }
 
-tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_reading *r, const tmi_moved_count *moved,
-                                   tamis_error *err)
+tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_reading *r,
+                                   const tmi_moved_count *moved, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     double confidence = tmi_number_nearest(s->plan->statistics[result->statistic].confidence);

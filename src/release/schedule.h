@@ -17,8 +17,8 @@
 #include "release/measurement.h"
 #include "release/outsider.h"
 
-/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U counts
- * the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
+/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U
+ * counts the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
 typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_AB, TMI_BB, TMI_KK, TMI_U, TMI_ROLES } tmi_role;
 
 #define TMI_NO_TABLE SIZE_MAX

@@ -112,7 +112,10 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, boo
     TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));
     TMI_TRY(tamis_estimate_run(&estimate, &census, &(tamis_run_options){.rows = source, .threads = 1, .progress = listen, .context = w}, err));
     const tmi_results *r = tmi_estimate_results(estimate);
-    for (size_t i = 0; i < study->places.count; i++) *(raw ? &study->cells[i].unclamped : &study->cells[i].truth) = r->list[i].estimate;
+    for (size_t i = 0; i < study->places.count; i++) {
+        tmi_coverage_cell *c = &study->cells[i];
+        *(raw ? &c->unclamped : &c->truth) = r->list[i].estimate;
+    }
 
 done:
     tamis_estimate_free(estimate);
@@ -180,7 +183,8 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         c->outside += own[i].outside_range;
         const double whole = hypot(own[i].noise_sd, bare[i].se);
         if (whole > 0) c->part += bare[i].se / whole, c->parts++;
-        const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth), bare_held = count(&c->bare, &bare[i], truth);
+        const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
+        const bool bare_held = count(&c->bare, &bare[i], truth);
         c->withheld += none;
         c->se += none ? 0 : own[i].se;
         c->own_only += !none && held && !bare_held;
@@ -341,7 +345,8 @@ tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_plan *plan
     tamis_coverage *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->plan = plan;
-    TMI_TRY(tmi_population_read(&p, plan, &(tmi_drawing){options->drawn_by, options->size, options->response}, options->population, err));
+    const tmi_drawing drawing = {options->drawn_by, options->size, options->response};
+    TMI_TRY(tmi_population_read(&p, plan, &drawing, options->population, err));
     s->population = tmi_population_size(p);
     TMI_TRY(tmi_results_make(&s->places, plan, NULL, err));
     s->cells = tmi_alloc(s->places.count, sizeof *s->cells);

@@ -22,16 +22,17 @@ typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, SELECTE
 static const struct words {
     const char *mark, *why;
 } remarks[REMARKS] = {
-    [TOO_LOW] = {"too low", "below the stated confidence and below the unprotected interval of the same samples, in two tests at level "
-                            "0.01 over all numbers"},
+    [TOO_LOW] = {"too low", "below the stated confidence and below the unprotected interval of the same samples, in two tests "
+                            "at level 0.01 over all numbers"},
     [EXACT] = {"a", "high: whole numbers; the exact interval can not cover less"},
     [REPLACED] = {"b", "high: clusters as if drawn with replacement"},
     [PLAIN] = {"c", "high: the variance is bounded by plain weighted squares"},
     [LIMIT] = {"d", "high: an upper limit of a noisy variance"},
-    [SELECTED] = {"e", "low among the samples in which it is published, which the noise chooses; it misses no more often than stated among all"},
+    [SELECTED] = {"e", "low among the samples in which it is published, which the noise chooses; among all samples it misses no "
+                       "more often than stated"},
     [LOW_BARE] = {"f", "low, as the unprotected interval of the same samples is: the formula's fault, not the noise's"},
-    [AT_END] = {"g", "high: the truth is near an end of the possible range; an estimate outside it has the interval of the nearest "
-                     "possible value"}};
+    [AT_END] = {"g", "high: the truth is near an end of the possible range; an estimate outside it has the interval of the "
+                     "nearest possible value"}};
 
 /* Whether so few hits are too unlikely. */
 static bool is_low(const tamis_coverage *study, int64_t hits, int64_t trials, double p)
@@ -85,7 +86,8 @@ static double clamping_ratio(const tmi_coverage_cell *c)
 
 static double noise_ratio(const tmi_coverage_cell *c)
 {
-    return c->part > DUST * (double)c->parts ? (double)c->parts / c->part : NAN; /* the harmonic mean: a denominator near 0 has noise without end */
+    /* the harmonic mean: a denominator near 0 has noise without end */
+    return c->part > DUST * (double)c->parts ? (double)c->parts / c->part : NAN;
 }
 
 static void put_ratio(tmi_json_out *out, const char *key, double ratio)
@@ -202,7 +204,8 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
 
 tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err)
 {
-    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    static const tmi_align align[COLUMNS] = {TMI_LEFT,  TMI_RIGHT, TMI_RIGHT, TMI_RIGHT,
+                                             TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     static const char *const heading[COLUMNS] = {"", "protected", "unprotected", "width", "noise", "clamping", "withheld", ""};
     bool used[REMARKS] = {false};
     tmi_text bytes;
@@ -223,9 +226,9 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     tmi_table_write(&bytes, &table);
     if (table.failed) bytes.failed = true;
     tmi_table_clear(&table);
-    tmi_text_wrap(&bytes, "", "", "width: of the protected interval, times that of the unprotected one; noise: what the noise of the estimate alone "
-                  "would make of it; clamping: what the plan's bounds add to the population's value, in released standard errors, from "
-                  "0.005 on; withheld: samples without a released interval");
+    tmi_text_wrap(&bytes, "", "", "width: of the protected interval, times that of the unprotected one; noise: what the noise of the "
+                  "estimate alone would make of it; clamping: what the plan's bounds add to the population's value, in released "
+                  "standard errors, from 0.005 on; withheld: samples without a released interval");
     for (size_t k = TOO_LOW; k < REMARKS; k++) {
         tmi_text line;
         tmi_text_init(&line);

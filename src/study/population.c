@@ -191,7 +191,8 @@ static tamis_status set_response(tmi_population *p, const char *name, tamis_erro
     if (!p->response) TMI_TRY(tmi_fail_memory(err));
     for (int64_t i = 0; i < p->rows; i++) {
         double r = texts[i] ? tmi_number_in(tmi_trimmed(texts[i], strlen(texts[i]))) : NAN;
-        if (!(r >= 0 && r <= 1)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: column %s is not between 0 and 1 everywhere", name));
+        if (!(r >= 0 && r <= 1))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: column %s is not between 0 and 1 everywhere", name));
         p->response[i] = r;
     }
 
@@ -386,8 +387,8 @@ done:
     return status;
 }
 
-tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing, const char *path,
-                                 tamis_error *err)
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing,
+                                 const char *path, tamis_error *err)
 {
     const char *size = drawing->size, *response = drawing->response;
     tamis_status status = TAMIS_OK;
@@ -397,17 +398,19 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     p->plan = plan;
     p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
     if (p->drawn_by->kind == TMI_DESIGN_WEIGHTS)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not say how a sample is drawn: name a plan whose design does "
+                         "(--drawn-by PLAN)"));
     if (plan->privacy.id) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows: remove `id` and `rows_per_unit`"));
     if (plan->design.nonresponse && !response)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "the plan says `nonresponse: yes`: name the population's column of probabilities to respond "
-                         "(--response COLUMN)"));
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "the plan says `nonresponse: yes`: name the population's column of probabilities "
+                         "to respond (--response COLUMN)"));
     if (response && !plan->design.nonresponse)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: the plan does not say `nonresponse: yes`"));
     if (size && declared_column(plan, size))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes are a column of their own", size));
     if (response && declared_column(plan, response))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities are a column of their own", response));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities are a column of their own",
+                         response));
     TMI_TRY(read_file(p, path, size, response, err));
     TMI_TRY(set_numbers(p, err));
     TMI_TRY(set_response(p, response, err));

@@ -24,8 +24,8 @@ typedef struct tmi_drawing {
  * over the unit's inclusion probability.
  *
  * Errors   INVALID (a column is missing, sizes contradict the plan), REFUSED (a design that cannot be drawn here), SYSTEM. */
-tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing, const char *path,
-                                 tamis_error *err);
+tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing,
+                                 const char *path, tamis_error *err);
 void tmi_population_free(tmi_population *population);
 
 int64_t tmi_population_size(const tmi_population *population);
@@ -37,10 +37,12 @@ tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *p
 void tmi_sample_room_free(tmi_sample_room *room);
 
 /* Keeps those of the units who respond, each by itself with its probability; all if there is none. Errors: SYSTEM. */
-tamis_status tmi_sample_respond(int64_t *units, size_t *count, const tmi_population *population, tamis_rng *rng, tamis_error *err);
+tamis_status tmi_sample_respond(int64_t *units, size_t *count, const tmi_population *population, tamis_rng *rng,
+                                tamis_error *err);
 
 /* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the room.
  * The next call ends the last source's rows. `raw`: numbers as they are in the file, else clamped and on the plan's grid. */
-tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw, tamis_error *err);
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw,
+                               tamis_error *err);
 
 #endif

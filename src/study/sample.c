@@ -59,7 +59,8 @@ done:
     return status;
 }
 
-tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw, tamis_error *err)
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw,
+                               tamis_error *err)
 {
     const tmi_population *p = room->population;
     tamis_status status;

@@ -1,6 +1,6 @@
-/* Every step after the noise, and designs that a plan alone does not draw, keep the coverage that intervals state: the release's own
- * code on samples of a made-up population, all random bits from one fixed stream. A case fails if a coverage is so low that chance
- * would make it so once in 10^12 times: with another stream the hundred numbers here raise a false alarm below 10^-9. */
+/* Every step after the noise, and designs that a plan alone does not draw, keep the coverage that intervals state: the release's
+ * own code on samples of a made-up population, all random bits from one fixed stream. A case fails if a coverage is so low that
+ * chance would make it so once in 10^12 times: with another stream the hundred numbers here raise a false alarm below 10^-9. */
 #include "test.h"
 
 #include <math.h>
@@ -118,10 +118,14 @@ static void suppressed_groups(void **state)
     tamis_plan *plan = plan_of_steps(SRS, "4", "100", GROUPS "postprocess: {suppress: {units_below: 20}}\n");
     tamis_coverage *study = study_of(plan, NULL, NULL, test_size(30, 2000));
     assert_covers(study, 9);
-    int64_t withheld[3] = {0}; /* group c has 6 rows in a sample of 300: its count, total and mean are withheld together */
-    for (size_t i = 0; i < study->places.count; i++)
-        if (study->places.list[i].cell == 2 && study->places.list[i].statistic < 4) withheld[study->places.list[i].statistic % 3] = study->cells[i].withheld;
-    assert_true(withheld[0] >= study->runs / 2 && withheld[1] >= study->runs / 2);
+    int checked = 0; /* group c has 6 rows in a sample of 300: its count, total and mean are withheld */
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_result *place = &study->places.list[i];
+        if (place->cell != 2 || place->statistic == 2) continue;
+        assert_true(study->cells[i].withheld >= study->runs / 2);
+        checked++;
+    }
+    assert_int_equal(checked, 3);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
 }
