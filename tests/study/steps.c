@@ -116,7 +116,7 @@ static void suppressed_groups(void **state)
 {
     (void)state;
     tamis_plan *plan = plan_of_steps(SRS, "4", "100", GROUPS "postprocess: {suppress: {units_below: 20}}\n");
-    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(30, 2000));
+    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
     assert_covers(study, 9);
     int checked = 0; /* group c has 6 rows in a sample of 300: its count, total and mean are withheld */
     for (size_t i = 0; i < study->places.count; i++) {
@@ -141,7 +141,7 @@ static void calibrated(void **state)
         else
             snprintf(text, sizeof text, GROUPS "calibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
         tamis_plan *plan = plan_of_steps(SRS, "4", "100", text);
-        tamis_coverage *study = study_of(plan, NULL, NULL, test_size(30, 2000));
+        tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
         assert_covers(study, 12);
         tamis_coverage_free(study);
         tamis_plan_free(plan);
@@ -155,7 +155,7 @@ static void bounds_by_stratum(void **state)
     snprintf(design, sizeof design, "stratified: {by: s, within: srs, strata: {n: {population: %d, sample: 200}, o: {population: %d, sample: 150}}}",
              of_s[0], of_s[1]);
     tamis_plan *plan = plan_of_steps(design, "4", "{n: 40, o: 60}", GROUPS "  - {total: x, by: s}\n");
-    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(30, 2000));
+    tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
     assert_covers(study, 14);
     const tmi_coverage_cell *n = &study->cells[study->places.count - 2], *o = n + 1;
     assert_true(n->truth < n->unclamped && o->truth < o->unclamped && n->unclamped - n->truth > o->unclamped - o->truth);
@@ -170,7 +170,7 @@ static void nonresponse(void **state)
     char text[1024];
     snprintf(text, sizeof text, GROUPS "  - {total: x}\ncalibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
     tamis_plan *plan = plan_of_steps(SRS ", nonresponse: yes", "4", "100", text);
-    tamis_coverage *study = study_of(plan, "r", NULL, test_size(30, 2000));
+    tamis_coverage *study = study_of(plan, "r", NULL, test_size(20, 2000));
     assert_covers(study, 12);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
@@ -186,7 +186,7 @@ static void weights_of_strata_and_clusters(void **state)
     tamis_plan *drawn_by = plan_of_steps(design, "4", "100", "statistics: [{mean: x}]\n");
     tamis_plan *plan = plan_of_steps("weights: {strata: s, cluster: k, population: 2400}, weight: w, max_weight: 8", "4", "100", GROUPS
                                      "postprocess: {consistent: yes}\n");
-    tamis_coverage *study = study_of(plan, NULL, drawn_by, test_size(30, 2000));
+    tamis_coverage *study = study_of(plan, NULL, drawn_by, test_size(20, 2000));
     assert_covers(study, 12);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
