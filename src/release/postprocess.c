@@ -259,12 +259,16 @@ static bool is_not_negative(const tmi_plan_statistic *s)
 
 /* ---- suppression ---- */
 
-/* The sampled rows of every group of a statistic, with noise unless they are public. A group's cells are those of one table. */
+/* The sampled rows of every group of a statistic, with noise unless they are public; NaN: nobody counts those of the whole sample.
+ * A group's cells are those of one table. */
 static void count_units(double *units, const tmi_reading *r, size_t statistic, size_t groups)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_measurement *m = tmi_table_of(s, statistic, TMI_U);
-    for (size_t group = 0; group < groups; group++) units[group] = m ? 0 : (double)tmi_public_rows(s, statistic, group);
+    for (size_t group = 0; group < groups; group++) {
+        int64_t rows = m ? 0 : tmi_public_rows(s, statistic, group);
+        units[group] = m || rows > 0 ? (double)rows : TMI_NULL;
+    }
     for (size_t cell = 0; m && cell < m->cells; cell++)
         units[tmi_group_in(s, statistic, m, cell)] += (double)r->noisy[s->uses[statistic].table[TMI_U]][cell];
 }
@@ -274,6 +278,7 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
     result->estimate = result->se = result->sampling_se = result->noise_sd = TMI_NULL;
     result->lower = result->upper = result->bias = TMI_NULL;
     result->df = -1;
+    result->note_count = 0;
     result->reason = tmi_adjustment_text(rule);
     result->outside_range = false;
 }

@@ -331,7 +331,7 @@ done:
 }
 
 /* The rows that a statistic's number rests on: those that the denominator of a mean or variance counts anyway, or those of the
- * group. A group whose rows are public needs no table. */
+ * group. A group whose rows are public needs no table, and neither does the whole sample, which is no small group. */
 static tamis_status count_units(tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -344,7 +344,7 @@ static tamis_status count_units(tmi_schedule *s, tamis_error *err)
             s->uses[i].table[TMI_U] = s->uses[i].table[TMI_B];
             continue;
         }
-        if (tmi_public_rows(s, i, 0) > 0) continue;
+        if ((t->by_count == 0 && !t->where) || tmi_public_rows(s, i, 0) > 0) continue;
         TMI_TRY(set_dimensions(&m, s, t, by_strata(s, t), err));
         m.quantity.weighing = TMI_UNWEIGHED;
         TMI_TRY(take_table(&s->uses[i].table[TMI_U], s, m, false, err));

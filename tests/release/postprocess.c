@@ -204,6 +204,15 @@ static void rows_that_nothing_counts_are_measured(void **state)
     assert_int_equal(tmi_number_compare_int(c.s.spent, 1), 0);
     tear_down(&c);
     tear_down(&without);
+    /* the whole sample is no small group, and nobody pays for its rows */
+    set_up(&c, "weights: {population: 10000}, weight: w, max_weight: 20",
+           "  - {total: x}\n  - {count: units, where: {g: a}}\npostprocess: {suppress: {units_below: 10}}\n");
+    assert_null(tmi_table_of(&c.s, 0, TMI_U));
+    assert_non_null(tmi_table_of(&c.s, 1, TMI_U));
+    read_results(&c);
+    postprocess(&c);
+    assert_true(isfinite(c.results.list[0].estimate) && isnan(c.results.list[1].estimate) && c.results.list[1].note_count == 0);
+    tear_down(&c);
     /* all rows, and those of a stratum, are public: nothing is measured, and the rule still holds */
     set_up(&c, "stratified: {by: g, within: srs, strata: {a: {population: 500, sample: 50}, b: {population: 40, sample: 4}}}",
            "  - {total: x}\n  - {total: x, by: g}\npostprocess: {suppress: {units_below: 10}}\n");
