@@ -3,6 +3,7 @@
 #ifndef TESTS_ENGINE_TYPED_ROWS_H
 #define TESTS_ENGINE_TYPED_ROWS_H
 
+#include "engine/duckdb_sql.h"
 #include "engine/server_rows.h"
 #include "engine/source.h"
 #include "engine/statistics_files.h"
