@@ -11,6 +11,7 @@
 #include <tamis/frame.h>
 #include <tamis/ht.h>
 #include <tamis/interval.h>
+#include <tamis/key.h>
 #include <tamis/ledger.h>
 #include <tamis/meaning.h>
 #include <tamis/mech.h>
