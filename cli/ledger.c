@@ -127,14 +127,15 @@ static const cli_command verify_command = {
     .purpose = "finds what was edited, deleted, reordered or rolled back",
     .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was put "
              "back to an earlier state is faultless by itself: the certificates of later releases know better. Each names "
-             "an entry and its hash, which must be in the chain.\n\n"
+             "an entry and its hash, which must be in the chain, and the ledger must have charged what the certificate says "
+             "(survey, amount, measurements, sums of the account) and kept the measurements that it names.\n\n"
              "The exit code is 3 if a problem was found.",
     .operands = (const cli_argument[]){
         {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
         {.name = "CERTIFICATE", .more = true, .files = CLI_ANY_FILES, .help = "further ones after --against"},
         {0}},
     .options = (const cli_argument[]){
-        {.name = "against", .value = "CERTIFICATE", .files = CLI_ANY_FILES, .help = "the certificate.json of a release, or several"},
+        {.name = "against", .value = "CERTIFICATE", .files = CLI_ANY_FILES, .help = "the certificate.json of a release, or its folder; or several"},
         {0}},
     .examples = (const cli_example[]){{"tamis ledger verify schools.ledger", "was it tampered with?"},
                                       {"tamis ledger verify schools.ledger --json", "the same for a program"},

@@ -185,8 +185,10 @@ TAMIS_API tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger
 TAMIS_API tamis_status tamis_ledger_export(char **text, tamis_ledger *ledger, int json, tamis_error *err);
 
 /* Recomputes the chain, the sums and the caps, looks at every table, and finds what was edited, deleted or reordered. Each
- * certificate is a JSON file whose {"ledger": {"entry": N, "hash": "..."}} must be in the chain: that finds what was
- * deleted at the end.
+ * certificate, a JSON file or the folder that has it, names an entry and its hash, which must be in the chain: that finds what
+ * was deleted at the end. And that entry must be what the certificate says it is: the charge of this survey at this time, of
+ * this amount, for these measurements, after these sums; and the measurements that the ledger keeps are those that the
+ * certificate names.
  *
  * Needs    a file; certificates may be NULL if count is 0.
  * Gives    *ok: no problem was found; and in *text the problems, a line each, or with json

@@ -64,6 +64,11 @@ int64_t tmi_json_integer(const tmi_json *value)
     return json_integer_value(in(value));
 }
 
+double tmi_json_real(const tmi_json *value)
+{
+    return json_number_value(in(value));
+}
+
 const char *tmi_json_string(const tmi_json *value)
 {
     return json_string_value(in(value));
@@ -99,6 +104,11 @@ const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, 
         if (i == count) return key;
     }
     return NULL;
+}
+
+bool tmi_json_equal(const tmi_json *x, const tmi_json *y)
+{
+    return json_equal(in(x), in(y));
 }
 
 /* The first key of x that y lacks, or holds with another value. */

@@ -24,6 +24,7 @@ void tmi_json_free(tmi_json *document);
 tmi_json_kind tmi_json_kind_of(const tmi_json *value);
 bool tmi_json_is_true(const tmi_json *value);
 int64_t tmi_json_integer(const tmi_json *value);
+double tmi_json_real(const tmi_json *value); /* of an integer too */
 const char *tmi_json_string(const tmi_json *value); /* strings with an inner zero byte are refused on reading */
 
 size_t tmi_json_size(const tmi_json *list_or_object);
@@ -32,6 +33,9 @@ const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL i
 
 /* The key after `key`; NULL: the first one. NULL after the last one. In the order of the document. */
 const char *tmi_json_next_key(const tmi_json *object, const char *key);
+
+/* Whether two values are the same. 1 and 1.0 are different. */
+bool tmi_json_equal(const tmi_json *x, const tmi_json *y);
 
 /* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);

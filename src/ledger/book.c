@@ -232,8 +232,7 @@ static const struct kind {
     {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "measurements"}},
 };
 
-/* 2026-11-16T03:17:40Z */
-static bool is_time(const char *text)
+bool tmi_is_time(const char *text)
 {
     static const char form[] = "0000-00-00T00:00:00Z";
     if (strlen(text) != sizeof form - 1) return false;
@@ -250,7 +249,7 @@ static tamis_status add(reading *r, tamis_error *err)
     if (!number || tmi_json_kind_of(number) != TMI_JSON_INTEGER || tmi_json_integer(number) != r->number)
         return wrong(err, "its own number is another one");
     r->time = string_of(r, "time");
-    if (!r->time || !is_time(r->time)) return wrong(err, "it has no time");
+    if (!r->time || !tmi_is_time(r->time)) return wrong(err, "it has no time");
     if (strcmp(r->time, r->book->time) < 0) return wrong(err, "it is earlier than the entry before it");
     for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, name) == 0) kind = &kinds[i];
@@ -294,7 +293,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
     }
     book->number = number;
     snprintf(book->hash, sizeof book->hash, "%s", r.hash);
-    if (r.time && is_time(r.time)) snprintf(book->time, sizeof book->time, "%s", r.time);
+    if (r.time && tmi_is_time(r.time)) snprintf(book->time, sizeof book->time, "%s", r.time);
 done:
     tmi_json_free(document);
     return status;

@@ -70,8 +70,10 @@ bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 
 /* ---- faults ---- */
 
+#define TMI_FAULT_FIELD 128
+
 typedef struct tmi_fault {
-    char field[64], message[256];
+    char field[TMI_FAULT_FIELD], message[256];
 } tmi_fault;
 
 /* Where faults are collected. NULL instead: the first one is an error. */
@@ -89,13 +91,16 @@ void tmi_faults_clear(tmi_faults *faults);
 void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults);
 void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
 
-/* The bytes of a certificate, or of what stands beside it; the caller frees them, whatever happens. INVALID, SYSTEM. */
+/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. INVALID, SYSTEM. */
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
 
 /* ---- entries ---- */
 
 /* The hash of an entry after `before`. */
 tamis_status tmi_chain_hash(char hash[TMI_SHA256_TEXT], const char *before, const char *entry, tamis_error *err);
+
+/* Whether a text is a time as entries have it: 2026-11-16T03:17:40Z. */
+bool tmi_is_time(const char *text);
 
 /* Takes an entry into the book; on failure the book is as it was. */
 tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,

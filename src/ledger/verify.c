@@ -1,17 +1,17 @@
 /* Looking for what was edited, deleted, reordered or rolled back. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "ledger/against.h"
 #include "ledger/ledger.h"
 
-/* A certificate: a few kilobytes, with many statistics megabytes. */
-#define LARGEST_CERTIFICATE ((size_t)64 << 20)
+/* A certificate has a few kilobytes, with many statistics megabytes; measurements.json beside it has at most what a ledger
+ * keeps, and release.json is not twice as long. */
+#define LARGEST_FILE (2 * TAMIS_LEDGER_TEXT)
 
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err)
 {
@@ -22,11 +22,11 @@ tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path
     *length = 0;
     if (file < 0 || fstat(file, &facts) != 0) {
         const int reason = errno;
-        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the certificate cannot be read: %s",
+        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: cannot be read: %s",
                           path, strerror(reason));
         goto done;
     }
-    if (!S_ISREG(facts.st_mode) || facts.st_size < 0 || (size_t)facts.st_size > LARGEST_CERTIFICATE) {
+    if (!S_ISREG(facts.st_mode) || facts.st_size < 0 || (size_t)facts.st_size > LARGEST_FILE) {
         status = tmi_fail(err, TAMIS_INVALID, "%s: not a certificate", path);
         goto done;
     }
@@ -38,74 +38,12 @@ tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path
     while (*length < size) {
         ssize_t n = read(file, *bytes + *length, size - *length);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) status = tmi_fail(err, TAMIS_SYSTEM, "%s: the certificate cannot be read: %s", path, strerror(errno));
+        if (n < 0) status = tmi_fail(err, TAMIS_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
         if (n <= 0) break;
         *length += (size_t)n;
     }
 done:
     if (file >= 0) close(file);
-    return status;
-}
-
-/* What a certificate says about the chain. */
-typedef struct claim {
-    int64_t number;
-    char hash[TMI_SHA256_TEXT];
-    bool found, same;
-} claim;
-
-/* False if it says nothing. */
-static bool take_claim(claim *c, const tmi_json *document)
-{
-    const tmi_json *ledger = tmi_json_kind_of(document) == TMI_JSON_OBJECT ? tmi_json_get(document, "ledger") : NULL;
-    const bool object = ledger && tmi_json_kind_of(ledger) == TMI_JSON_OBJECT;
-    const tmi_json *entry = object ? tmi_json_get(ledger, "entry") : NULL, *hash = object ? tmi_json_get(ledger, "hash") : NULL;
-    if (!entry || tmi_json_kind_of(entry) != TMI_JSON_INTEGER || !hash || tmi_json_kind_of(hash) != TMI_JSON_STRING) return false;
-    if (!tmi_is_sha256_text(tmi_json_string(hash))) return false;
-    *c = (claim){.number = tmi_json_integer(entry)};
-    snprintf(c->hash, sizeof c->hash, "%s", tmi_json_string(hash));
-    return true;
-}
-
-static tamis_status look_for(void *context, int64_t number, const char *entry, const char *hash, tamis_error *err)
-{
-    claim *c = context;
-    (void)entry;
-    (void)err;
-    if (number != c->number) return TAMIS_OK;
-    c->found = true;
-    c->same = hash && strcmp(hash, c->hash) == 0;
-    return TAMIS_OK;
-}
-
-static tamis_status check_certificate(tmi_store *file, const char *path, tmi_faults *faults, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tamis_error reason = {0};
-    tmi_json *document = NULL;
-    char *bytes = NULL, field[64];
-    size_t length, name = strlen(path);
-    claim c;
-    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
-    status = tmi_json_read(&document, bytes, length, &reason);
-    if (status != TAMIS_OK) {
-        tmi_fail(err, status, "%s: %s", path, reason.message);
-        goto done;
-    }
-    snprintf(field, sizeof field, "%s: ledger", name > 40 ? path + name - 40 : path);
-    if (!take_claim(&c, document)) {
-        TMI_TRY(tmi_fault_note(faults, err, field, "the certificate names no entry of a ledger"));
-        goto done;
-    }
-    TMI_TRY(tmi_store_each(file, look_for, &c, err));
-    if (!c.found)
-        TMI_TRY(tmi_fault_note(faults, err, field, "entry %" PRId64 " of the certificate is not in the ledger: it was rolled back, or is "
-                               "another one", c.number));
-    else if (!c.same)
-        TMI_TRY(tmi_fault_note(faults, err, field, "entry %" PRId64 " has another hash in the ledger than in the certificate", c.number));
-done:
-    tmi_json_free(document);
-    tmi_free(bytes);
     return status;
 }
 
@@ -127,7 +65,7 @@ static tamis_status check(tmi_store *file, tmi_faults *faults, const char *const
     if (status == TAMIS_OK) status = tmi_book_check_budgets(&book, faults, &reason);
     if (status == TAMIS_OK) status = tmi_store_check(file, &book, faults, &reason);
     TMI_TRY(noted(status, faults, &reason, err));
-    for (size_t i = 0; i < count; i++) TMI_TRY(check_certificate(file, certificates[i], faults, err));
+    for (size_t i = 0; i < count; i++) TMI_TRY(tmi_check_against(file, &book, certificates[i], faults, err));
 done:
     tmi_store_cancel(file);
     tmi_book_clear(&book);

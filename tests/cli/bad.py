@@ -55,7 +55,7 @@ BAD_LINES = [
         (["tamis.ledger", "x"], USAGE, "'x' is one argument too many"))),
     (["ledger", "delete", "tamis.ledger"], USAGE, "unknown command 'ledger delete'"),
     (["ledger", "show", "tamis.ledger", "--delta", "nan"], USAGE, "--delta: not a number"),
-    (["ledger", "verify", "tamis.ledger", "--against", "nowhere"], INVALID, "nowhere: the certificate cannot be read"),
+    (["ledger", "verify", "tamis.ledger", "--against", "nowhere"], INVALID, "nowhere: cannot be read"),
     (["ledger", "verify", "tamis.ledger", "--against", "plan.yaml"], INVALID, "plan.yaml: not valid JSON"),
     (["study", "coverage"], USAGE, "PLAN.yaml is missing"),
     (COVERAGE[:-1], USAGE, "--population FILE is missing"),

@@ -9,6 +9,7 @@ SCHEMA = [
 ] + [f"CREATE TRIGGER {table}_are_not_{done} BEFORE {order} ON {table} BEGIN SELECT RAISE(ABORT, '{table} are only added'); END"
      for table in ("entries", "measurements") for done, order in (("changed", "UPDATE"), ("deleted", "DELETE"))]
 
+TABLE, NOISY = {"name": "counts", "noise": [{"law": "discrete_laplace", "scale": "2"}]}, '{"noisy": [5, -3]}'
 SRS = {"srs": {"population": 6194, "sample": 200}}
 
 
@@ -52,7 +53,7 @@ def schools(path):
     """Two releases of one sample, the second one interrupted."""
     book = Book(path)
     book.account("california-schools-2000", {"epsilon": "4"}, unit="school", outsider={"design": SRS})
-    book.released(book.charge("california-schools-2000", {"epsilon": "1"}), '{"noisy": [5, -3]}')
+    book.released(book.charge("california-schools-2000", {"epsilon": "1"}, measures=json.dumps([TABLE])), NOISY)
     book.charge("california-schools-2000", {"epsilon": "1/2"}, release="second.yaml")
     book.close()
     return book

@@ -5,7 +5,7 @@ import json
 import math
 import sqlite3
 
-from book import SRS, Book, schools, sha256
+from book import NOISY, SRS, TABLE, Book, schools, sha256
 from kit import *
 
 
@@ -166,12 +166,21 @@ def verify_finds_a_budget_that_was_passed():
 def verify_against_certificates():
     with (place := ledger()) as path:
         names = []
-        for number in (2, 4):
+        for number, amount, before, after in ((2, "1", "0", "1"), (4, "1/2", "1", "3/2")):
             names.append(path.parent / f"{number}.json")
-            names[-1].write_text(json.dumps({"tamis": 1, "ledger": {"entry": number, "hash": place.book.hashes[number]}}))
-        assert tamis("ledger", "verify", path, "--against", *names).stdout == \
+            sums = [{"epsilon": e, "delta": "0", "rho": "0"} for e in (before, after)]
+            names[-1].write_text(json.dumps({
+                "tamis": 1, "plan": {"survey": "california-schools-2000", "budget": {"epsilon": "4"}, "privacy": {"unit": "school"}},
+                "ledger": {"entry": number, "hash": place.book.hashes[number], "time": f"2026-11-16T10:00:{number:02}Z", "repeated": False},
+                "composition": {"epsilon": amount}, "account": dict(zip(("before", "after"), sums)),
+                "measurements": [{**TABLE, "limit": 9}], "files": {"measurements.json": sha256(NOISY)}}))
+        assert tamis("ledger", "verify", path, "--against", names[0]).stdout == \
             "no problem found in the ledger, and it has what the certificates say\n"
         assert json_of("verify", path, "--against", names[0])["ok"]
+        done = tamis("ledger", "verify", path, "--against", *names, "--json")  # entry 4 was interrupted, and measures nothing
+        found = [(p["field"].rsplit(": ", 1)[1], p["message"]) for p in json.loads(done.stdout)["problems"]]
+        assert done.returncode == INVALID and [f for f, _ in found] == ["measurements", "files.measurements.json"], found
+        assert "not released" in found[1][1], found
         tampered(path, "DELETE FROM entries WHERE number = 4")
         assert json_of("verify", path)["ok"]  # the end of a chain can be cut off
         done = tamis("ledger", "verify", path, "--against", *names, "--json")

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "base/memory_that_fails.h"
 #include "base/sha256.h"
 #include "ledger/kit.h"
 
@@ -235,22 +236,58 @@ static tamis_status against(int *ok, char **text, tamis_error *err)
     return tamis_ledger_verify(ok, text, path, list, 2, 1, err);
 }
 
-static void rollback_is_found_by_a_certificate(void **state)
+#define TABLE "{\"name\": \"counts\", \"noise\": [{\"law\": \"discrete_laplace\", \"scale\": \"4\"}], \"epsilon\": \"1/4\"}"
+#define NOISY "{\"noisy\": [1, 2]}"
+
+/* What the certificate of a charge of 1/4 says; each %s is one field that the ledger knows. */
+static const char form[] =
+    "{\"tamis\": 1, \"ledger\": {\"entry\": %s, \"hash\": \"%s\", \"time\": \"%s\", \"repeated\": %s}, \"plan\": {\"survey\": \"%s\", "
+    "\"budget\": {\"epsilon\": \"%s\"}, \"design\": {\"srs\": {\"population\": %s, \"sample\": 10}}, \"privacy\": {\"unit\": \"%s\"}}, "
+    "\"measurements\": [{\"limit\": 7, \"name\": \"counts\", \"epsilon\": \"1/4\", \"noise\": [{\"law\": \"discrete_laplace\", \"scale\": \"%s\"}]}], "
+    "\"composition\": {\"epsilon\": \"%s\"}, \"account\": {\"before\": {\"epsilon\": \"%s\", \"delta\": \"0\", \"rho\": \"0\"}, "
+    "\"after\": {\"epsilon\": \"%s\", \"delta\": \"0\", \"rho\": \"0\"}}, \"files\": {\"measurements.json\": \"%s\"}}";
+
+enum { ENTRY, HASH, TIME, REPEATED, SURVEY, BUDGET, POPULATION, UNIT, SCALE, AMOUNT, BEFORE, AFTER, KEPT, FIELDS };
+
+static void write_fields(const char *const f[FIELDS])
 {
+    char text[2048];
+    snprintf(text, sizeof text, form, f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]);
+    write_certificate(text);
+}
+
+/* Charges 1/4 to the schools, which had 1, and releases it; the certificate has the fields. */
+static void charge_and_certify(const char *f[FIELDS], char entry[8], tamis_charged *charged, char kept[TMI_SHA256_TEXT])
+{
+    static const char *const rest[FIELDS] = {[REPEATED] = "false", [SURVEY] = "schools", [BUDGET] = "2", [POPULATION] = "1000",
+                                             [UNIT] = "school", [SCALE] = "4", [AMOUNT] = "1/4", [BEFORE] = "1", [AFTER] = "5/4"};
     tamis_ledger *ledger = open_ledger();
     sample_charge s;
-    tamis_charged charged;
-    char text[256], *answer = NULL;
-    int ok;
-    (void)state;
-    sample_charge_make(&s, "1/4", "2", "[\"c\"]");
-    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+    sample_charge_make(&s, "1/4", "2", "[" TABLE "]");
+    assert_int_equal(tamis_ledger_charge(charged, ledger, &s.charge, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ledger_released(ledger, charged->entry, NOISY, NULL), TAMIS_OK);
     sample_charge_clear(&s);
     tamis_ledger_free(ledger);
-    snprintf(text, sizeof text, "{\"tamis\": 1, \"ledger\": {\"entry\": %d, \"hash\": \"%s\"}}", (int)charged.entry, charged.hash);
-    write_certificate(text);
+    tmi_sha256_text(kept, NOISY, strlen(NOISY));
+    snprintf(entry, 8, "%d", (int)charged->entry);
+    memcpy(f, rest, sizeof rest);
+    f[ENTRY] = entry;
+    f[HASH] = charged->hash;
+    f[TIME] = charged->time;
+    f[KEPT] = kept;
+    write_fields(f);
+}
+
+static void rollback_is_found_by_a_certificate(void **state)
+{
+    const char *fields[FIELDS];
+    char entry[8], kept[TMI_SHA256_TEXT], *answer = NULL;
+    tamis_charged charged;
+    int ok;
+    (void)state;
+    charge_and_certify(fields, entry, &charged, kept);
     assert_int_equal(against(&ok, &answer, NULL), TAMIS_OK);
-    assert_true(ok);
+    if (!ok) fail_msg("%s", answer);
     tamis_free(answer);
     write_file(original, original_size); /* yesterday's copy */
     assert_true(verifies(NULL));         /* by itself it is faultless */
@@ -259,12 +296,65 @@ static void rollback_is_found_by_a_certificate(void **state)
     assert_non_null(strstr(answer, "rolled back"));
     tamis_free(answer);
     /* rolled back and gone on in another way */
-    ledger = open_ledger();
+    tamis_ledger *ledger = open_ledger();
     charge_as(ledger, "1/8", "2", NULL);
     tamis_ledger_free(ledger);
     assert_int_equal(against(&ok, &answer, NULL), TAMIS_OK);
     assert_false(ok);
     assert_non_null(strstr(answer, "another hash"));
+    tamis_free(answer);
+}
+
+/* Entry and hash are right, and something else that the ledger knows is not. */
+static void another_charge_is_found_by_the_ledger(void **state)
+{
+    static const struct {
+        int field;
+        const char *value, *words;
+    } lies[] = {
+        {TIME, "2020-01-01T00:00:00Z", "ledger.time"}, {SURVEY, "pupils", "plan.survey"}, {BUDGET, "3", "plan.budget"},
+        {POPULATION, "1001", "plan.design"},           {UNIT, "pupil", "plan.privacy.unit"}, {SCALE, "5", "measurements"},
+        {AMOUNT, "1/400", "composition"},              {AMOUNT, "x", "composition"},      {BEFORE, "0", "account.before"},
+        {AFTER, "1", "account.after"},                 {KEPT, "", "files.measurements.json"}, {AFTER, "3/2", "account.after"},
+    };
+    const char *fields[FIELDS];
+    char entry[8], kept[TMI_SHA256_TEXT], *answer;
+    tamis_charged charged;
+    int ok;
+    (void)state;
+    charge_and_certify(fields, entry, &charged, kept);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        const char *right = fields[lies[i].field];
+        fields[lies[i].field] = lies[i].value;
+        write_fields(fields);
+        assert_int_equal(against(&ok, &answer, NULL), TAMIS_OK);
+        if (ok || !strstr(answer, lies[i].words)) fail_msg("%s: %s", lies[i].words, answer);
+        tamis_free(answer);
+        fields[lies[i].field] = right;
+    }
+    /* of a release that was returned as it was, `after` may have later charges; but such there must be */
+    tamis_ledger *ledger = open_ledger();
+    charge_as(ledger, "1/4", "2", NULL);
+    tamis_ledger_free(ledger);
+    fields[AFTER] = "3/2";
+    for (int repeated = 0; repeated < 2; repeated++) {
+        fields[REPEATED] = repeated ? "true" : "false";
+        write_fields(fields);
+        assert_int_equal(against(&ok, &answer, NULL), TAMIS_OK);
+        assert_int_equal(ok, repeated);
+        tamis_free(answer);
+    }
+}
+
+static void against_without_memory(void **state)
+{
+    const char *fields[FIELDS];
+    char entry[8], kept[TMI_SHA256_TEXT], *answer = NULL;
+    tamis_charged charged;
+    int ok;
+    (void)state;
+    charge_and_certify(fields, entry, &charged, kept);
+    EVERY_ALLOCATION_FAILS(against(&ok, &answer, NULL), assert_null(answer));
     tamis_free(answer);
 }
 
@@ -337,6 +427,7 @@ int main(void)
         WITH_A_LEDGER(nothing_changed_is_fine), WITH_A_LEDGER(every_column_of_every_row), WITH_A_LEDGER(other_tables_are_found),
         WITH_A_LEDGER(rows_are_only_added), WITH_A_LEDGER(behind_its_back), WITH_A_LEDGER(changed_numbers_are_not_given_back),
         WITH_A_LEDGER(rollback_is_found_by_a_certificate),
+        WITH_A_LEDGER(another_charge_is_found_by_the_ledger), WITH_A_LEDGER(against_without_memory),
         WITH_A_LEDGER(certificates_may_say_nothing), WITH_A_LEDGER(flipped_bits),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

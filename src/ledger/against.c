@@ -1,0 +1,323 @@
+#include "ledger/against.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+
+/* One certificate, and the charge that it names. */
+typedef struct claim {
+    const char *path;
+    const tmi_json *document;
+    tmi_faults *faults;
+    int64_t number;
+    const char *hash;
+    bool found, same;
+    char *entry; /* its text */
+    tamis_error *err;
+    tamis_status status; /* of the first note that could not be made */
+} claim;
+
+static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
+{
+    if (!object || tmi_json_kind_of(object) != TMI_JSON_OBJECT) return NULL;
+    const tmi_json *value = tmi_json_get(object, key);
+    return value && tmi_json_kind_of(value) == kind ? value : NULL;
+}
+
+static const char *text_of(const tmi_json *object, const char *key)
+{
+    const tmi_json *value = field(object, key, TMI_JSON_STRING);
+    return value ? tmi_json_string(value) : "";
+}
+
+static const tmi_json *object_of(const claim *c, const char *key)
+{
+    return field(c->document, key, TMI_JSON_OBJECT);
+}
+
+static void note(claim *c, const char *what, const char *message)
+{
+    const size_t length = strlen(c->path);
+    char place[TMI_FAULT_FIELD];
+    snprintf(place, sizeof place, "%.60s: %.60s", length > 60 ? c->path + length - 60 : c->path, what);
+    if (c->status == TAMIS_OK) c->status = tmi_fault_note(c->faults, c->err, place, "entry %" PRId64 " %s", c->number, message);
+}
+
+/* ---- the chain ---- */
+
+/* False if the certificate names no entry. */
+static bool take_claim(claim *c)
+{
+    const tmi_json *ledger = object_of(c, "ledger"), *entry = field(ledger, "entry", TMI_JSON_INTEGER);
+    if (!entry || !tmi_is_sha256_text(text_of(ledger, "hash"))) return false;
+    c->number = tmi_json_integer(entry);
+    c->hash = text_of(ledger, "hash");
+    return true;
+}
+
+static tamis_status look_for(void *context, int64_t number, const char *entry, const char *hash, tamis_error *err)
+{
+    claim *c = context;
+    if (number != c->number || c->found) return TAMIS_OK;
+    c->found = true;
+    c->same = hash && strcmp(hash, c->hash) == 0;
+    c->entry = entry ? tmi_copy_text(entry, strlen(entry)) : NULL;
+    return !entry || c->entry ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+/* ---- amounts ---- */
+
+static bool equal_numbers(const tamis_number *x, const tamis_number *y)
+{
+    return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
+}
+
+/* An amount of the certificate against one of the ledger. */
+static tamis_status compare_coins(bool *same, const tmi_json *says, const tmi_coin *coin, tamis_error *err)
+{
+    static const char *const keys[] = {"epsilon", "delta", "rho"};
+    const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
+    tamis_status status = TAMIS_OK;
+    *same = says != NULL;
+    for (size_t i = 0; *same && i < 3; i++) {
+        tamis_number *number = NULL;
+        if (field(says, keys[i], TMI_JSON_STRING)) status = tamis_number_read(&number, text_of(says, keys[i]), NULL);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+        const bool nothing = !number && (!known[i] || tmi_number_sign(known[i]) == 0); /* a delta of 0 need not be written */
+        const bool zero = number && !known[i] && tmi_number_sign(number) == 0;
+        *same = status == TAMIS_OK && (nothing || zero || equal_numbers(number, known[i]));
+        tamis_number_free(number);
+        status = TAMIS_OK;
+    }
+    return TAMIS_OK;
+}
+
+static bool is_charge_of(const tmi_ledger_charge *charge, const tmi_ledger_charge *of)
+{
+    return charge->account == of->account;
+}
+
+/* What was charged before the entry, and with it: of a release that was repeated, up to some later charge. */
+static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
+{
+    const tmi_ledger_account *account = &book->accounts[charge->account];
+    const tmi_json *says = object_of(c, "account"), *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN);
+    const bool later = repeated && tmi_json_is_true(repeated);
+    bool before = false, after = false, same;
+    tmi_sums sums = {0}, more = {0};
+    tamis_status status;
+    TMI_TRY(tmi_sums_begin(&sums, &account->budget, err));
+    for (size_t i = 0; i < book->charge_count; i++) {
+        const tmi_ledger_charge *next = &book->charges[i];
+        if (!is_charge_of(next, charge)) continue;
+        const tmi_coin now = {sums.eps, sums.delta, sums.rho};
+        if (next == charge) TMI_TRY(compare_coins(&before, field(says, "before", TMI_JSON_OBJECT), &now, err));
+        TMI_TRY(tmi_sums_add(&more, &sums, &account->budget, &next->amount, err));
+        tmi_sums_clear(&sums);
+        sums = more;
+        more = (tmi_sums){0};
+        const tmi_coin then = {sums.eps, sums.delta, sums.rho};
+        if (next != charge && !(later && next->number > charge->number)) continue;
+        TMI_TRY(compare_coins(&same, field(says, "after", TMI_JSON_OBJECT), &then, err));
+        after = after || same;
+    }
+    if (!before) note(c, "account.before", "comes after other charges than the certificate says");
+    if (!after) note(c, "account.after", "leaves the account with other sums than the certificate says");
+
+done:
+    tmi_sums_clear(&sums);
+    tmi_sums_clear(&more);
+    return status;
+}
+
+/* ---- what was measured ---- */
+
+/* The values that an object has for the keys of `model`, as one text. */
+static tamis_status fields_text(char **text, const tmi_json *object, const tmi_json *model, tamis_error *err)
+{
+    const bool is_object = tmi_json_kind_of(object) == TMI_JSON_OBJECT;
+    tamis_status status = TAMIS_OK;
+    tmi_text t;
+    tmi_text_init(&t);
+    for (const char *key = tmi_json_next_key(model, NULL); key; key = tmi_json_next_key(model, key)) {
+        const tmi_json *value = is_object ? tmi_json_get(object, key) : NULL;
+        tmi_text_format(&t, "%s:", key);
+        if (value) TMI_TRY(tmi_json_canonical(&t, value, err));
+        tmi_text_put(&t, "\n");
+    }
+    status = tmi_text_take(text, &t, err);
+
+done:
+    tmi_text_clear(&t);
+    return status;
+}
+
+static int compare_texts(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+static void texts_free(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) tmi_free(texts[i]);
+    tmi_free(texts);
+}
+
+static tamis_status sorted_texts(char ***texts, const tmi_json *list, const tmi_json *model, tamis_error *err)
+{
+    const size_t count = tmi_json_size(list);
+    tamis_status status = TAMIS_OK;
+    *texts = tmi_alloc(count, sizeof **texts);
+    if (!*texts) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count && status == TAMIS_OK; i++) status = fields_text(&(*texts)[i], tmi_json_at(list, i), model, err);
+    if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, compare_texts);
+    return status;
+}
+
+/* Two lists of measurements, in any order: those of the certificate have a few fields more. */
+static tamis_status same_measurements(bool *same, const tmi_json *charged, const tmi_json *says, tamis_error *err)
+{
+    const size_t count = charged ? tmi_json_size(charged) : 0;
+    char **ours = NULL, **theirs = NULL;
+    tamis_status status = TAMIS_OK;
+    *same = false;
+    if (count == 0 || !says || tmi_json_size(says) != count) return TAMIS_OK;
+    const tmi_json *model = tmi_json_at(charged, 0);
+    if (tmi_json_kind_of(model) != TMI_JSON_OBJECT) return TAMIS_OK;
+    TMI_TRY(sorted_texts(&ours, charged, model, err));
+    TMI_TRY(sorted_texts(&theirs, says, model, err));
+    *same = true;
+    for (size_t i = 0; *same && i < count; i++) *same = strcmp(ours[i], theirs[i]) == 0;
+
+done:
+    texts_free(ours, count);
+    texts_free(theirs, count);
+    return status;
+}
+
+/* What the entry says under "measures": a list of measurements, or an object that has one. */
+static tamis_status check_measures(claim *c, tamis_error *err)
+{
+    tmi_json *entry = NULL, *measures = NULL;
+    bool same = false;
+    tamis_status status = tmi_json_read(&entry, c->entry, strlen(c->entry), NULL);
+    const char *text = status == TAMIS_OK ? text_of(entry, "measures") : "";
+    if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
+    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
+    TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
+                              field(c->document, "measurements", TMI_JSON_LIST), err));
+    if (!same) note(c, "measurements", "measures something else than the certificate says");
+
+done:
+    tmi_json_free(entry);
+    tmi_json_free(measures);
+    return status;
+}
+
+/* ---- whose account ---- */
+
+/* Each field that the account has frozen and the certificate has, under its plan. Sources are named differently: by folders. */
+static tamis_status check_frozen(claim *c, const tmi_ledger_account *account, tamis_error *err)
+{
+    const tmi_json *plan = object_of(c, "plan"), *privacy = field(plan, "privacy", TMI_JSON_OBJECT);
+    const tmi_json *design = field(plan, "design", TMI_JSON_OBJECT);
+    tmi_json *frozen = NULL;
+    tamis_status status = tmi_json_read(&frozen, account->frozen, strlen(account->frozen), err);
+    if (status != TAMIS_OK) return status;
+    const char *frame = text_of(frozen, "frame"), *key = NULL;
+    if (strcmp(frame, text_of(object_of(c, "frame"), "sha256")) != 0)
+        note(c, "frame.sha256", "belongs to an account with another frame");
+    const tmi_json *fixed = field(frozen, "design", TMI_JSON_OBJECT);
+    while (fixed && (key = tmi_json_next_key(fixed, key))) {
+        const tmi_json *ours = tmi_json_get(fixed, key), *theirs = design ? tmi_json_get(design, key) : NULL;
+        if (!theirs || !tmi_json_equal(ours, theirs)) note(c, "plan.design", "belongs to an account of another design");
+    }
+    for (key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key)) {
+        const tmi_json *theirs = privacy ? tmi_json_get(privacy, key) : NULL;
+        char name[TMI_FAULT_FIELD];
+        snprintf(name, sizeof name, "plan.privacy.%.40s", key);
+        if (theirs && !tmi_json_equal(tmi_json_get(frozen, key), theirs)) note(c, name, "belongs to an account with another one");
+    }
+    tmi_json_free(frozen);
+    return TAMIS_OK;
+}
+
+static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *err)
+{
+    const tmi_ledger_charge *charge = tmi_book_charge(book, c->number);
+    const tmi_json *plan = object_of(c, "plan");
+    bool same;
+    tamis_status status = TAMIS_OK;
+    if (!charge) {
+        note(c, "ledger.entry", "is not a charge");
+        return c->status;
+    }
+    const tmi_ledger_account *account = &book->accounts[charge->account];
+    if (strcmp(text_of(object_of(c, "ledger"), "time"), charge->time) != 0) note(c, "ledger.time", "has another time");
+    if (strcmp(text_of(plan, "survey"), account->survey) != 0) note(c, "plan.survey", "is a charge to another survey");
+    TMI_TRY(compare_coins(&same, field(plan, "budget", TMI_JSON_OBJECT), &account->budget, err));
+    if (!same) note(c, "plan.budget", "is a charge to an account with another budget");
+    TMI_TRY(compare_coins(&same, object_of(c, "composition"), &charge->amount, err));
+    if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
+    TMI_TRY(check_frozen(c, account, err));
+    TMI_TRY(check_measures(c, err));
+    TMI_TRY(check_sums(c, book, charge, err));
+    if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
+    else if (strcmp(text_of(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
+        note(c, "files.measurements.json", "was released with other measurements than the certificate names");
+    status = c->status;
+
+done:
+    return status;
+}
+
+/* Of a folder, the certificate in it. */
+static tamis_status find_certificate(char **path, const char *given, tamis_error *err)
+{
+    struct stat facts;
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s%s", given, stat(given, &facts) == 0 && S_ISDIR(facts.st_mode) ? "/certificate.json" : "");
+    return tmi_text_take(path, &t, err);
+}
+
+tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char *given, tmi_faults *faults, tamis_error *err)
+{
+    tamis_status status;
+    tamis_error reason = {0};
+    tmi_json *document = NULL;
+    char *bytes = NULL, *path = NULL;
+    size_t length;
+    claim c = {.faults = faults, .err = err};
+    TMI_TRY(find_certificate(&path, given, err));
+    c.path = path;
+    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
+    status = tmi_json_read(&document, bytes, length, &reason);
+    if (status != TAMIS_OK) {
+        tmi_fail(err, status, "%s: %s", path, reason.message);
+        goto done;
+    }
+    c.document = document;
+    if (!take_claim(&c)) {
+        TMI_TRY(tmi_fault_note(faults, err, given, "the certificate names no entry of a ledger"));
+        goto done;
+    }
+    TMI_TRY(tmi_store_each(file, look_for, &c, err));
+    if (!c.found) note(&c, "ledger.entry", "of the certificate is not in the ledger: it was rolled back, or is another one");
+    else if (!c.same || !c.entry) note(&c, "ledger.hash", "has another hash in the ledger than in the certificate");
+    else TMI_TRY(check_charge(&c, book, err));
+    status = c.status;
+
+done:
+    tmi_free(c.entry);
+    tmi_json_free(document);
+    tmi_free(bytes);
+    tmi_free(path);
+    return status;
+}
