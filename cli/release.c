@@ -44,7 +44,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     cli_progress progress;
     tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress,
                                  .ledger = ledger, .again = cli_value(call, "again") != NULL,
-                                 .new_account = cli_value(call, "new-account")};
+                                 .new_account = cli_value(call, "new-account"), .sign = cli_value(call, "sign")};
 
     int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
     if (code != TAMIS_OK) return code;
@@ -86,6 +86,8 @@ const cli_command cli_command_release = {
              "The first release creates the ledger, and the first line of the output says so: a survey that has released before "
              "has a ledger, and a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan refuses to create one. "
              "A second account over the same source is refused unless --new-account says why.\n\n"
+             "With --sign the folder also has certificate.sig, by which others can tell whose release it is. The key is read "
+             "before anything is charged.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
              "published then.\n\n"
              CLI_ABOUT_PLANS,
@@ -99,11 +101,14 @@ const cli_command cli_command_release = {
         {.name = "new-account", .value = "REASON",
          .help = "open an account for this survey although another one in the ledger has the same source; the reason is recorded in "
                  "the ledger and in the certificate"},
+        {.name = "sign", .value = "NAME.key", .files = CLI_ANY_FILES,
+         .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
         {.name = "engine", .value = "NAME", .choices = "duckdb memory postgres readstat",
          .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
         {0}},
     .examples = (const cli_example[]){{"tamis release plan.yaml", "into the folder plan-release"},
                                       {"tamis release plan.yaml --out june --json", "for a program; files go to june"},
+                                      {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"},
                                       {0}},
     .run = run,
 };

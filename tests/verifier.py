@@ -1,19 +1,25 @@
 #!/usr/bin/python3
 """A second verifier of certificates, written from docs/certificate.md alone, in plain Python.
 
-    tests/verifier.py CERTIFICATE.json
+    tests/verifier.py FOLDER|CERTIFICATE.json [NAME.pub]
 
 Shares no code with tamis. Exact fractions where the file is exact; 60 decimal digits, rounded outwards by far more than
-their error, where logarithms are needed. Prints what does not hold, a line each; exit 3 if there is anything.
+their error, where logarithms are needed. Prints what does not hold, one per line; exit 3 if there is anything.
 """
+import base64
+import csv
 import functools
 import hashlib
 import json
 import pathlib
+import re
 import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from math import erfc, exp, floor, sqrt
+
+from ed25519 import ed25519
+from verifier_files import Files
 
 getcontext().prec = 60
 DUST = Decimal("1e-40")
@@ -24,9 +30,12 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier:
-    def __init__(self, path):
-        self.path = pathlib.Path(path)
+class Verifier(Files):
+    def __init__(self, path, key=None):
+        self.path, self.key = pathlib.Path(path), key
+        self.whole = self.path.is_dir()
+        if self.whole:
+            self.path /= "certificate.json"
         self.c = json.loads(self.path.read_text())
         self.problems = []
 
@@ -40,10 +49,26 @@ class Verifier:
         body = {k: v for k, v in self.c.items() if k not in ("guarantee", "hash")}
         text = json.dumps(body, sort_keys=True, ensure_ascii=False)
         self.check(hashlib.sha256(text.encode()).hexdigest() == self.c["hash"], "hash", "is not the hash of the rest")
-        beside = self.path.parent / "measurements.json"
-        if beside.exists():
-            right = hashlib.sha256(beside.read_bytes()).hexdigest() == self.c["files"]["measurements.json"]
-            self.check(right, "files.measurements.json", "another file")
+        self.check(set(self.c["files"]) == FILES, "files")
+        for name in FILES:
+            beside = self.path.parent / name
+            if beside.exists():
+                right = hashlib.sha256(beside.read_bytes()).hexdigest() == self.c["files"][name]
+                self.check(right, "files." + name, "another file")
+            else:
+                self.check(not self.whole, "files." + name, "is missing")
+        self.signature()
+
+    def signature(self):
+        file, signer = self.path.with_name("certificate.sig"), self.c["signed_by"]
+        self.check(file.exists() == (signer is not None) or not (self.whole or file.exists()), "certificate.sig")
+        if self.key is None:
+            return
+        der = base64.b64decode("".join(pathlib.Path(self.key).read_text().splitlines()[1:-1]))
+        self.check(hashlib.sha256(der).hexdigest() == signer, "signed_by", "another key, or none")
+        message = f"tamis certificate {self.c['hash']}\n".encode()
+        right = file.exists() and ed25519(der[-32:], message, file.read_bytes())
+        self.check(right, "certificate.sig", "is not the signature of this certificate by this key")
 
     # ---- the design ----
 
@@ -65,7 +90,42 @@ class Verifier:
                 low, high = Fraction(f["smallest"]), Fraction(f["largest"] or 1)
                 right = 0 < low <= high <= 1 and 0 <= f["certain"] <= f["units"] and (f["largest"] is None) == (f["certain"] == f["units"])
                 self.check(right and len(self.frame["strata"]) == len(self.strata), "frame.strata", "contradict each other")
+            for f, (_, z) in zip(self.frame["strata"], self.strata):
+                self.check(self.possible(f, z), "frame.strata", "no frame has such numbers")
+            self.frame_file()
         self.check(bool(self.frame) == ("frame" in self.within), "frame")
+
+    def possible(self, f, sizes):
+        """Whether units with such probabilities exist: one has the smallest, one the largest, and they add up to the sample."""
+        low, high, others = Fraction(f["smallest"]), Fraction(f["largest"] or 1), f["units"] - f["certain"] - 1
+        if sizes.get("population", f["units"]) != f["units"] or (others == 0 and low != high) or low < Fraction(1, 2 ** 40):
+            return False
+        if self.kind != "pps":
+            return True
+        rest, dust = sizes["sample"] - f["certain"], Fraction(sizes["sample"], 999000)
+        least, most = (others * low + high, low + others * high) if others >= 0 else (0, 0)
+        return least <= rest + dust and most >= rest - dust
+
+    def frame_file(self):
+        """The same numbers from the file, if it is here or in the folder above."""
+        for place in (self.path.parent, self.path.parent.parent):
+            file = place / self.within["frame"]
+            if file.suffix != ".csv" or not file.exists():
+                continue
+            if hashlib.sha256(file.read_bytes()).hexdigest() != self.frame["sha256"]:
+                self.check(place != self.path.parent, "frame.sha256", "another file")
+                continue
+            by = self.c["plan"]["design"].get("stratified", {}).get("by")
+            listed = {name: [] for name, _ in self.strata}
+            with file.open(newline="") as opened:
+                for row in csv.DictReader(opened):
+                    listed[row[by].strip() if by else None].append(Fraction(row[self.within["probability"]].strip()))
+            for (name, _), f in zip(self.strata, self.frame["strata"]):
+                pi, open_ones = listed[name], [p for p in listed[name] if p < 1]
+                right = (f["units"], f["certain"]) == (len(pi), len(pi) - len(open_ones)) and Fraction(f["smallest"]) == min(pi)
+                self.check(right and (f["largest"] is None or Fraction(f["largest"]) == max(open_ones)), "frame.strata",
+                           "are not those of the frame's file")
+            return
 
     def sampling(self):
         """What a row stands for."""
@@ -160,6 +220,21 @@ class Verifier:
         far = max(abs(m["low"]), abs(m["high"]), 1)
         self.check(m["limit"] == 2 ** 62 - self.c["sampling"]["rows"] * far, field + ".limit")
 
+    def columns(self, m, field):
+        """What a measurement says of its columns is what the plan says."""
+        adds, plan = m["row_adds"], self.c["plan"]["columns"]
+        named = [adds[k]["column"] for k in ("x", "y") if k in adds] + [adds[k] for k in ("present", "present_too", "where") if k in adds] + m["by"]
+        self.check({c["column"] for c in m["columns"]} == set(named), field + ".columns")
+        for column in m["columns"]:
+            own = plan.get(column["column"], {})
+            for key in set(own) & set(column) & {"from", "to", "step", "values", "cuts", "missing"}:
+                self.check(column[key] == own[key], f"{field}.columns.{key}", "is not what the plan says")
+        for factor in (adds[k] for k in ("x", "y") if k in adds):
+            own = plan.get(factor["column"], {})
+            if isinstance(factor.get("grid"), dict) and all(isinstance(own.get(k), (str, int)) for k in ("from", "to", "step")):
+                right = all(Fraction(factor["grid"][k]) == Fraction(own[k]) for k in ("from", "to", "step"))
+                self.check(right, field + ".row_adds", "has another grid than the plan")
+
     def protected_sensitivity(self, m, K):
         """One record may also move the weights of all others, each from the least to the largest that a stratum has."""
         adds = m["row_adds"]
@@ -182,6 +257,7 @@ class Verifier:
         K = int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
         part = Fraction(m["rho" if rho else "epsilon"])
         self.cells(m, field)
+        self.columns(m, field)
         rows = [self.row(m, h) for h in range(len(self.strata))]
         shifted = [tuple(floor(Fraction(end, 2 ** m["shift"]) + Fraction(1, 2)) for end in r) for r in rows]
         several = len(m["noise"]) > 1
@@ -217,11 +293,12 @@ class Verifier:
         self.spent = Fraction(c[coin])
         self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"]), "composition", "is not the sum of the parts")
         loss = self.c["plan"]["privacy"]
+        self.check(c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
         if self.rho and "rho" not in loss:
             at = rho_delta(dec(self.spent), dec(loss["epsilon"]))
             self.check(at <= dec(loss["delta"]), "composition", "is more than the plan allows")
         else:
-            self.check(self.spent <= Fraction(loss[coin]), "composition", "is more than the plan allows")
+            self.check(self.spent == Fraction(loss[coin]), "composition", "is not what the plan asks for")
 
     # ---- the account ----
 
@@ -241,6 +318,9 @@ class Verifier:
         self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
         self.check(not ledger["created"] or all(x == 0 for x in before.values()), "account.before", "a new ledger has no charge before")
         self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
+        self.check(re.fullmatch("[0-9a-f]{64}", ledger["hash"]) and re.fullmatch(TIME, ledger["time"]), "ledger")
+        self.check(ledger["entry"] >= 2 and (ledger["entry"] > 2 or not any(before.values())), "ledger.entry")
+        self.check("rho" not in budget or before["epsilon"] == before["delta"] == 0, "account.before")
         right = all(after[k] >= more[k] for k in more) if repeated else after == more
         self.check(right, "account.after")
         if "rho" in budget:
@@ -415,9 +495,13 @@ class Verifier:
         self.account()
         self.amplification()
         self.guarantee()
+        self.measurements()
+        self.release()
         return self.problems
 
 
+FILES = {"release.json", "release.csv", "measurements.json", "registry.yaml", "report.html"}
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 PROVED = {"srs", "srs_with_replacement", "bernoulli", "poisson", "pps", "systematic", "cluster", "two_stage"}
 KINDS = PROVED | {"weights", "census"}
 COUPLED = {"conditional_poisson", "sampford", "pivotal", "pivotal_random"}  # with one exchange
@@ -466,14 +550,14 @@ def gaussian_epsilon(rho, delta):
     return low
 
 
-def verify(path):
+def verify(path, key=None):
     try:
-        return Verifier(path).run()
+        return Verifier(path, key).run()
     except (KeyError, IndexError, TypeError, ValueError, ArithmeticError, AttributeError) as fault:
         return [f"certificate: not one, or changed: {fault!r}"]
 
 
 if __name__ == "__main__":
-    found = verify(sys.argv[1])
+    found = verify(*sys.argv[1:3])
     print("\n".join(found) if found else "no problem found")
     sys.exit(3 if found else 0)

@@ -44,6 +44,7 @@ typedef struct tamis_run_options {
     const char *ledger;       /* NULL: the plan's */
     int again;                /* pay for fresh noise although the same release was made before */
     const char *new_account;  /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
+    const char *sign;         /* the file of a secret key (<tamis/key.h>), read before the charge; NULL: not signed */
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then not looked at */
 } tamis_run_options;
 
@@ -57,7 +58,8 @@ typedef struct tamis_release tamis_release;
  *
  * Needs    a plan; `folder` does not exist yet (NULL: nothing is written); options may be NULL.
  * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv,
- *          measurements.json, certificate.json, registry.yaml and report.html, complete or not at all; NULL and no folder on failure. It may outlive the plan.
+ *          measurements.json, certificate.json, registry.yaml, report.html and, if it is signed, certificate.sig, complete or
+ *          not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
  *          before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
  *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first

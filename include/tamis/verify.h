@@ -1,10 +1,14 @@
-/* Checking a certificate: every number of a guarantee is computed again from the rest of the file, without the data.
+/* Checking a release: every number of its guarantee is computed again from its certificate, without the data, and so is every
+ * other file of its folder.
  *
- * The plan is read out of the certificate, what it measures, the sensitivities, the noise, the composition, the account
- * and the amplification follow from it, and each leaf of the file is compared with what follows. measurements.json, if it
- * lies beside the certificate, must have the hash that the certificate names. Fields of the guarantee may be missing: they
- * are computed. This proves arithmetic, not authorship: who wants to know that a certificate is an agency's own compares
- * it with the ledger (tamis_ledger_verify) or gets it from the agency.                                               */
+ * The plan is read out of the certificate; what it measures, the sensitivities, the noise, the composition, the account
+ * and the amplification follow from it, and each leaf of the file is compared with what follows. Fields of the guarantee
+ * may be missing: they are computed. Each file beside the certificate must have the hash that the certificate names, and
+ * says what follows: measurements.json the same tables and noise laws, release.json the numbers that are computed from these
+ * measurements (to 1e-9 relative), release.csv, registry.yaml and report.html what is written from all that. A frame's
+ * file, where it is at hand, must give the facts that the certificate has of it.
+ *
+ * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify).       */
 #ifndef TAMIS_VERIFY_H
 #define TAMIS_VERIFY_H
 
@@ -12,13 +16,22 @@
 
 TAMIS_BEGIN
 
-/* Needs    the path of a certificate.json.
- * Gives    *ok: no problem was found; and in *text what was found: the guarantee as it follows, or the problems, a line
- *          each; with json {"ok", "problems": [{"field", "message"}], "measurements": "match", "differ" or "not there",
- *          "guarantee"}. The caller frees it with tamis_free. 0 and NULL on failure.
- * Cost     as tamis_check.
- * Errors   INVALID (no such file, no JSON object), SYSTEM.                                                            */
-TAMIS_API tamis_status tamis_verify(int *ok, char **text, const char *path, int json, tamis_error *err);
+/* All NULL is the usual way. */
+typedef struct tamis_verify_options {
+    const char *key;   /* the file of a public key (<tamis/key.h>): the certificate must be signed with it */
+    const char *frame; /* the file of the frame; NULL: looked for beside the certificate and in the folder above */
+} tamis_verify_options;
+
+/* Needs    the folder of a release, of which no file may be missing; or the path of a certificate.json, whose neighbours are
+ *          checked as far as they are there. options may be NULL.
+ * Gives    *ok: no problem was found; and in *text what was found: the guarantee as it follows, or the problems, one per
+ *          line; with json {"ok", "problems": [{"field", "message"}], "files": {NAME: "match", "differ" or "missing"},
+ *          "frame": the same, or null if there is none, "signature": "none", "missing", "not checked", "right" or "wrong",
+ *          "signed_by", "guarantee"}. The caller frees it with tamis_free. 0 and NULL on failure.
+ * Cost     as tamis_check, and the files are read.
+ * Errors   INVALID (no such file, no JSON object, not a public key), SYSTEM.                                          */
+TAMIS_API tamis_status tamis_verify(int *ok, char **text, const char *path, const tamis_verify_options *options, int json,
+                                    tamis_error *err);
 
 TAMIS_END
 

@@ -265,6 +265,8 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (!same) note(c, "plan.budget", "is a charge to an account with another budget");
     TMI_TRY(compare_coins(&same, object_of(c, "composition"), &charge->amount, err));
     if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
+    if (strcmp(text_of(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
+        note(c, "account.new_account", "belongs to an account that was opened for another reason");
     TMI_TRY(check_frozen(c, account, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));

@@ -283,11 +283,11 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     *allowed = false;
     if (s->gaussian && loss->delta) return fits_exactly(allowed, whole, loss, err);
     const tamis_number *most = s->gaussian ? loss->rho : loss->epsilon;
-    *allowed = most && tmi_number_compare(whole, most) <= 0;
+    *allowed = most && tmi_number_compare(whole, most) == 0;
     return TAMIS_OK;
 }
 
-/* Positive parts, one a measurement, and their sum, which must be what the plan allows or less. */
+/* Positive parts, one per measurement, and their sum, which must be what the plan asks for; rhos must fit its epsilon and delta. */
 static tamis_status take_parts(tmi_schedule *s, const tmi_parts *parts, tamis_number **whole, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);

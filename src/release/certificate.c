@@ -87,6 +87,7 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     c->account.repeated = a->charged.measurements != NULL;
     const char *reason = a->charged.new_account;
     if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
+    c->account.clock_behind = a->charged.clock_behind != 0;
     return tmi_ledger_sums(&c->account.before, &c->account.after, a->ledger, c->schedule.plan->survey, a->charged.entry, err);
 }
 
@@ -194,6 +195,10 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     tmi_json_put_boolean(out, a->repeated);
     tmi_json_key(out, "created");
     tmi_json_put_boolean(out, a->entry == TMI_FIRST_CHARGE);
+    if (a->clock_behind) {
+        tmi_json_key(out, "clock_behind");
+        tmi_json_put_boolean(out, true);
+    }
     tmi_json_close(out, '}');
     tmi_json_key(out, "account");
     tmi_json_open(out, '{');
@@ -299,12 +304,13 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w
     tmi_put_not_covered(out, s);
     tmi_json_key(out, "files");
     tmi_json_open(out, '{');
-    put_text(out, "measurements.json", c->measurements);
+    for (size_t i = 0; i < TMI_FILES; i++) put_text(out, tmi_files[i].name, c->files[i]);
     tmi_json_close(out, '}');
+    put_text(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
 }
 
 /* Of the canonical text of all but the guarantee and the hash itself. */
-static tamis_status hash_body(char hash[TMI_SHA256_TEXT], const tmi_certificate *c, const whole *w, tamis_error *err)
+static tamis_status hash_body(tmi_certificate *c, const whole *w, tamis_error *err)
 {
     tmi_text body, canonical;
     tmi_json_out out;
@@ -319,7 +325,7 @@ static tamis_status hash_body(char hash[TMI_SHA256_TEXT], const tmi_certificate 
     if (body.failed) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_json_read(&document, body.bytes, body.length, err));
     TMI_TRY(tmi_json_canonical(&canonical, document, err));
-    tmi_sha256_text(hash, canonical.bytes, canonical.length);
+    tmi_sha256_text(c->hash, canonical.bytes, canonical.length);
 
 done:
     tmi_json_free(document);
@@ -330,7 +336,6 @@ done:
 
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err)
 {
-    char hash[TMI_SHA256_TEXT];
     whole w;
     tmi_text json;
     tmi_json_out out;
@@ -339,12 +344,12 @@ tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error 
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, true);
     TMI_TRY(whole_make(&w, c, err));
-    TMI_TRY(hash_body(hash, c, &w, err));
+    TMI_TRY(hash_body(c, &w, err));
     tmi_json_open(&out, '{');
     put_body(&out, c, &w);
     tmi_json_key(&out, "guarantee");
     put_guarantee(&out, c, &w);
-    put_text(&out, "hash", hash);
+    put_text(&out, "hash", c->hash);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");
     status = tmi_text_take(text, &json, err);
@@ -353,4 +358,9 @@ done:
     whole_clear(&w);
     tmi_text_clear(&json);
     return status;
+}
+
+void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash)
+{
+    snprintf(message, TMI_CERTIFICATE_MESSAGE, "tamis certificate %s\n", hash);
 }

@@ -1,8 +1,8 @@
 /* The certificate of a release: everything that its guarantee follows from, without the data.
  *
  * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
- * there is one, the account (which entry of the ledger, what was charged before and with it) and the SHA-256 of
- * measurements.json. All the rest follows: the plan is read back out of its own text, the schedule is made again, and the
+ * there is one, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
+ * and the key that signs it. All the rest follows: the plan is read back out of its own text, the schedule is made again, and the
  * certificate is written from that. To verify one is to write it again from what it says of these and to compare the two leaf
  * by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
  *
@@ -11,8 +11,10 @@
 #define TMI_CERTIFICATE_H
 
 #include "base/sha256.h"
+#include "base/sign.h"
 #include "ledger/book.h"
 #include "release/account.h"
+#include "release/files.h"
 
 /* What the ledger says. */
 typedef struct tmi_certified {
@@ -21,6 +23,7 @@ typedef struct tmi_certified {
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
     bool repeated; /* returned as it was: `after` may hold later charges */
     char *new_account; /* the reason recorded with the account; NULL: none */
+    bool clock_behind; /* the time is that of the entry before it */
     tmi_sums before, after;
 } tmi_certified;
 
@@ -29,11 +32,13 @@ typedef struct tmi_certificate {
     tmi_schedule schedule; /* of the plan as its text says it */
     char *version;
     tmi_certified account;
-    char measurements[TMI_SHA256_TEXT]; /* of measurements.json */
+    char files[TMI_FILES][TMI_SHA256_TEXT];    /* hashes, in the order of tmi_files */
+    char signed_by[TAMIS_KEY_FINGERPRINT];     /* empty: it is not signed */
+    char hash[TMI_SHA256_TEXT];                /* of the certificate, once it was written */
 } tmi_certificate;
 
-/* The plan's canonical text and its schedule; `parts` NULL: as chosen today. The account and the hash are the caller's
- * to fill. Cleared by the caller, whatever happens.
+/* The plan's canonical text and its schedule; `parts` NULL: as chosen today. The account, the hashes of the
+ * files and the signer are the caller's to fill. Cleared by the caller, whatever happens.
  *
  * Errors   INVALID, REFUSED (text or parts are not those of a plan that can be released), UNABLE, SYSTEM.             */
 tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_parts *parts,
@@ -50,5 +55,9 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *acco
  *
  * Errors   UNABLE, SYSTEM.                                                                                           */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err);
+
+/* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
+#define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)
+void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash);
 
 #endif

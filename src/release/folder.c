@@ -64,18 +64,17 @@ done:
     return status;
 }
 
-tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *text, tamis_error *err)
+tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     char *path = NULL;
     tamis_status status = join(&path, folder->temporary, name, err);
     if (status != TAMIS_OK) return status;
-    size_t length = strlen(text);
     bool right = false;
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) {
         size_t written = 0;
         while (written < length) {
-            ssize_t n = write(file, text + written, length - written);
+            ssize_t n = write(file, bytes + written, length - written);
             if (n < 0 && errno == EINTR) continue;
             if (n < 0) break;
             written += (size_t)n;

@@ -20,7 +20,7 @@ typedef struct tmi_folder {
 /* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM. */
 tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err);
 
-tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *text, tamis_error *err);
+tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *bytes, size_t length, tamis_error *err);
 
 /* Gives the folder its name. */
 tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err);

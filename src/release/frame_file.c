@@ -7,9 +7,13 @@
 #include "base/memory.h"
 #include "engine/cells.h"
 #include "engine/frame.h"
+#include "num/exact.h"
 
 /* How far the probabilities of a stratum may add up beside its sample size: they are rounded in the file. */
 #define ROUNDED 1e-6
+#define FITS 999000 /* a sample over this is a little more than ROUNDED allows: sums are made of doubles */
+
+#define SMALLEST 0x1p-40 /* probability */
 
 #define LONGEST_NUMBER 2100 /* a number may have 1000 digits above and below */
 
@@ -51,7 +55,7 @@ static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t
     tamis_status status = tamis_number_read(pi, text, NULL);
     if (status == TAMIS_INVALID) return bad_cell(r, PROBABILITY, row, "not a number", err);
     if (status != TAMIS_OK) return tmi_fail_memory(err);
-    if (tmi_number_sign(*pi) > 0 && tmi_number_compare_int(*pi, 1) <= 0 && tmi_number_nearest(*pi) >= 0x1p-40) return TAMIS_OK;
+    if (tmi_number_sign(*pi) > 0 && tmi_number_compare_int(*pi, 1) <= 0 && tmi_number_nearest(*pi) >= SMALLEST) return TAMIS_OK;
     tamis_number_free(*pi);
     *pi = NULL;
     return bad_cell(r, PROBABILITY, row, "expected a probability, from 2^-40 to 1", err);
@@ -149,6 +153,50 @@ static tamis_status check_strata(const reader *r, tamis_error *err)
         if (d->kind == TMI_DESIGN_PPS && fabs(r->sums[h] - (double)s->sample) > ROUNDED * (double)s->sample)
             return tmi_fail(err, TAMIS_INVALID, "design.frame: the probabilities%s%.200s add up to %.10g, not to the sample of %lld", in, name,
                             r->sums[h], (long long)s->sample);
+    }
+    return TAMIS_OK;
+}
+
+/* The probabilities of the units that are not certain add up to n - certain, but for what the file rounds: so
+ * (open - 1) smallest + largest <= n - certain <= smallest + (open - 1) largest. */
+static tamis_status fits_sample(bool *fits, const tmi_frame_stratum *s, int64_t sample, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    const int64_t open = s->units - s->certain;
+    tmi_term rest = tmi_int(&e, sample - s->certain);
+    tmi_term dust = tmi_div(&e, tmi_int(&e, sample), tmi_int(&e, FITS)), others = tmi_int(&e, open - 1);
+    tmi_term least = open > 0 ? tmi_add(&e, tmi_mul(&e, others, s->smallest), s->largest) : tmi_int(&e, 0);
+    tmi_term most = open > 0 ? tmi_add(&e, s->smallest, tmi_mul(&e, others, s->largest)) : tmi_int(&e, 0);
+    tmi_term below = tmi_add(&e, rest, dust), above = tmi_sub(&e, rest, dust);
+    *fits = e.status == TAMIS_OK && tmi_number_compare(least, below) <= 0 && tmi_number_compare(most, above) >= 0;
+    tamis_status status = e.status;
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design *d, tamis_error *err)
+{
+    int64_t units = 0;
+    for (size_t h = 0; h < f->count; h++) {
+        const tmi_frame_stratum *s = &f->strata[h];
+        const int64_t declared = d->strata[h].population, sample = d->strata[h].sample, open = s->units - s->certain;
+        bool fits = true;
+        units += s->units;
+        if (units > TMI_MAX_FRAME)
+            return tmi_fail(err, TAMIS_INVALID, "frame: more units than a frame may have, %lld", (long long)TMI_MAX_FRAME);
+        if (declared > 0 && declared != s->units)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h, (long long)s->units,
+                            (long long)declared);
+        if (tmi_number_nearest(s->smallest) < SMALLEST)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: a probability below 2^-40", h);
+        if (open == 1 && tmi_number_compare(s->smallest, s->largest) != 0)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: one unit is not certain, and has two probabilities", h);
+        if (d->kind != TMI_DESIGN_PPS) continue;
+        tamis_status status = fits_sample(&fits, s, sample, err);
+        if (status != TAMIS_OK) return status;
+        if (!fits)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: no %lld units with such probabilities add up to a sample of %lld", h,
+                            (long long)s->units, (long long)sample);
     }
     return TAMIS_OK;
 }

@@ -20,4 +20,10 @@ typedef struct tmi_frame_file {
 tamis_status tmi_frame_file_read(tmi_frame_file *frame, const tamis_plan *plan, tamis_error *err);
 void tmi_frame_file_clear(tmi_frame_file *frame);
 
+/* Whether a frame can have these facts: as many units as the plan declares and a frame may have, and where the sample is fixed,
+ * probabilities that can add up to it: among the units that are not certain one has the smallest and one the largest.
+ *
+ * Errors   INVALID (says which fact contradicts which), SYSTEM.                                                       */
+tamis_status tmi_frame_facts_fit(const tmi_frame_facts *facts, const tmi_plan_design *design, tamis_error *err);
+
 #endif

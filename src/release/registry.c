@@ -124,7 +124,7 @@ static void put_model(tmi_text *yaml)
     put_string(yaml, 2, "access_type", "Non-interactive");
 }
 
-static void put_practice(tmi_text *yaml, const tmi_schedule *s)
+static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *version)
 {
     tmi_text words;
     tmi_text_init(&words);
@@ -140,7 +140,7 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s)
                "checks that the plan was written without looking at the data.");
     tmi_text_format(&words, "tamis %s. Exact discrete %s noise on exact integer sums, drawn from bits of the operating system's generator before "
                     "the first value is read: no floating point between a record and the release, and no time that depends on the data before "
-                    "the query. certificate.json re-derives the guarantee (tamis verify).", tamis_version(), s->gaussian ? "Gaussian" : "Laplace");
+                    "the query. certificate.json re-derives the guarantee (tamis verify).", version, s->gaussian ? "Gaussian" : "Laplace");
     put_words(yaml, 2, "mechanisms", &words);
     put_string(yaml, 2, "justification", "To be filled in: why this unit, this setting and this budget");
     put_group(yaml, 1, "administrative");
@@ -165,6 +165,6 @@ tamis_status tamis_release_registry(char **text, const tamis_release *release, t
     put_basic(&yaml, release);
     put_loss(&yaml, &release->schedule);
     put_model(&yaml);
-    put_practice(&yaml, &release->schedule);
+    put_practice(&yaml, &release->schedule, release->version);
     return tmi_text_take(text, &yaml, err);
 }

@@ -9,6 +9,12 @@
 #include "ledger/ledger.h"
 #include "release/promise.h"
 
+const tmi_file tmi_files[TMI_FILES] = {
+    {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},
+    {"measurements.json", tamis_release_measurements}, {"registry.yaml", tamis_release_registry},
+    {"report.html", tamis_release_report},
+};
+
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
 {
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
@@ -63,11 +69,8 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
     tmi_json_close(out, ']');
 }
 
-tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tmi_measurements_json(char **text, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
 {
-    tamis_status status = check(text, release, err);
-    if (status != TAMIS_OK) return status;
-    const tmi_schedule *s = &release->schedule;
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
@@ -84,7 +87,7 @@ tamis_status tamis_release_measurements(char **text, const tamis_release *releas
     tmi_json_open(&out, '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(&out, s, &s->measurements[i]);
-        put_values(&out, &s->measurements[i], release->noisy[i]);
+        put_values(&out, &s->measurements[i], noisy[i]);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
@@ -93,12 +96,40 @@ tamis_status tamis_release_measurements(char **text, const tamis_release *releas
     return tmi_text_take(text, &json, err);
 }
 
-tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err)
+/* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is there. */
+tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
-    *text = tmi_copy_text(release->certificate, strlen(release->certificate));
+    const char *kept = release->account.charged.measurements;
+    if (!kept) return tmi_measurements_json(text, &release->schedule, release->noisy, err);
+    *text = tmi_copy_text(kept, strlen(kept));
     return *text ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+tamis_status tmi_release_certify(char **text, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    char *file = NULL;
+    *text = NULL;
+    for (size_t i = 0; i < TMI_FILES; i++) {
+        TMI_TRY(tmi_files[i].write(&file, r, err));
+        tmi_sha256_text(r->certificate->files[i], file, strlen(file));
+        if (folder) TMI_TRY(tmi_folder_write(folder, tmi_files[i].name, file, strlen(file), err));
+        tmi_free(file);
+        file = NULL;
+    }
+    TMI_TRY(tmi_certificate_write(text, r->certificate, err));
+
+done:
+    tmi_free(file);
+    return status;
+}
+
+tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    return status == TAMIS_OK ? tmi_release_certify(text, release, NULL, err) : status;
 }
 
 tamis_status tamis_release_notice(char **text, const tamis_release *release, tamis_error *err)
@@ -134,7 +165,8 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_write_promise(&t, s, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {
-        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html\n", release->folder);
+        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html%s\n",
+                        release->folder, release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
     }
     return tmi_text_take(text, &t, err);
 }

@@ -5,14 +5,18 @@
 #include <tamis/release.h>
 
 #include "engine/engine.h"
+#include "release/certificate.h"
+#include "release/folder.h"
 #include "release/results.h"
+#include "release/variance_groups.h"
 
 struct tamis_release {
     tmi_schedule schedule;
     tmi_int128 **noisy; /* for each measurement one integer a cell: truth + noise */
     tmi_results results;
     tmi_account account;
-    char *certificate; /* its text */
+    const char *version;  /* of the program that made it */
+    tmi_certificate *certificate;
     char *folder; /* where the files are; NULL: nowhere */
 };
 
@@ -22,12 +26,23 @@ typedef struct tmi_run {
     const char *ledger;       /* NULL: nobody keeps count; for tests, and studies of public data */
     bool again;               /* pay for fresh noise although the same was released before */
     const char *new_account;  /* why a second account over the same source is opened; NULL: none is */
+    const char *sign;         /* the file of the secret key; NULL: the certificate is not signed */
     tamis_progress *progress; /* may be NULL */
     void *context;
 } tmi_run;
 
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err);
+
+/* The results, from the noisy numbers. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_release_read(tamis_release *release, const tmi_variance_groups *groups, tamis_error *err);
+
+/* measurements.json of any numbers, in the order of the schedule. */
+tamis_status tmi_measurements_json(char **text, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
+
+/* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
+ * is one. The caller frees the text. */
+tamis_status tmi_release_certify(char **text, const tamis_release *release, tmi_folder *folder, tamis_error *err);
 
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);

@@ -303,13 +303,13 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_text_put(&html, "<h2>What is not covered</h2>\n<ul>\n");
     put_items(&html, tmi_put_not_covered, s, "<li>", "</li>\n");
     tmi_text_put(&html, "</ul>\n<h2>Declared public, not checked</h2>\n<ul>\n");
-    put_items(&html, tmi_put_declared, s, "<li>", "</li>\n");
+    put_items(&html, tmi_put_declared, &release->certificate->schedule, "<li>", "</li>\n"); /* in the certificate's order */
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);
-    tmi_text_format(&html, "<h2>How to check this page</h2>\n<p><code>tamis verify certificate.json</code> computes every number of the "
-                    "promise again from certificate.json, without the data. It proves arithmetic, not authorship: whether the certificate "
-                    "is the agency's own, its ledger tells.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
-                    tamis_version());
+    tmi_text_format(&html, "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this release computes every number "
+                    "of the promise again from certificate.json, and every number of this page from measurements.json, without the "
+                    "data. It proves arithmetic; whose release it is, a signature proves (<code>--key</code>), or the agency's ledger.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
+                    release->version);
     return tmi_text_take(text, &html, err);
 }

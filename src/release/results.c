@@ -321,14 +321,17 @@ static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, si
     return false;
 }
 
-/* The columns by which any statistic is grouped, each a column of the file; their number. */
+/* The columns by which any statistic is grouped, each a column of the file; their number. In the order in which statistics name
+ * them: the plan of a certificate has its columns in another order than the agency's file. */
 static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan)
 {
-    size_t count = 0, at;
-    for (size_t c = 0; c < plan->column_count; c++) {
-        bool used = false;
-        for (size_t i = 0; i < plan->statistic_count; i++) used = used || is_by(&plan->statistics[i], &plan->columns[c], &at);
-        if (used) groups[count++] = &plan->columns[c];
+    size_t count = 0;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        for (size_t j = 0; j < plan->statistics[i].by_count; j++) {
+            size_t c = 0;
+            while (c < count && groups[c] != plan->statistics[i].by[j]) c++;
+            if (c == count) groups[count++] = plan->statistics[i].by[j];
+        }
     }
     return count;
 }

@@ -9,8 +9,6 @@
 #include "base/secret.h"
 #include "engine/source.h"
 #include "release/calibration.h"
-#include "release/certificate.h"
-#include "release/folder.h"
 #include "release/inventory.h"
 #include "release/noise_law.h"
 #include "release/postprocess.h"
@@ -25,6 +23,7 @@ void tamis_release_free(tamis_release *release)
     tmi_results_clear(&release->results);
     tmi_account_clear(&release->account);
     tmi_schedule_clear(&release->schedule);
+    if (release->certificate) tmi_certificate_clear(release->certificate);
     tmi_free(release->certificate);
     tmi_free(release->folder);
     tmi_free(release);
@@ -151,7 +150,7 @@ done:
 
 /* ---- after the noise ---- */
 
-static tamis_status read_results(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
+tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
 {
     tmi_calibration calibration;
     const tmi_reading reading = {&r->schedule, groups, r->noisy, &calibration};
@@ -170,24 +169,18 @@ done:
     return status;
 }
 
-static tamis_status write_files(tamis_release *r, tmi_folder *folder, tamis_error *err)
+/* Every file, the certificate that names them, and its signature. */
+static tamis_status write_files(tamis_release *r, tmi_folder *folder, const tmi_key *key, tamis_error *err)
 {
-    static const struct {
-        const char *name;
-        tamis_status (*write)(char **text, const tamis_release *release, tamis_error *err);
-    } files[] = {{"release.json", tamis_release_json},
-                 {"release.csv", tamis_release_csv},
-                 {"measurements.json", tamis_release_measurements},
-                 {"certificate.json", tamis_release_certificate},
-                 {"registry.yaml", tamis_release_registry},
-                 {"report.html", tamis_release_report}};
-    tamis_status status = TAMIS_OK;
-    char *text = NULL;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        TMI_TRY(files[i].write(&text, r, err));
-        TMI_TRY(tmi_folder_write(folder, files[i].name, text, err));
-        tmi_free(text);
-        text = NULL;
+    char *text = NULL, message[TMI_CERTIFICATE_MESSAGE];
+    unsigned char signature[TMI_SIGNATURE_BYTES];
+    tamis_status status;
+    TMI_TRY(tmi_release_certify(&text, r, folder, err));
+    TMI_TRY(tmi_folder_write(folder, TMI_CERTIFICATE, text, strlen(text), err));
+    if (key) {
+        tmi_certificate_message(message, r->certificate->hash);
+        TMI_TRY(tmi_sign(signature, key, message, err));
+        TMI_TRY(tmi_folder_write(folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err));
     }
     r->folder = tmi_copy_text(folder->final, strlen(folder->final));
     if (!r->folder) status = tmi_fail_memory(err);
@@ -225,18 +218,21 @@ static tamis_status keep(tamis_release *r, tamis_error *err)
     return status;
 }
 
-/* What the guarantee follows from, and the hash of the numbers. */
-static tamis_status certify(tamis_release *r, tmi_certificate *certificate, tamis_error *err)
+/* What the certificate says before the charge: a plan that has none, or a key that cannot sign, costs nothing. */
+static tamis_status begin_certificate(tamis_release *r, tmi_key **key, const tmi_run *run, tamis_error *err)
 {
-    char *text = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_account(certificate, &r->account, err));
-    TMI_TRY(tamis_release_measurements(&text, r, err));
-    tmi_sha256_text(certificate->measurements, text, strlen(text));
-    TMI_TRY(tmi_certificate_write(&r->certificate, certificate, err));
+    *key = NULL;
+    r->version = tamis_version();
+    r->certificate = tmi_alloc(1, sizeof *r->certificate);
+    if (!r->certificate) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
+    if (!run->sign) goto done;
+    if (!run->folder) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
+    TMI_TRY(tmi_key_read_secret(key, run->sign, err));
+    TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, *key, err));
 
 done:
-    tmi_free(text);
     return status;
 }
 
@@ -245,13 +241,13 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 {
     tmi_asking asking = {0};
     tmi_folder folder = {0};
-    tmi_certificate certificate = {0};
+    tmi_key *key = NULL;
     tamis_status status;
     *release = NULL;
     tamis_release *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     TMI_TRY(tmi_schedule_make(&r->schedule, plan, NULL, err));
-    TMI_TRY(tmi_certificate_of(&certificate, &r->schedule, err)); /* a plan that has none costs nothing */
+    TMI_TRY(begin_certificate(r, &key, run, err));
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
@@ -260,9 +256,9 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
     else TMI_TRY(measure(r, &asking, engine, run, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
-    TMI_TRY(read_results(r, &asking.groups, err));
-    TMI_TRY(certify(r, &certificate, err));
-    if (run->folder) TMI_TRY(write_files(r, &folder, err));
+    TMI_TRY(tmi_release_read(r, &asking.groups, err));
+    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
+    if (run->folder) TMI_TRY(write_files(r, &folder, key, err));
     TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
     if (r->account.ledger && !repeated) TMI_TRY(keep(r, err));
     if (run->folder) TMI_TRY(tmi_folder_end(&folder, err));
@@ -272,7 +268,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 done:
     tmi_asking_clear(&asking);
     tmi_folder_clear(&folder);
-    tmi_certificate_clear(&certificate);
+    tmi_key_free(key);
     tamis_release_free(r);
     return status;
 }
@@ -314,6 +310,7 @@ tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, 
     if (status != TAMIS_OK) return status;
     const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger,
                          .again = options && options->again, .new_account = options ? options->new_account : NULL,
+                         .sign = options ? options->sign : NULL,
                          .progress = options ? options->progress : NULL, .context = options ? options->context : NULL};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);

@@ -40,7 +40,8 @@ def each_example(command, line):
     def runs():
         with folder_with_plan() as folder:
             if command == "verify":
-                assert tamis("release", "plan.yaml", cwd=folder).returncode == OK
+                assert tamis("key", "create", "agency", cwd=folder).returncode == OK
+                assert tamis("release", "plan.yaml", "--sign", "agency.key", cwd=folder).returncode == OK
             if command.startswith("ledger "):
                 schools(folder / "schools.ledger")
             done = shell(line, cwd=folder)

@@ -109,7 +109,7 @@ static bool verifies(const char *path, char **told)
     int ok;
     char *text;
     tamis_error err = {0};
-    if (tamis_verify(&ok, &text, path, 1, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
+    if (tamis_verify(&ok, &text, path, NULL, 1, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
     if (told) *told = text;
     else tamis_free(text);
     return ok;
@@ -124,7 +124,14 @@ static void every_certificate_verifies(void **state)
         for (int time = 1; time <= cases[i].times; time++) {
             path_of(path, i, time, "certificate.json");
             if (!verifies(path, &told)) fail_msg("%s: %s", path, told);
-            assert_non_null(strstr(told, "\"measurements\": \"match\""));
+            for (size_t f = 0; f < TMI_FILES; f++) {
+                char words[64];
+                snprintf(words, sizeof words, "\"%s\": \"match\"", tmi_files[f].name);
+                assert_non_null(strstr(told, words));
+            }
+            tamis_free(told);
+            path_of(path, i, time, "");
+            if (!verifies(path, &told)) fail_msg("%s: %s", path, told);
             tamis_free(told);
         }
     }
@@ -229,6 +236,36 @@ static void a_guarantee_that_was_left_out_is_computed(void **state)
     }
 }
 
+static char *last(char *text, const char *key)
+{
+    char *found = strstr(text, key);
+    assert_non_null(found);
+    for (char *next; (next = strstr(found + 1, key)) != NULL;) found = next;
+    return found;
+}
+
+/* Makes the hash of a certificate anew, in place. */
+static void rehash(char *text)
+{
+    static const char key[] = "\"hash\": \"";
+    char *body = strdup(text), hash[TMI_SHA256_TEXT];
+    assert_non_null(body);
+    cut(body, "\"guarantee\"");
+    char *end = last(body, key);
+    while (*end != ',') end--;
+    strcpy(end, "}");
+    tmi_json *document;
+    tmi_text canonical;
+    tmi_text_init(&canonical);
+    assert_int_equal(tmi_json_read(&document, body, strlen(body), NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_canonical(&canonical, document, NULL), TAMIS_OK);
+    tmi_sha256_text(hash, canonical.bytes, canonical.length);
+    memcpy(last(text, key) + strlen(key), hash, TMI_SHA256_TEXT - 1);
+    tmi_json_free(document);
+    tmi_text_clear(&canonical);
+    free(body);
+}
+
 /* Who changes a certificate and makes its hash anew can claim other inputs, but no guarantee that does not follow. */
 static void a_new_hash_does_not_help(void **state)
 {
@@ -251,27 +288,10 @@ static void a_new_hash_does_not_help(void **state)
             return;
         }
         sprintf(other, "%.*s%s%s", (int)(at - text), text, lies[i][1], at + strlen(lies[i][0]));
-        char *body = strdup(other), hash[TMI_SHA256_TEXT];
-        cut(body, "\"guarantee\"");
-        char *last = strstr(body, "\"hash\": \"");
-        for (char *next; (next = strstr(last + 1, "\"hash\": \"")) != NULL;) last = next;
-        while (*last != ',') last--;
-        strcpy(last, "}");
-        tmi_json *document;
-        tmi_text canonical;
-        tmi_text_init(&canonical);
-        assert_int_equal(tmi_json_read(&document, body, strlen(body), NULL), TAMIS_OK);
-        assert_int_equal(tmi_json_canonical(&canonical, document, NULL), TAMIS_OK);
-        tmi_sha256_text(hash, canonical.bytes, canonical.length);
-        tmi_json_free(document);
-        tmi_text_clear(&canonical);
-        char *place = strstr(other, "\"hash\": \"");
-        for (char *next; (next = strstr(place + 1, "\"hash\": \"")) != NULL;) place = next;
-        memcpy(place + strlen("\"hash\": \""), hash, TMI_SHA256_TEXT - 1);
+        rehash(other);
         write_text(path, other);
         if (verifies(path, &told)) fail_msg("%s is believed", lies[i][1]);
         tamis_free(told);
-        free(body);
         free(other);
     }
     write_text(path, text);
@@ -294,9 +314,134 @@ static void other_numbers_are_found(void **state)
     tamis_free(told);
     assert_int_equal(unlink(numbers), 0);
     assert_true(verifies(path, &told));
-    assert_non_null(strstr(told, "not there"));
+    assert_non_null(strstr(told, "\"measurements.json\": \"missing\""));
     tamis_free(told);
     free(text);
+}
+
+/* ---- the other files ---- */
+
+/* The certificate of a folder names the file as it is now, and has the hash that goes with that. */
+static void name_file(size_t which, const char *name, const char *bytes)
+{
+    char path[256], key[64], hash[TMI_SHA256_TEXT];
+    path_of(path, which, cases[which].times, "certificate.json");
+    char *text = read_text(path);
+    snprintf(key, sizeof key, "\"%s\": \"", name);
+    tmi_sha256_text(hash, bytes, strlen(bytes));
+    memcpy(last(text, key) + strlen(key), hash, TMI_SHA256_TEXT - 1);
+    rehash(text);
+    write_text(path, text);
+    free(text);
+}
+
+/* Whether a file of a folder, changed at a place, is found: by its hash, and by what it says where that was made anew. */
+static void is_found(size_t which, const char *name, const char *bytes, const char *place)
+{
+    char path[256], place_of_all[256];
+    path_of(path, which, cases[which].times, name);
+    path_of(place_of_all, which, cases[which].times, "");
+    write_text(path, bytes);
+    if (verifies(place_of_all, NULL)) fail_msg("%s, %s: a change is not found at %.60s", cases[which].name, name, place);
+    name_file(which, name, bytes);
+    if (verifies(place_of_all, NULL)) fail_msg("%s, %s: a change is believed at %.60s", cases[which].name, name, place);
+}
+
+/* Every leaf of the JSON files, and a letter of every line of the others. */
+static void every_change_of_a_file_is_found(void **state)
+{
+    (void)state;
+    const size_t stride = (size_t)test_size(47, 1);
+    size_t places = 0, tried = 0;
+    for (size_t i = 0; i < CASES; i++) {
+        char whole[256], path[256];
+        path_of(whole, i, cases[i].times, "");
+        path_of(path, i, cases[i].times, "certificate.json");
+        char *certificate = read_text(path);
+        for (size_t f = 0; f < TMI_FILES; f++) {
+            const bool json = strstr(tmi_files[f].name, ".json") != NULL;
+            path_of(path, i, cases[i].times, tmi_files[f].name);
+            char *text = read_text(path);
+            for (char *at = json ? next_leaf(text) : text; at && *at; places++) {
+                char *end = json ? end_of(at) : at + strcspn(at, "\n");
+                if (places % stride == 0 && end > at) {
+                    char *other = json ? changed(text, at) : strdup(text);
+                    assert_non_null(other);
+                    if (!json) other[at - text] = other[at - text] == 'x' ? 'y' : 'x';
+                    is_found(i, tmi_files[f].name, other, at);
+                    free(other);
+                    char there[256];
+                    path_of(there, i, cases[i].times, "certificate.json");
+                    write_text(there, certificate);
+                    tried++;
+                }
+                at = json ? next_leaf(end) : *end ? end + 1 : NULL;
+            }
+            write_text(path, text);
+            free(text);
+        }
+        assert_true(verifies(whole, NULL));
+        free(certificate);
+    }
+    assert_true(places > 1500 && tried * stride >= places / 2);
+}
+
+/* The last digits may differ, from one computer to another; more may not, and the other files have the numbers of release.json. */
+static void numbers_are_compared_to_nine_digits(void **state)
+{
+    (void)state;
+    char path[256], table[256], whole[256], certificate[256], *told;
+    path_of(path, 0, 1, "release.json");
+    path_of(table, 0, 1, "release.csv");
+    path_of(whole, 0, 1, "");
+    path_of(certificate, 0, 1, "certificate.json");
+    char *text = read_text(path), *csv = read_text(table), *kept = read_text(certificate), *at = strstr(text, "\"noise_sd\": ");
+    assert_non_null(at);
+    at += strlen("\"noise_sd\": ");
+    char *rest;
+    const double x = strtod(at, &rest), by[] = {3e-12, 3e-8};
+    for (size_t i = 0; i < 2; i++) {
+        char *other = calloc(1, strlen(text) + 64), number[40];
+        assert_non_null(other);
+        snprintf(number, sizeof number, "%.17g", x * (1 + by[i]));
+        sprintf(other, "%.*s%s%s", (int)(at - text), text, number, rest);
+        write_text(path, other);
+        name_file(0, "release.json", other);
+        assert_false(verifies(whole, &told)); /* release.csv and report.html have the old one */
+        assert_true((strstr(told, "release.json.results[0].noise_sd") != NULL) == (i == 1));
+        assert_non_null(strstr(told, "release.csv"));
+        tamis_free(told);
+        free(other);
+    }
+    write_text(path, text);
+    write_text(certificate, kept);
+    assert_true(verifies(whole, NULL));
+    free(text);
+    free(csv);
+    free(kept);
+}
+
+static void a_file_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < TMI_FILES; f++) {
+        char path[256], whole[256], certificate[256], words[64], *told;
+        path_of(path, 1, 3, tmi_files[f].name);
+        path_of(whole, 1, 3, "");
+        path_of(certificate, 1, 3, "certificate.json");
+        char *text = read_text(path);
+        assert_int_equal(unlink(path), 0);
+        assert_false(verifies(whole, &told));
+        snprintf(words, sizeof words, "\"files.%s\"", tmi_files[f].name);
+        assert_non_null(strstr(told, words));
+        tamis_free(told);
+        assert_true(verifies(certificate, &told));
+        snprintf(words, sizeof words, "\"%s\": \"missing\"", tmi_files[f].name);
+        assert_non_null(strstr(told, words));
+        tamis_free(told);
+        write_text(path, text);
+        free(text);
+    }
 }
 
 static void no_memory(void **state)
@@ -306,7 +451,7 @@ static void no_memory(void **state)
     path_of(path, 4, 1, "certificate.json");
     int ok;
     char *text = NULL;
-    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify(&ok, &text, path, 0, NULL), {
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify(&ok, &text, path, NULL, 0, NULL), {
         assert_true(ok == 0 && !text);
     });
     tamis_free(text);
@@ -318,15 +463,15 @@ static void wrong_arguments(void **state)
     int ok;
     char *text, path[256];
     tamis_error err;
-    assert_int_equal(tamis_verify(NULL, &text, "x", 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, NULL, "x", 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, &text, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, &text, "/nowhere/certificate.json", 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(NULL, &text, "x", NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, NULL, "x", NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, &text, NULL, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify(&ok, &text, "/nowhere/certificate.json", NULL, 0, &err), TAMIS_INVALID);
     static const char *const texts[] = {"[]", "{", "3", "not JSON"};
     snprintf(path, sizeof path, "%s/other.json", folder);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(path, texts[i]);
-        assert_int_equal(tamis_verify(&ok, &text, path, 0, &err), TAMIS_INVALID);
+        assert_int_equal(tamis_verify(&ok, &text, path, NULL, 0, &err), TAMIS_INVALID);
         assert_true(!ok && !text);
     }
     write_text(path, "{}");
@@ -340,6 +485,9 @@ int main(void)
         cmocka_unit_test(every_leaf_that_is_changed_is_found),
         cmocka_unit_test(a_guarantee_that_was_left_out_is_computed),
         cmocka_unit_test(a_new_hash_does_not_help),
+        cmocka_unit_test(every_change_of_a_file_is_found),
+        cmocka_unit_test(numbers_are_compared_to_nine_digits),
+        cmocka_unit_test(a_file_that_is_missing_is_named),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(other_numbers_are_found),
         cmocka_unit_test(wrong_arguments),

@@ -1,0 +1,100 @@
+#include "release/checking.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_PROBLEMS 100 /* a file that differs everywhere needs no longer list */
+
+const tmi_json *tmi_field(const tmi_json *object, const char *key, tmi_json_kind kind)
+{
+    if (!object || tmi_json_kind_of(object) != TMI_JSON_OBJECT) return NULL;
+    const tmi_json *value = tmi_json_get(object, key);
+    return value && tmi_json_kind_of(value) == kind ? value : NULL;
+}
+
+const char *tmi_field_text(const tmi_json *object, const char *key)
+{
+    const tmi_json *value = tmi_field(object, key, TMI_JSON_STRING);
+    return value ? tmi_json_string(value) : "";
+}
+
+void tmi_check_note(tmi_checking *c, const char *field, const char *message)
+{
+    if (c->status != TAMIS_OK || c->faults->count >= MOST_PROBLEMS) return;
+    c->status = tmi_fault_note(c->faults, c->err, field, "%s", message);
+}
+
+tamis_status tmi_check_noted(tmi_checking *c, const char *field, tamis_status status, const tamis_error *reason, tamis_error *err)
+{
+    if (status == TAMIS_SYSTEM) return tmi_fail(err, status, "%s", reason->message);
+    if (status != TAMIS_OK) tmi_check_note(c, field, reason->message);
+    return TAMIS_OK;
+}
+
+/* "outer.key", cut where it is too long. */
+static void path_to(char path[TMI_FAULT_FIELD], const char *outer, const char *key)
+{
+    snprintf(path, TMI_FAULT_FIELD, "%.80s%s%.40s", outer, *outer ? "." : "", key);
+}
+
+static void compare_keys(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, const char *except,
+                         bool may_miss)
+{
+    char inner[TMI_FAULT_FIELD];
+    for (const char *key = tmi_json_next_key(follows, NULL); key; key = tmi_json_next_key(follows, key)) {
+        const tmi_json *there = tmi_json_get(says, key);
+        bool guarantee = may_miss || (!*path && strcmp(key, "guarantee") == 0);
+        if (except && strcmp(key, except) == 0) continue;
+        path_to(inner, path, key);
+        if (there) tmi_check_same(c, tmi_json_get(follows, key), there, inner, guarantee);
+        else if (!guarantee) tmi_check_note(c, inner, "is missing");
+    }
+    for (const char *key = tmi_json_next_key(says, NULL); key; key = tmi_json_next_key(says, key)) {
+        path_to(inner, path, key);
+        if (!tmi_json_get(follows, key)) tmi_check_note(c, inner, "does not belong here");
+    }
+}
+
+void tmi_check_fields(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, const char *except)
+{
+    compare_keys(c, follows, says, path, except, false);
+}
+
+static void compare_lists(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, bool may_miss)
+{
+    char inner[TMI_FAULT_FIELD];
+    if (tmi_json_size(follows) != tmi_json_size(says)) {
+        tmi_check_note(c, path, "has another length than what follows from the rest");
+        return;
+    }
+    for (size_t i = 0; i < tmi_json_size(follows); i++) {
+        snprintf(inner, sizeof inner, "%.100s[%zu]", path, i);
+        tmi_check_same(c, tmi_json_at(follows, i), tmi_json_at(says, i), inner, may_miss);
+    }
+}
+
+static void compare_leaves(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path)
+{
+    tmi_text right, wrong;
+    tmi_text_init(&right);
+    tmi_text_init(&wrong);
+    if (c->status == TAMIS_OK) c->status = tmi_json_canonical(&right, follows, c->err);
+    if (c->status == TAMIS_OK) c->status = tmi_json_canonical(&wrong, says, c->err);
+    if (c->status == TAMIS_OK && strcmp(right.bytes, wrong.bytes) != 0) {
+        char message[200];
+        bool hash = strcmp(path, "hash") == 0;
+        snprintf(message, sizeof message, "says %.80s, but %.80s follows from the rest", wrong.bytes, right.bytes);
+        tmi_check_note(c, path, hash ? "is not the hash of the rest: the certificate was changed" : message);
+    }
+    tmi_text_clear(&right);
+    tmi_text_clear(&wrong);
+}
+
+void tmi_check_same(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, bool may_miss)
+{
+    tmi_json_kind kind = tmi_json_kind_of(follows);
+    if (c->status != TAMIS_OK || c->faults->count >= MOST_PROBLEMS) return;
+    if (kind == TMI_JSON_OBJECT && tmi_json_kind_of(says) == kind) compare_keys(c, follows, says, path, NULL, may_miss);
+    else if (kind == TMI_JSON_LIST && tmi_json_kind_of(says) == kind) compare_lists(c, follows, says, path, may_miss);
+    else compare_leaves(c, follows, says, path);
+}

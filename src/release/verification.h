@@ -1,0 +1,48 @@
+/* One certificate under examination: what it says of its inputs, what follows from them, and the files beside it. */
+#ifndef TMI_VERIFICATION_H
+#define TMI_VERIFICATION_H
+
+#include <tamis/verify.h>
+
+#include "release/checking.h"
+#include "release/release.h"
+
+/* What was found of a file that the certificate names. */
+typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
+
+typedef enum tmi_signed {
+    TMI_UNSIGNED, TMI_SIGNATURE_MISSING, TMI_SIGNATURE_UNCHECKED, TMI_SIGNATURE_RIGHT, TMI_SIGNATURE_WRONG
+} tmi_signed;
+
+typedef struct tmi_verification {
+    tmi_checking check;
+    const char *folder; /* with its slash, or "" */
+    bool whole;         /* the folder was given: every file must be there */
+    const tmi_json *document;
+    tmi_certificate certificate; /* without a schedule: the document has no plan, and nothing follows */
+    tmi_json *follows;           /* NULL: nothing does */
+    tmi_found files[TMI_FILES];
+    bool has_frame;  /* the plan names one */
+    tmi_found frame;
+    tmi_signed signature;
+} tmi_verification;
+
+/* The inputs of the certificate, as the document says them, checked as far as they follow from one another. Problems are noted.
+ * Errors: SYSTEM. */
+tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err);
+
+/* The frame's file, if it is at `path` or, for NULL, beside the certificate or in the folder above. Errors: SYSTEM, and INVALID
+ * if there is nothing at `path`. */
+tamis_status tmi_verify_frame(tmi_verification *v, const char *path, tamis_error *err);
+
+/* Hashes and contents of the files beside the certificate. Errors: SYSTEM. */
+tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);
+
+/* certificate.sig, by the public key at `path`; NULL: it is only looked for. Errors: INVALID (not a public key), SYSTEM. */
+tamis_status tmi_verify_signature(tmi_verification *v, const char *path, tamis_error *err);
+
+/* The bytes of a file in the folder, and its path; NULL if it is not there. The caller frees them. What is there and is no file
+ * that can be read is noted. Errors: SYSTEM. */
+tamis_status tmi_read_beside(char **bytes, size_t *length, tmi_verification *v, const char *name, tamis_error *err);
+
+#endif

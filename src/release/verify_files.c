@@ -1,0 +1,323 @@
+/* The files beside a certificate. Each has the hash that the certificate names; and each follows: measurements.json says of every
+ * table what the certificate says, release.json holds the numbers that are computed from these measurements, and the other
+ * files are written from the plan and from these numbers, letter by letter.
+ *
+ * Computers differ in the last digit of a logarithm, so the numbers of release.json may differ from those computed here by
+ * NEAR. From then on the ones in the file count, which makes everything else exact.                                   */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "release/promise.h"
+#include "release/verification.h"
+
+#define NEAR 1e-9 /* relative */
+
+enum { RESULTS, TABLE, MEASUREMENTS, REGISTRY, REPORT }; /* in tmi_files */
+
+tamis_status tmi_read_beside(char **bytes, size_t *length, tmi_verification *v, const char *name, tamis_error *err)
+{
+    char *path = NULL;
+    tamis_error reason = {0};
+    tamis_status status;
+    tmi_text t;
+    *bytes = NULL;
+    tmi_text_init(&t);
+    tmi_text_format(&t, "%s%s", v->folder, name);
+    TMI_TRY(tmi_text_take(&path, &t, err));
+    if (access(path, F_OK) != 0) goto done;
+    status = tmi_read_certificate(bytes, length, path, &reason);
+    if (status != TAMIS_OK) {
+        tmi_free(*bytes);
+        *bytes = NULL;
+    }
+    TMI_TRY(tmi_check_noted(&v->check, name, status, &reason, err));
+
+done:
+    tmi_free(path);
+    return status;
+}
+
+/* What is there of the five files, with its hash compared. */
+typedef struct folder {
+    char *bytes[TMI_FILES]; /* NULL: it is not there */
+    size_t length[TMI_FILES];
+} folder;
+
+static tamis_status read_all(folder *f, tmi_verification *v, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < TMI_FILES; i++) {
+        char hash[TMI_SHA256_TEXT], field[TMI_FAULT_FIELD];
+        const char *name = tmi_files[i].name;
+        snprintf(field, sizeof field, "files.%s", name);
+        TMI_TRY(tmi_read_beside(&f->bytes[i], &f->length[i], v, name, err));
+        if (!f->bytes[i] && v->whole) tmi_check_note(&v->check, field, "is missing from the folder");
+        v->files[i] = TMI_MISSING;
+        if (!f->bytes[i]) continue;
+        tmi_sha256_text(hash, f->bytes[i], f->length[i]);
+        v->files[i] = strcmp(hash, v->certificate.files[i]) == 0 ? TMI_MATCHES : TMI_DIFFERS;
+        if (v->files[i] == TMI_DIFFERS) tmi_check_note(&v->check, field, "the file in the folder is another one");
+    }
+    status = v->check.status;
+
+done:
+    return status;
+}
+
+/* A file that is no JSON object is a problem; *document is NULL then. */
+static tamis_status read_object(tmi_json **document, const folder *f, size_t i, tmi_verification *v, tamis_error *err)
+{
+    tamis_error reason = {0};
+    tamis_status status = tmi_json_read(document, f->bytes[i], f->length[i], &reason);
+    if (status == TAMIS_OK && tmi_json_kind_of(*document) != TMI_JSON_OBJECT) {
+        tmi_json_free(*document);
+        *document = NULL;
+        status = tmi_fail(&reason, TAMIS_INVALID, "expected a JSON object");
+    }
+    return tmi_check_noted(&v->check, tmi_files[i].name, status, &reason, err);
+}
+
+/* ---- measurements.json ---- */
+
+static tamis_status make_room(tmi_int128 ***noisy, const tmi_schedule *s, tamis_error *err)
+{
+    *noisy = tmi_alloc(s->measurement_count, sizeof **noisy);
+    if (!*noisy) return tmi_fail_memory(err);
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        (*noisy)[i] = tmi_alloc(s->measurements[i].cells, sizeof ***noisy);
+        if (!(*noisy)[i]) return tmi_fail_memory(err);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status write_measurements(tmi_json **json, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+{
+    char *text = NULL;
+    tamis_status status = tmi_measurements_json(&text, s, noisy, err);
+    *json = NULL;
+    if (status == TAMIS_OK) status = tmi_json_read(json, text, strlen(text), err);
+    tmi_free(text);
+    return status;
+}
+
+/* The measurement of the file that is `wanted` but for its numbers. A release that is repeated has them in the order of the first
+ * time. If none is the same, that of the same place is the one to compare. */
+static size_t find(const tmi_json *list, const tmi_json *wanted, size_t place)
+{
+    for (size_t k = 0, count = tmi_json_size(list); k < count; k++) {
+        const size_t i = (place + k) % count;
+        const tmi_json *there = tmi_json_at(list, i);
+        if (tmi_json_kind_of(there) == TMI_JSON_OBJECT && !tmi_json_difference(there, wanted, "values")) return i;
+    }
+    return place;
+}
+
+/* Numbers that the file says, 0 where it says none; beyond the limit there is no noisy number. */
+static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_json *says, size_t place, tmi_checking *c)
+{
+    const tmi_json *values = tmi_field(says, "values", TMI_JSON_LIST);
+    for (size_t cell = 0; values && cell < m->cells && cell < tmi_json_size(values); cell++) {
+        const tmi_json *value = tmi_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
+        if (!value) continue;
+        noisy[cell] = tmi_json_integer(value);
+        if (noisy[cell] <= m->limit && noisy[cell] >= -m->limit) continue;
+        char field[TMI_FAULT_FIELD];
+        snprintf(field, sizeof field, "measurements.json.measurements[%zu].values[%zu]", place, cell);
+        tmi_check_note(c, field, "is beyond the limit to which noisy numbers are clamped");
+    }
+}
+
+/* Every field of the file against the certificate; the numbers go to `noisy`. *right: they are those of the certificate. */
+static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
+{
+    const tmi_schedule *s = &v->certificate.schedule;
+    const size_t before = v->check.faults->count;
+    static const char list_key[] = "measurements", path[] = "measurements.json";
+    tmi_json *says = NULL, *empty = NULL, *follows = NULL;
+    size_t *places = tmi_alloc(s->measurement_count, sizeof *places);
+    tamis_status status;
+    *right = false;
+    if (!places) return tmi_fail_memory(err);
+    TMI_TRY(read_object(&says, f, MEASUREMENTS, v, err));
+    if (!says) goto done;
+    const tmi_json *list = tmi_field(says, list_key, TMI_JSON_LIST);
+    if (!list || tmi_json_size(list) != s->measurement_count) {
+        tmi_check_note(&v->check, "measurements.json.measurements", "is not a list of the certificate's measurements");
+        status = v->check.status;
+        goto done;
+    }
+    TMI_TRY(write_measurements(&empty, s, noisy, err));
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        places[i] = find(list, tmi_json_at(tmi_json_get(empty, list_key), i), i);
+        take_values(noisy[i], &s->measurements[i], tmi_json_at(list, places[i]), places[i], &v->check);
+    }
+    TMI_TRY(write_measurements(&follows, s, noisy, err));
+    tmi_check_fields(&v->check, follows, says, path, list_key);
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        char field[TMI_FAULT_FIELD];
+        const tmi_json *wanted = tmi_json_at(tmi_json_get(follows, list_key), i), *there = tmi_json_at(list, places[i]);
+        snprintf(field, sizeof field, "%s.%s[%zu]", path, list_key, places[i]);
+        tmi_check_same(&v->check, wanted, there, field, false);
+    }
+    status = v->check.status;
+    *right = v->check.faults->count == before;
+
+done:
+    tmi_json_free(says);
+    tmi_json_free(empty);
+    tmi_json_free(follows);
+    tmi_free(places);
+    return status;
+}
+
+/* ---- release.json ---- */
+
+static bool is_near(double x, double y)
+{
+    return fabs(x - y) <= NEAR * fmax(fabs(x), fabs(y));
+}
+
+/* The number of the file instead of the one computed, if they are the same to nine digits. */
+static void adopt(double *x, const tmi_json *object, const char *key)
+{
+    const tmi_json *value = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
+    if (!value || (tmi_json_kind_of(value) != TMI_JSON_REAL && tmi_json_kind_of(value) != TMI_JSON_INTEGER)) return;
+    const double said = tmi_json_real(value);
+    if (said != *x && is_near(said, *x)) *x = said;
+}
+
+static void adopt_result(tmi_result *r, const tmi_json *says)
+{
+    const tmi_json *interval = tmi_field(says, "interval", TMI_JSON_OBJECT);
+    adopt(&r->estimate, says, "estimate");
+    adopt(&r->se, says, "se");
+    adopt(&r->sampling_se, says, "sampling_se");
+    adopt(&r->noise_sd, says, "noise_sd");
+    adopt(&r->bias, says, "bias_at_most");
+    adopt(&r->lower, interval, "lower");
+    adopt(&r->upper, interval, "upper");
+}
+
+static tamis_status check_results(tamis_release *r, const folder *f, tmi_verification *v, tamis_error *err)
+{
+    tmi_json *says = NULL, *follows = NULL;
+    char *text = NULL;
+    tamis_status status;
+    TMI_TRY(read_object(&says, f, RESULTS, v, err));
+    if (!says) goto done;
+    const tmi_json *list = tmi_field(says, "results", TMI_JSON_LIST);
+    for (size_t i = 0; list && i < r->results.count && i < tmi_json_size(list); i++)
+        adopt_result(&r->results.list[i], tmi_json_at(list, i));
+    TMI_TRY(tamis_release_json(&text, r, err));
+    TMI_TRY(tmi_json_read(&follows, text, strlen(text), err));
+    tmi_check_same(&v->check, follows, says, tmi_files[RESULTS].name, false);
+    status = v->check.status;
+
+done:
+    tmi_json_free(says);
+    tmi_json_free(follows);
+    tmi_free(text);
+    return status;
+}
+
+/* ---- the others ---- */
+
+static tamis_status check_text(const tamis_release *r, const folder *f, size_t which, tmi_verification *v, tamis_error *err)
+{
+    char *text = NULL, message[80];
+    size_t line = 1, at = 0;
+    tamis_status status;
+    if (!f->bytes[which]) return TAMIS_OK;
+    TMI_TRY(tmi_files[which].write(&text, r, err));
+    const size_t length = strlen(text);
+    for (; at < length && at < f->length[which] && text[at] == f->bytes[which][at]; at++) line += text[at] == '\n';
+    if (at < length || at < f->length[which]) {
+        snprintf(message, sizeof message, "line %zu is not what follows from the other files", line);
+        tmi_check_note(&v->check, tmi_files[which].name, message);
+    }
+    status = v->check.status;
+
+done:
+    tmi_free(text);
+    return status;
+}
+
+static bool is_zero(const tmi_sums *sums)
+{
+    return tmi_number_sign(sums->eps) == 0 && tmi_number_sign(sums->delta) == 0 && tmi_number_sign(sums->rho) == 0;
+}
+
+/* The account as the release knew it. `kept`: what a release that is returned as it was would have found. */
+static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *kept, tamis_error *err)
+{
+    const tmi_plan_loss *b = &c->schedule.plan->budget;
+    const tamis_coin said = {b->epsilon, b->delta, b->rho};
+    tmi_coin budget = {0};
+    tamis_status status = TAMIS_OK;
+    *a = (tmi_account){0};
+    if (!c->account.charged) return TAMIS_OK;
+    a->kept = a->has_spending = true;
+    a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
+                                 .measurements = c->account.repeated ? kept : NULL, .created = c->account.entry == TMI_FIRST_CHARGE,
+                                 .opened = is_zero(&c->account.before), .new_account = c->account.new_account};
+    snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
+    snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
+    TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
+    TMI_TRY(tmi_sums_spending(&a->spent, &a->left, &c->account.after, &budget, err));
+
+done:
+    tmi_coin_clear(&budget);
+    return status;
+}
+
+/* What was published, made again from the measurements. */
+static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
+{
+    static char kept[] = "";
+    tmi_variance_groups groups = {0};
+    tamis_error reason = {0};
+    tamis_release r = {.schedule = v->certificate.schedule, .noisy = noisy, .version = v->certificate.version,
+                       .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
+    tamis_status status;
+    TMI_TRY(account_of(&r.account, &v->certificate, kept, err));
+    TMI_TRY(tmi_variance_groups_make(&groups, &r.schedule.sampling, err));
+    status = tmi_release_read(&r, &groups, &reason);
+    const bool made = status == TAMIS_OK;
+    TMI_TRY(tmi_check_noted(&v->check, "release.json", status, &reason, err));
+    if (!made) goto done;
+    TMI_TRY(check_text(&r, f, REGISTRY, v, err));
+    if (!f->bytes[RESULTS]) goto done; /* whose numbers the last two repeat */
+    TMI_TRY(check_results(&r, f, v, err));
+    TMI_TRY(check_text(&r, f, TABLE, v, err));
+    TMI_TRY(check_text(&r, f, REPORT, v, err));
+
+done:
+    tmi_results_clear(&r.results);
+    tmi_variance_groups_clear(&groups);
+    return status;
+}
+
+tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err)
+{
+    const tmi_schedule *s = &v->certificate.schedule;
+    folder f = {0};
+    tmi_int128 **noisy = NULL;
+    const bool sound = v->follows && v->check.faults->count == 0; /* from a certificate that is wrong nothing follows */
+    bool right = false;
+    tamis_status status;
+    TMI_TRY(read_all(&f, v, err));
+    if (!f.bytes[MEASUREMENTS] || !sound) goto done;
+    TMI_TRY(make_room(&noisy, s, err));
+    TMI_TRY(check_measurements(&right, noisy, &f, v, err));
+    if (right) TMI_TRY(check_published(noisy, &f, v, err));
+
+done:
+    for (size_t i = 0; noisy && i < s->measurement_count; i++) tmi_free(noisy[i]);
+    tmi_free(noisy);
+    for (size_t i = 0; i < TMI_FILES; i++) tmi_free(f.bytes[i]);
+    return status;
+}

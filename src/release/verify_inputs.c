@@ -1,0 +1,242 @@
+/* The inputs of a certificate, as it says them: the plan, the parts of the budget, the frame, the account, the hashes of the
+ * other files and the signer. Each is checked as far as it follows from the others.                                         */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "release/verification.h"
+
+/* A number that the file gives as text; NULL where there is none. */
+static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+{
+    tamis_error reason;
+    *number = NULL;
+    if (!tmi_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
+    tamis_status status = tamis_number_read(number, tmi_field_text(object, key), &reason);
+    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+static void parts_clear(tmi_parts *parts)
+{
+    for (size_t i = 0; parts->list && i < parts->count; i++) tamis_number_free(parts->list[i]);
+    tmi_free(parts->list);
+    *parts = (tmi_parts){0};
+}
+
+/* The parts of the budget; *known is false if the file does not say all of them. */
+static tamis_status read_parts(tmi_parts *parts, bool *known, const tmi_json *document, tamis_error *err)
+{
+    const tmi_json *list = tmi_field(document, "measurements", TMI_JSON_LIST);
+    tamis_status status = TAMIS_OK;
+    *parts = (tmi_parts){0};
+    *known = list != NULL;
+    if (!list) return TAMIS_OK;
+    parts->count = tmi_json_size(list);
+    parts->list = tmi_alloc(parts->count, sizeof *parts->list);
+    if (!parts->list) TMI_TRY(tmi_fail_memory(err));
+    parts->rho = parts->count > 0 && tmi_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
+    for (size_t i = 0; i < parts->count; i++) {
+        TMI_TRY(read_exact(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
+        if (!parts->list[i]) *known = false;
+    }
+
+done:
+    return status;
+}
+
+static tamis_status read_sums(tmi_sums *sums, const tmi_json *object, bool in_rho, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(read_exact(&sums->eps, object, "epsilon", err));
+    TMI_TRY(read_exact(&sums->delta, object, "delta", err));
+    TMI_TRY(read_exact(&sums->rho, object, "rho", err));
+    sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
+
+done:
+    return status;
+}
+
+static bool is_whole(const tmi_sums *s)
+{
+    const bool there = s->eps && s->delta && s->rho;
+    return there && tmi_number_sign(s->eps) >= 0 && tmi_number_sign(s->delta) >= 0 && tmi_number_sign(s->rho) >= 0;
+}
+
+static bool equal_sums(const tmi_sums *x, const tmi_sums *y)
+{
+    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 &&
+           tmi_number_compare(x->rho, y->rho) == 0;
+}
+
+static bool covers(const tmi_sums *x, const tmi_sums *y)
+{
+    return tmi_number_compare(x->eps, y->eps) >= 0 && tmi_number_compare(x->delta, y->delta) >= 0 &&
+           tmi_number_compare(x->rho, y->rho) >= 0;
+}
+
+/* What was charged before and with this release must add up and stay within the budget. */
+static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
+{
+    const tmi_schedule *s = &certificate->schedule;
+    const tmi_plan_loss *b = &s->plan->budget;
+    const tamis_coin budget_said = {b->epsilon, b->delta, b->rho};
+    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
+    tmi_certified *a = &certificate->account;
+    tmi_coin budget = {0}, amount = {0};
+    tmi_sums sum = {0};
+    tamis_error reason = {0};
+    bool fit;
+    tamis_status status;
+    TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
+    TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
+    status = tmi_sums_add(&sum, &a->before, &budget, &amount, &reason);
+    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    if (status != TAMIS_OK) tmi_check_note(c, "account", "this release cannot be charged to it");
+    else if (!a->repeated && !equal_sums(&sum, &a->after))
+        tmi_check_note(c, "account.after", "is not what was charged before and this release");
+    else if (a->repeated && !covers(&a->after, &sum))
+        tmi_check_note(c, "account.after", "is less than what was charged before and this release");
+    if (b->rho && (tmi_number_sign(a->before.eps) != 0 || tmi_number_sign(a->before.delta) != 0))
+        tmi_check_note(c, "account.before", "an account of rho adds up rhos only");
+    TMI_TRY(tmi_sums_fit(&fit, &a->after, &budget, err));
+    if (!fit) tmi_check_note(c, "account.after", "is beyond the budget");
+
+done:
+    tmi_coin_clear(&budget);
+    tmi_coin_clear(&amount);
+    tmi_sums_clear(&sum);
+    return status;
+}
+
+/* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account, and nothing was charged
+ * before it. */
+static void check_entry(const tmi_certified *a, tmi_checking *c)
+{
+    if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
+    if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
+    const tmi_sums *none = &a->before;
+    if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
+    else if (a->entry == TMI_FIRST_CHARGE && tmi_number_sign(none->eps) + tmi_number_sign(none->delta) + tmi_number_sign(none->rho) > 0)
+        tmi_check_note(c, "account.before", "is not 0, but entry 2 is the first charge of a ledger");
+}
+
+static tamis_status read_account(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
+{
+    tmi_certified *a = &certificate->account;
+    const tmi_json *ledger = tmi_field(document, "ledger", TMI_JSON_OBJECT);
+    const tmi_json *account = tmi_field(document, "account", TMI_JSON_OBJECT);
+    const tmi_json *entry = tmi_field(ledger, "entry", TMI_JSON_INTEGER);
+    const tmi_json *repeated = tmi_field(ledger, "repeated", TMI_JSON_BOOLEAN);
+    const tmi_json *behind = tmi_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
+    const bool in_rho = certificate->schedule.plan->budget.rho != NULL;
+    tamis_error reason = {0};
+    tamis_status status;
+    TMI_TRY(read_sums(&a->before, tmi_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(read_sums(&a->after, tmi_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
+    a->entry = entry ? tmi_json_integer(entry) : 0;
+    a->repeated = repeated && tmi_json_is_true(repeated);
+    a->clock_behind = behind && tmi_json_is_true(behind);
+    snprintf(a->hash, sizeof a->hash, "%s", tmi_field_text(ledger, "hash"));
+    snprintf(a->time, sizeof a->time, "%s", tmi_field_text(ledger, "time"));
+    const char *why = tmi_field_text(account, "new_account");
+    if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
+    a->charged = is_whole(&a->before) && is_whole(&a->after) && entry;
+    if (a->charged) check_entry(a, c);
+    if (a->charged && certificate->schedule.measurement_count == 0)
+        tmi_check_note(c, "account", "nothing was measured, and nothing charged");
+    else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
+    else if (certificate->schedule.measurement_count > 0) tmi_check_note(c, "account", "the charge of this release is not told");
+
+done:
+    return status;
+}
+
+/* What the frame says; empty if there is none. */
+static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document, tmi_checking *c, tamis_error *err)
+{
+    const tmi_json *json = tmi_json_get(document, "frame"), *strata = tmi_field(json, "strata", TMI_JSON_LIST);
+    tamis_error reason = {0};
+    if (!json) return TAMIS_OK;
+    tamis_status status = tmi_frame_facts_read(frame, json, strata ? tmi_json_size(strata) : 0, &reason);
+    return tmi_check_noted(c, "frame", status, &reason, err);
+}
+
+/* The plan, and what follows from it. A text that is no plan is a problem found. */
+static tamis_status begin(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
+{
+    const tmi_json *plan = tmi_field(document, "plan", TMI_JSON_OBJECT);
+    tmi_parts parts = {0};
+    tmi_frame_facts frame = {0};
+    tamis_error reason = {0};
+    tmi_text text;
+    bool known;
+    tamis_status status = TAMIS_OK;
+    tmi_text_init(&text);
+    if (!plan) {
+        tmi_check_note(c, "plan", "is missing: without it nothing follows");
+        goto done;
+    }
+    TMI_TRY(tmi_json_canonical(&text, plan, err));
+    TMI_TRY(read_parts(&parts, &known, document, err));
+    if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
+    TMI_TRY(read_frame(&frame, document, c, err));
+    const tmi_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
+                            .frame = frame.count > 0 ? &frame : NULL};
+    status = tmi_certificate_begin(certificate, text.bytes, "plan", &said, &reason);
+    if (status != TAMIS_OK) tmi_certificate_clear(certificate);
+    status = tmi_check_noted(c, "plan", status, &reason, err);
+
+done:
+    tmi_frame_facts_clear(&frame);
+    parts_clear(&parts);
+    tmi_text_clear(&text);
+    return status;
+}
+
+/* ---- the other files, and the signer ---- */
+
+static void take_hash(char hash[TMI_SHA256_TEXT], const char *text, const char *field, tmi_checking *c)
+{
+    snprintf(hash, TMI_SHA256_TEXT, "%s", text);
+    if (!tmi_is_sha256_text(text)) tmi_check_note(c, field, "expected a SHA-256, 64 hexadecimal digits");
+}
+
+static void read_files(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c)
+{
+    const tmi_json *files = tmi_field(document, "files", TMI_JSON_OBJECT);
+    for (size_t i = 0; i < TMI_FILES; i++) {
+        char name[TMI_FAULT_FIELD];
+        snprintf(name, sizeof name, "files.%s", tmi_files[i].name);
+        take_hash(certificate->files[i], tmi_field_text(files, tmi_files[i].name), name, c);
+    }
+    if (tmi_field(document, "signed_by", TMI_JSON_STRING))
+        take_hash(certificate->signed_by, tmi_field_text(document, "signed_by"), "signed_by", c);
+}
+
+/* What one frame can say of itself. */
+static tamis_status check_frame(const tmi_schedule *s, tmi_checking *c, tamis_error *err)
+{
+    tamis_error reason = {0};
+    if (!tmi_frame_of(s)) return TAMIS_OK;
+    return tmi_check_noted(c, "frame", tmi_frame_facts_fit(tmi_frame_of(s), &s->plan->design, &reason), &reason, err);
+}
+
+tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
+{
+    tmi_certificate *certificate = &v->certificate;
+    const char *version = tmi_field_text(v->document, "version");
+    tamis_status status;
+    TMI_TRY(begin(certificate, v->document, &v->check, err));
+    if (!certificate->schedule.plan) goto done;
+    TMI_TRY(check_frame(&certificate->schedule, &v->check, err));
+    TMI_TRY(read_account(certificate, v->document, &v->check, err));
+    read_files(certificate, v->document, &v->check);
+    tmi_free(certificate->version);
+    certificate->version = tmi_copy_text(version, strlen(version));
+    if (!certificate->version) TMI_TRY(tmi_fail_memory(err));
+    status = v->check.status;
+
+done:
+    return status;
+}

@@ -1,0 +1,110 @@
+"""The other half of tests/verifier.py: the files beside a certificate say what it says."""
+import csv
+import json
+from fractions import Fraction
+
+OWN = {"cells_of_a_record", "may_be_left_out", "limit"}  # of a measurement in a certificate
+OWN_COLUMNS = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower", "upper", "confidence", "covers",
+               "reason", "outside_range", "notes"}
+
+
+class Files:
+    """What a verifier checks besides the certificate; it has `c`, `path`, `strata`, `kind`, `check` and `first_stage`."""
+
+    def load(self, name):
+        file = self.path.parent / name
+        return json.loads(file.read_text()) if file.exists() else None
+
+    def measurements(self):
+        """measurements.json says of every table what the certificate says; in another order if the release was repeated."""
+        told, s = self.load("measurements.json"), self.c["sampling"]
+        if told is None:
+            return
+        self.check(set(told) == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.check(told["tamis"] == 1 and told["survey"] == self.c["plan"]["survey"], "measurements.json.survey")
+        self.check(told["weights"] == s["weights"], "measurements.json.weights")
+        design = self.c["plan"]["design"]
+        sizes = told["design"].get("stratified", {}).get("strata") or {None: told["design"].get(self.kind)}
+        self.check(len(told["design"]) == 1 and next(iter(told["design"])) in design, "measurements.json.design")
+        for name, z in self.strata:
+            z, here = self.first_stage(z), sizes[name]
+            right = all(here[k] == z[k] for k in ("population", "sample", "rate") if k in here and k in z)
+            self.check(right and set(here) <= {"population", "sample", "rate"}, "measurements.json.design")
+        ours = [{k: v for k, v in m.items() if k not in OWN} for m in self.c["measurements"]]
+        theirs = [{k: v for k, v in m.items() if k != "values"} for m in told["measurements"]]
+        self.check(len(ours) == len(theirs), "measurements.json.measurements", "are more or less than the certificate has")
+        for i, (m, t) in enumerate(zip(ours, theirs)):
+            if m in theirs and t in ours:
+                continue
+            for key in sorted(set(m) | set(t)):
+                self.check(m.get(key) == t.get(key), f"measurements.json.measurements[{i}].{key}", "is not what the certificate says")
+        for i, t in enumerate(told["measurements"]):
+            m = self.c["measurements"][ours.index(theirs[i]) if theirs[i] in ours else i]
+            groups = [[]]
+            for column in m["columns"][len(m["columns"]) - len(m["by"]):]:
+                values = list(column["values"]) if "values" in column else [None] * (len(column["cuts"]) + 1)
+                groups = [g + [(column["column"], v)] for g in groups for v in values + ["missing"] * (column.get("missing") == "category")]
+            right = len(t["values"]) == m["cells"] == len(groups) * m["variance_units"]
+            for cell, v in enumerate(t["values"] if right else []):
+                group, unit = groups[cell // m["variance_units"]], cell % m["variance_units"]
+                right = right and list(v["group"]) == [k for k, _ in group] and v.get("unit", 0) == unit
+                right = right and all(w is None or v["group"][k] == w for k, w in group)
+                right = right and isinstance(v["value"], int) and abs(v["value"]) <= m["limit"]
+            self.check(right, f"measurements.json.measurements[{i}].values")
+
+    def release(self):
+        """release.json has the promise of the certificate and, where that is a plain sum, the numbers of measurements.json;
+        release.csv has the same numbers."""
+        told = self.load("release.json")
+        if told is None:
+            return
+        g, plan = self.c.get("guarantee", {}), self.c["plan"]
+        self.check(told["tamis"] == 1 and told["protected"] is True and told["survey"] == plan["survey"], "release.json.survey")
+        for key in ("spent", "left"):
+            self.check(key not in g or g[key] is None or told[key] == g[key], "release.json." + key)
+        for key in ("sample", "outsider"):
+            self.check(key not in g or told["guarantee"][key] == g[key], "release.json.guarantee." + key)
+        entry = {k: v for k, v in (self.c["ledger"] or {}).items() if k != "clock_behind"} or None
+        self.check(told["ledger"] == entry and told["not_covered"] == self.c["not_covered"], "release.json.ledger")
+        self.check(told["guarantee"]["setting"] == self.c["setting"], "release.json.guarantee.setting")
+        numbers = self.load("measurements.json")
+        if numbers and not {"calibrate", "postprocess"} & set(plan):
+            for i, r in enumerate(told["results"]):
+                self.plain_sum(r, numbers["measurements"], f"release.json.results[{i}].estimate")
+        self.table(told["results"])
+
+    def plain_sum(self, r, tables, field):
+        named = [m for m in tables if m["name"] in r["measured_in"][:1]]
+        if r["statistic"] not in ("count", "total", "table") or len(named) != 1 or r["estimate"] is None:
+            return
+        m, s, by = named[0], self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
+        x = m["row_adds"].get("x", {"centre": 0})
+        if x["centre"] != 0 or isinstance(x.get("grid"), list):
+            return
+        total = Fraction(0)
+        for v in m["values"]:
+            if all(v["group"][k] == w for k, w in r["group"].items()):
+                weight = Fraction(s["step"])
+                if m["row_adds"]["weighed_by"] == "none":
+                    if len(set(s["weights"])) > 1 and by not in v["group"]:
+                        return
+                    weight = Fraction(s["weights"][[n for n, _ in self.strata].index(v["group"][by]) if by in v["group"] else 0])
+                total += v["value"] * weight
+        total *= 2 ** m["shift"] * Fraction(x.get("grid", {}).get("step", 1))
+        self.check(abs(float(total) - r["estimate"]) <= 1e-9 * abs(float(total)), field)
+
+    def table(self, results):
+        file = self.path.parent / "release.csv"
+        if not file.exists():
+            return
+        with file.open(newline="") as opened:
+            rows = list(csv.DictReader(opened))
+        self.check(len(rows) == len(results), "release.csv", "has another number of results")
+        for row, r in zip(rows, results):
+            told = {**r, "lower": (r["interval"] or {}).get("lower"), "upper": (r["interval"] or {}).get("upper")}
+            for key in ("estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower", "upper"):
+                right = row[key] == "" if told[key] is None else row[key] != "" and float(row[key]) == told[key]
+                self.check(right, f"release.csv.{key}", "is not the number of release.json")
+            groups = [row.get(k) if k not in OWN_COLUMNS else row["by_" + k] for k in r["group"]]
+            self.check(row["statistic"] == r["statistic"] and [g.lstrip("'") for g in groups] == [v.lstrip("'") for v in r["group"].values()],
+                       "release.csv")
