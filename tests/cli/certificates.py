@@ -138,9 +138,10 @@ def each(name, kind):
             assert done.returncode == OK, done.stderr
             file = folder / "out" / "certificate.json"
             certificate = json.loads(file.read_text())
-            done = tamis("verify", file, "--json")
-            assert done.returncode == OK, done.stdout
-            assert verifier.verify(file) == [], verifier.verify(file)
+            done = tamis("verify", folder / "out", "--json")
+            assert done.returncode == OK and set(json.loads(done.stdout)["files"].values()) == {"match"}, done.stdout
+            assert json.loads(done.stdout)["frame"] == ("match" if "frame" in certificate else None), done.stdout
+            assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
             assert (certificate["guarantee"]["outsider"] is None) == ("reason" in certificate["amplification"])
             tried = 0
             for path, value in leaves(certificate):

@@ -30,6 +30,10 @@ ledger: {ledger}
 """
 
 
+PPS = PLAN.replace("{{srs: {{population: 100, sample: 24}}}}", "{{pps: {{method: pivotal, probability: p, sample: 20, frame: frame.csv}}}}") \
+          .replace("{{unit: person,", "{{unit: person, id: id, protect: frame, given: population, secret_sample: yes,")
+
+
 def hashed(certificate):
     """The certificate with the hash that it should have."""
     body = {k: v for k, v in certificate.items() if k not in ("guarantee", "hash")}
@@ -112,6 +116,200 @@ def the_ledger_does_not_know_a_cheaper_certificate():
         write(forged, certificate)
         found = against(folder, forged / "certificate.json")
         assert [p["field"].rsplit(": ", 1)[1] for p in found] == ["files.measurements.json"], found
+
+
+@case
+def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
+    """An epsilon of 1 that becomes 0.01 wherever a file says it, first alone, then with the hashes made anew."""
+    edits = {
+        "release.json": ('"epsilon": {\n        "lower": 1', '"epsilon": {\n        "lower": 0.01'),
+        "release.csv": ("total,x,,", "total,x,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
+        "report.html": ("epsilon 1,", "epsilon 0.01,"), "measurements.json": ('"value": ', '"value": 1'),
+    }
+    with place() as folder:
+        out = release(folder, "out")
+        kept = read(out)
+        for name, (old, new) in edits.items():
+            text = (out / name).read_text()
+            assert old in text, (name, old)
+            (out / name).write_text(text.replace(old, new, 1))
+            for where in (out, out / "certificate.json"):
+                assert [p["field"] for p in problems(where) if p["field"] == "files." + name], (name, problems(where))
+                assert any(f"files.{name}:" in p for p in verifier.verify(where)), name
+            forged = copy.deepcopy(kept)
+            forged["files"][name] = hashlib.sha256((out / name).read_bytes()).hexdigest()
+            write(out, forged)
+            found = [p["field"] for p in problems(out)]
+            wanted = "release.json" if name == "measurements.json" else name  # other integers are other results
+            assert found and found[0].startswith(wanted), (name, found)
+            (out / name).write_text(text)
+            (out / "certificate.json").write_text(json.dumps(kept))
+        assert problems(out) == [] == verifier.verify(out)
+
+
+@case
+def every_field_of_the_measurements_is_the_certificates():
+    """Each leaf but the noisy integers themselves, with the hashes made anew, shown to the second verifier; a sample to both."""
+    with place() as folder:
+        out = release(folder, "out")
+        kept, numbers = read(out), read(out, "measurements.json")
+        tried = 0
+        for path, value in leaves(numbers):
+            if path[-1] == "value":
+                continue
+            other = changed(numbers, path, not value if isinstance(value, bool) else value + "1" if isinstance(value, str) else value + 1)
+            (out / "measurements.json").write_text(json.dumps(other))
+            forged = copy.deepcopy(kept)
+            forged["files"]["measurements.json"] = hashlib.sha256((out / "measurements.json").read_bytes()).hexdigest()
+            write(out, forged)
+            assert verifier.verify(out) != [], (path, value)
+            if tried % 19 == 0:
+                found = problems(out)
+                assert found and found[0]["field"].startswith("measurements.json"), (path, found)
+            tried += 1
+        assert tried > 60, tried
+
+
+def leaves(value, path=()):
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        yield path, value
+    for key, inner in items or ():
+        yield from leaves(inner, path + (key,))
+
+
+def changed(document, path, value):
+    other = copy.deepcopy(document)
+    at = other
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return other
+
+
+@case
+def a_frame_that_cannot_be_is_not_believed():
+    """40 units, a sample of 20: probabilities of 0.4 to 0.6, or 1. With each lie whatever follows from it is computed anew by tamis,
+    so that only the lie itself can be found."""
+    lies = [
+        {"largest": "1/10", "smallest": "1/10"},  # 40 units that add up to 4
+        {"largest": "49/100"},                     # at most 40 * 0.49
+        {"smallest": "51/100", "largest": "6/10"},  # at least 40 * 0.51
+        {"certain": 20}, {"certain": 21}, {"certain": 40, "largest": None, "smallest": "1"},
+        {"units": 60}, {"units": 20}, {"units": 2 ** 21}, {"certain": 39, "smallest": "2/5", "largest": "3/5"},
+    ]
+    with place() as folder:
+        (folder / "frame.csv").write_text("id,p\n" + "".join(f"u{i},{0.4 + 0.2 * (i % 2):.1f}\n" for i in range(40)))
+        (folder / "sample.csv").write_text("id,x,g,p\n" + "".join(f"u{i},{i % 7},{'ab'[i % 2]},{0.4 + 0.2 * (i % 2):.1f}\n" for i in range(20)))
+        (folder / "plan.yaml").write_text(PPS.format(epsilon="1", ledger="tamis.ledger"))
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        out = folder / "out"
+        kept = read(out)
+        assert kept["frame"]["strata"] == [{"units": 40, "certain": 0, "smallest": "2/5", "largest": "3/5"}], kept["frame"]
+        done = tamis("verify", out, "--json")
+        assert done.returncode == OK and json.loads(done.stdout)["frame"] == "match" and verifier.verify(out) == []
+        (folder / "frame.csv").rename(folder / "other.csv")
+        assert json.loads(tamis("verify", out, "--json").stdout)["frame"] == "missing" and verifier.verify(out) == []
+        for lie in lies:
+            forged = copy.deepcopy(kept)
+            forged["frame"]["strata"][0].update(lie)
+            write(out, forged)
+            assert any(p["field"].startswith("frame") for p in problems(out)), (lie, problems(out))
+            assert any("frame" in p for p in verifier.verify(out)), (lie, verifier.verify(out))
+        # possible numbers, but not those of the file
+        forged = copy.deepcopy(kept)
+        forged["frame"]["strata"][0]["largest"] = "11/20"
+        write(out, forged)
+        found = [p["field"] for p in problems(out)]
+        assert not any(f.startswith("frame") for f in found), found
+        (folder / "other.csv").rename(folder / "frame.csv")
+        assert "frame.strata[0].largest" in [p["field"] for p in problems(out)]
+        assert any("frame" in p for p in verifier.verify(out))
+        # another file: beside the certificate, or given, a problem; in the folder above, another release's
+        write(out, kept)
+        (folder / "frame.csv").write_text((folder / "frame.csv").read_text() + "u40,0.0001\n")
+        assert problems(out) == [] == verifier.verify(out) and json.loads(tamis("verify", out, "--json").stdout)["frame"] == "missing"
+        done = tamis("verify", out, "--frame", folder / "frame.csv", "--json")
+        assert done.returncode == INVALID and json.loads(done.stdout)["problems"][0]["field"] == "frame.sha256", done.stdout
+        shutil.copy(folder / "frame.csv", out)
+        assert [p["field"] for p in problems(out)] == ["frame.sha256"] and verifier.verify(out) != []
+        (out / "frame.csv").unlink()
+        done = tamis("verify", out, "--frame", folder / "nowhere.csv")
+        assert done.returncode == INVALID and "nowhere.csv" in done.stderr
+
+
+@case
+def facts_of_the_ledger_that_cannot_be_are_not_believed():
+    lies = [(("ledger", "entry"), 1), (("ledger", "entry"), 0), (("ledger", "hash"), "ab"), (("ledger", "hash"), "X" * 64),
+            (("ledger", "time"), "yesterday"), (("files", "report.html"), "ab"), (("signed_by",), "me"),
+            (("account", "before", "epsilon"), "1")]
+    with place() as folder:
+        out = release(folder, "out")
+        kept = read(out)
+        for path, value in lies:
+            forged = changed(kept, path, value)
+            if path == ("account", "before", "epsilon"):  # adds up, but nothing can be charged before entry 2
+                forged["account"]["after"]["epsilon"] = "2"
+                forged["amplification"]["epsilon"] = "2"
+                del forged["guarantee"]
+            write(out, forged)
+            assert problems(out) != [] and verifier.verify(out) != [], (path, problems(out), verifier.verify(out))
+        forged = copy.deepcopy(kept)
+        for m in forged["measurements"]:  # a release that spends less than its plan says
+            m["epsilon"] = str(verifier.Fraction(m["epsilon"]) / 2)
+            for law in m["noise"]:
+                law["scale"] = str(verifier.Fraction(law["scale"]) * 2)
+        forged["composition"]["epsilon"] = forged["account"]["after"]["epsilon"] = forged["amplification"]["epsilon"] = "1/2"
+        del forged["guarantee"]
+        write(out, forged)
+        assert problems(out) != [] and verifier.verify(out) != []
+
+
+@case
+def an_account_of_rho_has_no_epsilon():
+    with place() as folder:
+        (folder / "sample.csv").write_text("x,g\n" + "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(24)))
+        plan = PLAN.format(epsilon="1", ledger="tamis.ledger").replace("epsilon: 1", "rho: 1/10").replace("{epsilon: 3}", "{rho: 1}")
+        (folder / "plan.yaml").write_text(plan)
+        for name in ("first", "second"):
+            assert tamis("release", "plan.yaml", "--quiet", "--again", "--out", name, cwd=folder).returncode == OK
+        out = folder / "second"
+        kept = read(out)
+        assert problems(out) == [] == verifier.verify(out)
+        forged = copy.deepcopy(kept)
+        for when in ("before", "after"):
+            forged["account"][when]["epsilon"] = "1"
+        write(out, forged)
+        assert any(p["field"] == "account.before" for p in problems(out)) and any("account.before" in p for p in verifier.verify(out))
+        write(out, kept)
+        assert against(folder, folder / "first", out) == []
+        for path, value in ((("account", "before", "rho"), "0"), (("account", "after", "rho"), "1/10"), (("plan", "survey"), "t"),
+                            (("plan", "budget", "rho"), "2"), (("composition", "rho"), "1/100"), (("ledger", "time"), kept["ledger"]["time"][:-2] + "Z")):
+            write(out, changed(kept, path, value))
+            found = against(folder, out)
+            assert [p["field"].rsplit(": ", 1)[1] for p in found] == [".".join(path[:2])] or \
+                [p["field"].rsplit(": ", 1)[1] for p in found] == [path[0]], (path, found)
+
+
+@case
+def a_release_with_its_statistics_in_another_order_is_the_same():
+    """It is returned as it was kept, and its own files follow from that."""
+    with place() as folder:
+        first = release(folder, "first")
+        text = (folder / "first.yaml").read_text()
+        (folder / "second.yaml").write_text(text.replace("  - total: x\n  - {mean: x, by: g}\n", "  - {mean: x, by: g}\n  - total: x\n"))
+        done = tamis("release", "second.yaml", "--quiet", "--out", "second", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        second = folder / "second"
+        assert read(second)["ledger"]["repeated"] is True
+        assert (first / "measurements.json").read_bytes() == (second / "measurements.json").read_bytes()
+        for out in (first, second):
+            assert problems(out) == [] == verifier.verify(out) and against(folder, out) == [], problems(out)
+        forged = read(second)
+        forged["ledger"]["repeated"] = False
+        write(second, forged)
+        assert "release.json.ledger.repeated" in [p["field"] for p in problems(second)]
 
 
 main()
