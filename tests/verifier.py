@@ -223,9 +223,10 @@ class Verifier(Files):
     def columns(self, m, field):
         """What a measurement says of its columns is what the plan says."""
         adds, plan = m["row_adds"], self.c["plan"]["columns"]
-        named = [adds[k]["column"] for k in ("x", "y") if k in adds] + [adds[k] for k in ("present", "present_too", "where") if k in adds] + m["by"]
-        self.check({c["column"] for c in m["columns"]} == set(named), field + ".columns")
-        for column in m["columns"]:
+        named = [adds[k]["column"] for k in ("x", "y") if k in adds] + [adds[k] for k in ("present", "present_too", "where") if k in adds]
+        plain = [c for column in m["columns"] for c in column.get("of", [column])]  # of an indicator or cuts, what they are of
+        self.check(set(named + m["by"]) & set(plan) <= {c["column"] for c in plain} <= set(plan), field + ".columns")
+        for column in plain:
             own = plan.get(column["column"], {})
             for key in set(own) & set(column) & {"from", "to", "step", "values", "cuts", "missing"}:
                 self.check(column[key] == own[key], f"{field}.columns.{key}", "is not what the plan says")

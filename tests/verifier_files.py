@@ -41,9 +41,9 @@ class Files:
         for i, t in enumerate(told["measurements"]):
             m = self.c["measurements"][ours.index(theirs[i]) if theirs[i] in ours else i]
             groups = [[]]
-            for column in m["columns"][len(m["columns"]) - len(m["by"]):]:
+            for name, column in zip(m["by"], m["columns"][len(m["columns"]) - len(m["by"]):]):
                 values = list(column["values"]) if "values" in column else [None] * (len(column["cuts"]) + 1)
-                groups = [g + [(column["column"], v)] for g in groups for v in values + ["missing"] * (column.get("missing") == "category")]
+                groups = [g + [(name, v)] for g in groups for v in values + [None] * (column.get("missing") == "category")]
             right = len(t["values"]) == m["cells"] == len(groups) * m["variance_units"]
             for cell, v in enumerate(t["values"] if right else []):
                 group, unit = groups[cell // m["variance_units"]], cell % m["variance_units"]
