@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tamis/ledger.h>
 #include <tamis/verify.h>
 #include <unistd.h>
 
@@ -335,8 +336,21 @@ static void name_file(size_t which, const char *name, const char *bytes)
     free(text);
 }
 
-/* Whether a file of a folder, changed at a place, is found: by its hash, and by what it says where that was made anew. */
-static void is_found(size_t which, const char *name, const char *bytes, const char *place)
+static bool ledger_believes(size_t which)
+{
+    char ledger[256], certificate[256], *text;
+    const char *list[] = {certificate};
+    int ok;
+    snprintf(ledger, sizeof ledger, "%s/%s.ledger", folder, cases[which].name);
+    path_of(certificate, which, cases[which].times, "certificate.json");
+    assert_int_equal(tamis_ledger_verify(&ok, &text, ledger, list, 1, 0, NULL), TAMIS_OK);
+    tamis_free(text);
+    return ok;
+}
+
+/* A file of a folder, changed at a place, is found: by its hash, and by what it says where that was made anew. A noisy integer may
+ * change no result, such as a negative sum of squares; then the ledger knows. */
+static void is_found(size_t which, const char *name, const char *bytes, const char *place, bool noisy)
 {
     char path[256], place_of_all[256];
     path_of(path, which, cases[which].times, name);
@@ -344,7 +358,8 @@ static void is_found(size_t which, const char *name, const char *bytes, const ch
     write_text(path, bytes);
     if (verifies(place_of_all, NULL)) fail_msg("%s, %s: a change is not found at %.60s", cases[which].name, name, place);
     name_file(which, name, bytes);
-    if (verifies(place_of_all, NULL)) fail_msg("%s, %s: a change is believed at %.60s", cases[which].name, name, place);
+    if (verifies(place_of_all, NULL) && (!noisy || ledger_believes(which)))
+        fail_msg("%s, %s: a change is believed at %.60s", cases[which].name, name, place);
 }
 
 /* Every leaf of the JSON files, and a letter of every line of the others. */
@@ -368,7 +383,7 @@ static void every_change_of_a_file_is_found(void **state)
                     char *other = json ? changed(text, at) : strdup(text);
                     assert_non_null(other);
                     if (!json) other[at - text] = other[at - text] == 'x' ? 'y' : 'x';
-                    is_found(i, tmi_files[f].name, other, at);
+                    is_found(i, tmi_files[f].name, other, at, json && at - text > 9 && memcmp(at - 9, "\"value\": ", 9) == 0);
                     free(other);
                     char there[256];
                     path_of(there, i, cases[i].times, "certificate.json");
@@ -380,7 +395,7 @@ static void every_change_of_a_file_is_found(void **state)
             write_text(path, text);
             free(text);
         }
-        assert_true(verifies(whole, NULL));
+        assert_true(verifies(whole, NULL) && (cases[i].name[0] == 'k' || ledger_believes(i)));
         free(certificate);
     }
     assert_true(places > 1500 && tried * stride >= places / 2);
