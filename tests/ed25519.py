@@ -3,14 +3,14 @@ import hashlib
 
 P = 2 ** 255 - 19
 ORDER = 2 ** 252 + 27742317777372353535851937790883648493
-D = -121665 * pow(121666, P - 2, P) % P
+D = -121665 * pow(121666, -1, P) % P
 
 
 def add(a, b):
     """Two points as (x, y) on -x^2 + y^2 = 1 + D x^2 y^2."""
     product = D * a[0] * b[0] * a[1] * b[1]
-    x = (a[0] * b[1] + b[0] * a[1]) * pow(1 + product, P - 2, P)
-    return x % P, (a[1] * b[1] + a[0] * b[0]) * pow(1 - product, P - 2, P) % P
+    x = (a[0] * b[1] + b[0] * a[1]) * pow(1 + product, -1, P)
+    return x % P, (a[1] * b[1] + a[0] * b[0]) * pow(1 - product, -1, P) % P
 
 
 def times(k, point):
@@ -24,7 +24,7 @@ def times(k, point):
 def point(text):
     y = int.from_bytes(text, "little")
     sign, y = y >> 255, y & (2 ** 255 - 1)
-    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
     x = pow(square, (P + 3) // 8, P)
     x = x if x * x % P == square else x * pow(2, (P - 1) // 4, P) % P
     if y >= P or x * x % P != square:
@@ -41,6 +41,6 @@ def ed25519(public, message, signature):
         key, commitment = point(public), point(signature[:32])
     except ValueError:
         return False
-    base = point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+    base = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
     k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % ORDER
     return times(s, base) == add(commitment, times(k, key))

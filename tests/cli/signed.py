@@ -126,8 +126,8 @@ def a_signature_that_is_missing_or_of_something_else_is_found():
         out = signed(folder)
         sig, public = out / "certificate.sig", folder / "agency.pub"
         right = sig.read_bytes()
-        for wrong in (right[:-1], right + b"\n", b"", bytes(64), *(bytes(b ^ (1 << i % 8) * (i // 8 == j) for j, b in enumerate(right))
-                                                                     for i in range(0, 512, 37))):
+        flipped = bytes([right[0] ^ 1]) + right[1:]  # tests/base/sign.c flips every bit
+        for wrong in (right[:-1], right + b"\n", b"", flipped):
             sig.write_bytes(wrong)
             code, found = look(out, "--key", public)
             assert code == INVALID and "certificate.sig" in fields(found), (wrong, found)
