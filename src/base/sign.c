@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -37,14 +38,14 @@ static tamis_status cannot(tamis_error *err, const char *path, int reason)
     return tmi_fail(err, absent ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the key cannot be read: %s", path, strerror(reason));
 }
 
-/* The bytes of a file or a pipe; the caller wipes LARGEST_KEY bytes and frees them, whatever happens. */
+/* The bytes of a file or a pipe, in memory for secrets; the caller frees them, whatever happens. */
 static tamis_status read_bytes(char **bytes, size_t *length, const char *path, bool secret, tamis_error *err)
 {
     struct stat facts;
     tamis_status status = TAMIS_OK;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     *length = 0;
-    *bytes = tmi_alloc(LARGEST_KEY, 1);
+    *bytes = tmi_secret_alloc(LARGEST_KEY, 1);
     if (!*bytes) {
         status = tmi_fail_memory(err);
     } else if (file < 0 || fstat(file, &facts) != 0) {
@@ -114,8 +115,7 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
 done:
     EVP_PKEY_free(found);
     BIO_free(memory);
-    if (bytes) tmi_wipe(bytes, LARGEST_KEY);
-    tmi_free(bytes);
+    tmi_secret_free(bytes);
     return status;
 }
 
