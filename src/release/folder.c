@@ -30,9 +30,20 @@ static size_t trimmed(const char *path, size_t *parent)
     return length;
 }
 
+/* The folder that `path` lies in, open: what is renamed in it can then be made durable. -1 with errno if it cannot be opened. */
+static int open_parent(const char *path, size_t length)
+{
+    char *name = length > 0 ? tmi_copy_text(path, length) : tmi_copy_text(".", 1);
+    int parent = name ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int reason = name ? errno : ENOMEM;
+    tmi_free(name);
+    errno = reason;
+    return parent;
+}
+
 tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err)
 {
-    *folder = (tmi_folder){0};
+    *folder = (tmi_folder){.parent = -1};
     size_t parent, length = trimmed(path, &parent);
     struct stat there;
     tamis_status status = TAMIS_OK;
@@ -51,7 +62,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
     TMI_TRY(tmi_text_take(&folder->temporary, &text, err));
     if (!folder->final) {
         status = tmi_fail_memory(err);
-    } else if (!mkdtemp(folder->temporary)) {
+    } else if ((folder->parent = open_parent(path, parent)) < 0 || !mkdtemp(folder->temporary)) {
         int reason = errno;
         tmi_free(folder->temporary);
         folder->temporary = NULL;
@@ -89,28 +100,35 @@ tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *
     return status;
 }
 
-static bool sync_folder(const char *path)
+/* Who may read its files may enter the folder once it has its name. If that cannot be set, the folder stays its owner's, complete. */
+static bool open_to_readers(const tmi_folder *folder)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return false;
-    bool right = fsync(folder) == 0;
-    close(folder);
-    return right;
+    int opened = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return false;
+    (void)fchmod(opened, 0700 | folder->file_mode | (folder->file_mode & 0444) >> 2);
+    bool durable = fsync(opened) == 0;
+    int reason = errno;
+    close(opened);
+    errno = reason;
+    return durable;
 }
 
+/* The order is that of a crash-proof rename: the files, then the folder that lists them, then the name in the parent. */
 tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
 {
-    if (!sync_folder(folder->temporary)) {
+    if (!open_to_readers(folder)) {
         return tmi_fail(err, TAMIS_SYSTEM, "%s cannot be made durable: %s", folder->final, strerror(errno));
     }
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->final, RENAME_NOREPLACE) != 0) {
         tamis_status status = errno == EEXIST ? TAMIS_INVALID : TAMIS_SYSTEM;
         return tmi_fail(err, status, "%s cannot be given its name: %s", folder->final, strerror(errno));
     }
-    /* Who may read its files may enter the folder. If that cannot be set, the folder stays its owner's, complete. */
-    (void)chmod(folder->final, 0700 | folder->file_mode | (folder->file_mode & 0444) >> 2);
     tmi_free(folder->temporary);
     folder->temporary = NULL;
+    if (fsync(folder->parent) != 0 && errno != EINVAL) { /* EINVAL: a file system that syncs no folders */
+        return tmi_fail(err, TAMIS_SYSTEM, "%s is complete, but its name may be lost if the computer stops now: %s", folder->final,
+                        strerror(errno));
+    }
     return TAMIS_OK;
 }
 
@@ -124,7 +142,8 @@ void tmi_folder_clear(tmi_folder *folder)
         closedir(dir);
         rmdir(folder->temporary);
     }
+    if (folder->final && folder->parent >= 0) close(folder->parent);
     tmi_free(folder->temporary);
     tmi_free(folder->final);
-    *folder = (tmi_folder){0};
+    *folder = (tmi_folder){.parent = -1};
 }

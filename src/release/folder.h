@@ -1,7 +1,8 @@
 /* An output folder that appears complete or not at all.
  *
  * The files are written into a folder beside it whose name begins with a dot, made durable, and the folder is renamed
- * in one step that fails if the name was taken meanwhile. A crash leaves at most the dotted folder.
+ * in one step that fails if the name was taken meanwhile; then the parent is made durable, which holds the name. A crash
+ * leaves at most the dotted folder.
  *
  * Until then only the owner may enter it. The files, and the folder once it has its name, get the rights that the umask
  * leaves; it is read off the files, since asking for the umask itself would change it for other threads.             */
@@ -15,9 +16,11 @@
 typedef struct tmi_folder {
     char *final, *temporary; /* NULL when there is nothing to undo */
     mode_t file_mode;        /* of the file written last */
+    int parent;              /* the folder that it lies in, open from tmi_folder_begin on */
 } tmi_folder;
 
-/* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM. */
+/* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM, also if the parent cannot be
+ * read and so not be made durable. */
 tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err);
 
 tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *bytes, size_t length, tamis_error *err);
