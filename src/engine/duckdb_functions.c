@@ -111,11 +111,12 @@ static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input
 
 struct tmi_duckdb_cells {
     tmi_cells *cells;
+    const void **columns; /* of the chunk at hand, one a column of the layout */
     struct tmi_duckdb_cells *next;
 };
 
 typedef struct cells_state {
-    tmi_cells *cells; /* NULL without memory */
+    struct tmi_duckdb_cells *owned; /* NULL without memory */
 } cells_state;
 
 static cells_state *state_of(duckdb_aggregate_state state)
@@ -134,47 +135,55 @@ static idx_t state_size(duckdb_function_info info)
     return sizeof(cells_state);
 }
 
+static void free_owned(struct tmi_duckdb_cells *owned)
+{
+    if (!owned) return;
+    tmi_cells_free(owned->cells);
+    tmi_free(owned->columns);
+    tmi_free(owned);
+}
+
 static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
 {
     tmi_duckdb_functions *functions = tmi_duckdb()->aggregate_function_get_extra_info(info);
     struct tmi_duckdb_cells *owned = tmi_alloc(1, sizeof *owned);
-    state_of(state)->cells = owned ? tmi_cells_new(&functions->layout) : NULL;
-    if (!state_of(state)->cells) {
-        tmi_free(owned);
+    if (owned) {
+        owned->cells = tmi_cells_new(&functions->layout);
+        owned->columns = tmi_alloc(functions->layout.column_count, sizeof *owned->columns);
+    }
+    const bool made = owned && owned->cells && owned->columns;
+    state_of(state)->owned = made ? owned : NULL;
+    if (!made) {
+        free_owned(owned);
         out_of_memory(info);
         return;
     }
-    owned->cells = state_of(state)->cells;
     owned->next = atomic_load(&functions->cells);
     while (!atomic_compare_exchange_weak(&functions->cells, &owned->next, owned)) continue;
 }
-
-/* Columns of one request; a plan with more of them in one pass is not for people. */
-#define MAX_COLUMNS 1024
 
 /* There is no GROUP BY: all rows of a chunk have the same state. */
 static void state_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
     const tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
-    const void *columns[MAX_COLUMNS];
     const size_t n = api->data_chunk_get_size(input);
     if (n == 0) return;
-    for (size_t c = 0, argument = 0; c < functions->layout.column_count; c++)
+    struct tmi_duckdb_cells *owned = state_of(states[0])->owned;
+    for (size_t c = 0, argument = 0; owned && c < functions->layout.column_count; c++)
         if (tmi_is_given(functions->layout.columns[c]))
-            columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
+            owned->columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
     atomic_fetch_add_explicit(functions->rows, (int64_t)n, memory_order_relaxed);
-    tmi_cells *cells = state_of(states[0])->cells;
-    if (!cells || tmi_cells_add(cells, columns, n, NULL) != TAMIS_OK) out_of_memory(info);
+    if (!owned || tmi_cells_add(owned->cells, owned->columns, n, NULL) != TAMIS_OK) out_of_memory(info);
 }
 
 static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
                           idx_t count)
 {
     for (idx_t i = 0; i < count; i++) {
-        if (!state_of(targets[i])->cells || !state_of(sources[i])->cells)
+        if (!state_of(targets[i])->owned || !state_of(sources[i])->owned)
             out_of_memory(info);
-        else if (tmi_cells_add_cells(state_of(targets[i])->cells, state_of(sources[i])->cells, NULL) != TAMIS_OK)
+        else if (tmi_cells_add_cells(state_of(targets[i])->owned->cells, state_of(sources[i])->owned->cells, NULL) != TAMIS_OK)
             tmi_duckdb()->aggregate_function_set_error(info, "too many rows");
     }
 }
@@ -187,13 +196,13 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
     const size_t answer_count = functions->layout.answer_count;
     duckdb_list_entry *entries = api->vector_get_data(result);
     tmi_int128 *answers = tmi_secret_alloc(answer_count, sizeof *answers);
-    if (!answers || count != 1 || api->list_vector_reserve(result, answer_count) == DuckDBError ||
+    if (!answers || count != 1 || !state_of(states[0])->owned || api->list_vector_reserve(result, answer_count) == DuckDBError ||
         api->list_vector_set_size(result, answer_count) == DuckDBError) {
         out_of_memory(info);
     } else {
         entries[offset] = (duckdb_list_entry){.offset = 0, .length = answer_count};
         duckdb_hugeint *list = api->vector_get_data(api->list_vector_get_child(result));
-        tmi_cells_answers(answers, state_of(states[0])->cells);
+        tmi_cells_answers(answers, state_of(states[0])->owned->cells);
         for (size_t i = 0; i < answer_count; i++)
             list[i] = (duckdb_hugeint){.lower = (uint64_t)answers[i], .upper = (int64_t)(answers[i] >> 64)};
     }
@@ -399,8 +408,7 @@ void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions)
     functions->cells = NULL;
     while (owned) {
         struct tmi_duckdb_cells *next = owned->next;
-        tmi_cells_free(owned->cells);
-        tmi_free(owned);
+        free_owned(owned);
         owned = next;
     }
 }

@@ -232,6 +232,17 @@ done:
     return status;
 }
 
+tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
+{
+    duckdb_prepared_statement statement = NULL;
+    if (sql->failed) return tmi_fail_memory(err);
+    const bool planned = session->api->prepare(session->connection, sql->bytes, &statement) != DuckDBError;
+    tamis_status status = planned ? TAMIS_OK : note_trouble(session, session->api->prepare_error(statement), err);
+    session->api->destroy_prepare(&statement);
+    if (planned || session->trouble == TMI_DUCKDB_MEMORY) return status;
+    return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the question: fewer statistics, conditions or values");
+}
+
 tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
                             tamis_progress *progress, void *context, tamis_error *err)
 {

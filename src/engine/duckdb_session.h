@@ -49,6 +49,9 @@ tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, si
 /* From now on nothing is downloaded, no other file is read or written, and no query can change that. */
 tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err);
 
+/* Plans a query without running it. INVALID if DuckDB cannot, SYSTEM without memory. */
+tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err);
+
 /* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends
  * at once. On failure: SYSTEM, and session->trouble says why. The result is to be destroyed in any case.              */
 tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,

@@ -192,6 +192,10 @@ typedef struct tmi_request {
 /* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */
 size_t tmi_table_cells(const tmi_table *table);
 
+/* What no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves, and whatever else engine.h
+ * rules out. No source is needed. INVALID, SYSTEM. */
+tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
+
 /* ---- what may be read before the charge ---- */
 
 /* That the columns exist, and numbers that the design fixes: of rows in all, of distinct units, and by stratum. Rows in no
@@ -229,6 +233,11 @@ struct tmi_engine {
      * form, or not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err);
+
+    /* That the request can be answered, as far as it, the types of the source's columns and the engine tell without a value: asked
+     * after `describe` and before the charge. The keys of the request need not be drawn. NULL: nothing but tmi_request_check.
+     * INVALID names the limit. */
+    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err);
 
     /* answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all zero and
      * the message tells nothing about a value. */

@@ -240,6 +240,14 @@ done:
     return status;
 }
 
+tamis_status tmi_request_check(const tmi_request *request, tamis_error *err)
+{
+    tmi_layout layout;
+    tamis_status status = tmi_layout_init(&layout, request, err);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
 tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *inventory, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

@@ -7,6 +7,7 @@
 #include "base/secret.h"
 #include "engine/postgres_rows.h"
 #include "engine/postgres_session.h"
+#include "engine/split.h"
 
 typedef struct engine_state {
     tmi_engine engine;
@@ -76,6 +77,22 @@ done:
     return status;
 }
 
+/* The same parts with some of the columns of `whole`. The types of each part are copied. */
+static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout *whole, const tmi_layout *layout, tamis_error *err)
+{
+    *made = (parts){.count = all->count};
+    made->sources = tmi_alloc(all->count, sizeof *made->sources);
+    made->types = tmi_alloc(all->count * (layout->column_count + 1), sizeof *made->types);
+    if (!made->sources || !made->types) return tmi_fail_memory(err);
+    for (size_t p = 0; p < all->count; p++) {
+        tmi_sql_type *types = made->types + p * layout->column_count;
+        for (size_t c = 0; c < layout->column_count; c++)
+            types[c] = all->sources[p].types[tmi_layout_index(whole, layout->columns[c])];
+        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types};
+    }
+    return TAMIS_OK;
+}
+
 /* The integer in a field; 0 if it is NULL. False if it is none. */
 static bool field_integer(tmi_int128 *value, PGresult *result, int row, int field)
 {
@@ -112,15 +129,20 @@ static tamis_status take_count(void *context, size_t p, PGresult *result, int ro
 
 /* counts[s]: rows of stratum s, or the different labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
-                             tmi_postgres *session, const parts *parts, tamis_progress *progress, void *context,
+                             tmi_postgres *session, const parts *all, tamis_progress *progress, void *context,
                              tamis_error *err)
 {
+    const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
-    char **queries = tmi_alloc(parts->count, sizeof *queries);
-    tamis_status status = queries ? TAMIS_OK : tmi_fail_memory(err);
+    tmi_layout columns = {0}, *layout = &columns; /* only those that are counted by */
+    parts narrow = {0}, *parts = &narrow;
+    tamis_status status;
+    char **queries = tmi_alloc(all->count, sizeof *queries);
     memset(counts, 0, count * sizeof *counts);
+    if (!queries) return tmi_fail_memory(err);
+    TMI_TRY(tmi_layout_of_inventory(&columns, &asked, err));
+    TMI_TRY(narrow_parts(&narrow, all, all->sources[0].layout, &columns, err));
     for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
-        const tmi_layout *layout = parts->sources[p].layout;
         tmi_text sql;
         size_t step;
         tmi_text_init(&sql);
@@ -141,7 +163,10 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
     }
     if (status == TAMIS_OK)
         status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_count, &k, progress, context, err);
-    free_queries(queries, parts->count);
+done:
+    free_queries(queries, all->count);
+    clear_parts(&narrow);
+    tmi_layout_clear(&columns);
     return status;
 }
 
@@ -209,21 +234,48 @@ static tamis_status take_sums(void *context, size_t p, PGresult *result, int row
     return tmi_sql_pass_add(a->answers, a->pass, (int64_t)key, a->sums) ? TAMIS_OK : fail_integer(err);
 }
 
+/* EXPLAIN, and what a server reads in one question, 1 GB; a question that is longer ends the connection. */
+#define EXPLAIN "EXPLAIN "
+#define LONGEST_QUESTION (((size_t)1 << 30) - 64)
+
+/* The question of a pass to each part; with `planned` the server is to plan it only, which reads no row. */
+static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const parts *parts, bool planned, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
+        tmi_text sql;
+        tmi_text_init(&sql);
+        tmi_text_put(&sql, planned ? EXPLAIN : "");
+        status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
+        if (status == TAMIS_OK && sql.length > LONGEST_QUESTION)
+            status = tmi_fail(err, TAMIS_INVALID, "PostgreSQL: the values of the columns make a question of more than 1 GB: fewer or "
+                              "shorter values");
+        const tamis_status written = tmi_text_take(&queries[p], &sql, status == TAMIS_OK ? err : NULL);
+        if (status == TAMIS_OK) status = written;
+    }
+    return status;
+}
+
+static tamis_status take_plan(void *context, size_t p, PGresult *result, int row, tamis_error *err)
+{
+    (void)context;
+    (void)p;
+    (void)result;
+    (void)row;
+    (void)err;
+    return TAMIS_OK;
+}
+
+/* answers NULL: the servers plan the query, and nothing is read. */
 static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session,
                              const parts *parts, tamis_progress *progress, void *context, tamis_error *err)
 {
     char **queries = tmi_alloc(parts->count, sizeof *queries);
     adding a = {.answers = answers, .pass = pass, .sums = tmi_secret_alloc(pass->sum_count, sizeof *a.sums)};
     tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
-    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
-        tmi_text sql;
-        tmi_text_init(&sql);
-        status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
-        const tamis_status written = tmi_text_take(&queries[p], &sql, err);
-        if (status == TAMIS_OK) status = written;
-    }
+    if (status == TAMIS_OK) status = write_pass(queries, pass, parts, !answers, err);
     if (status == TAMIS_OK)
-        status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_sums, &a, progress, context, err);
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, progress, context, err);
     tmi_secret_free(a.sums);
     free_queries(queries, parts->count);
     return status;
@@ -236,30 +288,80 @@ static bool has_groups(const tmi_layout *layout)
     return false;
 }
 
+/* Room for the answers to a part of a request: exact sums, so secret. */
+static tmi_int128 **make_answers(const tmi_request *request)
+{
+    tmi_int128 **answers = tmi_alloc(request->table_count, sizeof *answers);
+    for (size_t t = 0; answers && t < request->table_count; t++)
+        answers[t] = tmi_secret_alloc(tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count, sizeof **answers);
+    return answers;
+}
+
+static void free_answers(tmi_int128 **answers, const tmi_request *request)
+{
+    for (size_t t = 0; answers && t < request->table_count; t++) tmi_secret_free(answers[t]);
+    tmi_free(answers);
+}
+
+/* The queries of a part of a request; answers NULL: they are planned only. */
+static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part *part, const tmi_layout *whole, const parts *all,
+                             tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err)
+{
+    tmi_sql_passes passes = {0};
+    parts narrow = {0};
+    tmi_int128 **own = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_sql_passes_init(&passes, &part->layout, err));
+    TMI_TRY(narrow_parts(&narrow, all, whole, &part->layout, err));
+    if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
+    for (size_t t = 0; own && t < part->request.table_count; t++)
+        if (!own[t]) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < passes.count; i++)
+        TMI_TRY(run_pass(own, &passes.list[i], session, &narrow, progress, context, err));
+    if (answers) tmi_split_give(answers, whole->request, part, own);
+done:
+    free_answers(own, &part->request);
+    clear_parts(&narrow);
+    tmi_sql_passes_clear(&passes);
+    return status;
+}
+
+/* All parts of a request, in the one transaction of each connection. answers NULL: their queries are planned only. */
+static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, const tmi_request *request, tamis_progress *progress,
+                            void *context, tamis_error *err)
+{
+    tmi_layout layout = {0};
+    tmi_split split = {0};
+    parts parts = {0};
+    tamis_status status;
+    TMI_TRY(tmi_layout_init(&layout, request, err));
+    TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
+    TMI_TRY(tmi_split_make(&split, &layout, TMI_SQL_ENTRIES, TMI_SQL_ENTRIES, err));
+    TMI_TRY(make_parts(&parts, &state->session, &layout, progress, context, err));
+    for (size_t i = 0; i < split.count; i++)
+        TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, progress, context, err));
+done:
+    clear_parts(&parts);
+    tmi_split_clear(&split);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err)
+{
+    return ask_all(NULL, engine->state, request, progress, context, err);
+}
+
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               tamis_progress *progress, void *context, tamis_error *err)
 {
-    engine_state *state = engine->state;
-    tmi_layout layout = {0};
-    tmi_sql_passes passes = {0};
-    parts parts = {0};
-    tamis_status status;
     tmi_answers_clear(answers, request);
-    TMI_TRY(tmi_layout_init(&layout, request, err));
-    TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
-    TMI_TRY(tmi_sql_passes_init(&passes, &layout, err));
-    status = make_parts(&parts, &state->session, &layout, progress, context, err);
+    tamis_status status = ask_all(answers, engine->state, request, progress, context, err);
+    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     if (status == TAMIS_INVALID) { /* after the charge that is nobody's wrong call any more */
         status = TAMIS_SYSTEM;
         if (err) err->status = status;
     }
-    for (size_t i = 0; i < passes.count && status == TAMIS_OK; i++)
-        status = run_pass(answers, &passes.list[i], &state->session, &parts, progress, context, err);
-done:
-    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
-    clear_parts(&parts);
-    tmi_sql_passes_clear(&passes);
-    tmi_layout_clear(&layout);
     return status;
 }
 
@@ -300,7 +402,7 @@ tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, 
         return status;
     }
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){.name = "postgres", .state = state, .describe = describe, .aggregate = aggregate,
+    state->engine = (tmi_engine){.name = "postgres", .state = state, .describe = describe, .check = check, .aggregate = aggregate,
                                  .rows = read_rows, .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;

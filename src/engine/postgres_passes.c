@@ -11,8 +11,7 @@
 /* Groups of one pass at all: a key is below 2^62. */
 #define MOST_GROUPS 0x1p62
 
-/* PostgreSQL gives at most 1664 columns. */
-#define MANY_SUMS 1600
+#define MANY_SUMS TMI_SQL_ENTRIES
 
 /* ---- measures ---- */
 

@@ -77,16 +77,18 @@ static tamis_status tell_trouble(const tmi_postgres *session, size_t p, const PG
         {"08", "the connection was lost"},           {"25", "the transaction ended"},
         {"40", "the transaction was ended by others"}, {"42", "a table, column or right is not there any more"},
         {"53", "memory, disk or connections of the server are used up"},
-        {"54", "the question is too long for the server"},
+        {"54", "the question is too long for the server: fewer statistics or values"},
         {"57", "the server is shutting down, or stopped the query"},
         {"58", "the server has trouble with its files"},
     };
     const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *reason = "the server could not answer";
+    const bool is_limit = code && strncmp(code, "54", 2) == 0; /* follows from the question alone */
     if (!code || PQstatus(session->parts[p].connection) != CONNECTION_OK) reason = "the connection was lost";
     for (size_t i = 0; code && i < sizeof reasons / sizeof *reasons; i++)
         if (strncmp(code, reasons[i].class, 2) == 0) reason = reasons[i].reason;
-    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s (class %.2s)", p + 1, reason, code ? code : "08");
+    return tmi_fail(err, is_limit ? TAMIS_INVALID : TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s (class %.2s)", p + 1, reason,
+                    code ? code : "08");
 }
 
 /* ---- connecting ---- */
@@ -189,7 +191,8 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
     tmi_text_init(&name);
     tmi_text_init(&sql);
     tmi_sql_name(&name, session->table);
-    tmi_text_put(&sql, "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = "
+    tmi_text_put(&sql, "SELECT format('%I.%I', n.nspname, c.relname), c.relname, n.nspname || '.' || c.relname FROM pg_class c "
+                       "JOIN pg_namespace n ON n.oid = "
                        "c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid = coalesce(to_regclass(");
     tmi_sql_text(&sql, name.failed ? "" : name.bytes);
     tmi_text_put(&sql, ")");
@@ -211,7 +214,9 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
     if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
     result = ask_text(session, p, sql.bytes);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tell_trouble(session, p, result, err));
-    if (PQntuples(result) != 1)
+    /* A longer name is cut by the server, and then another table is found. */
+    if (PQntuples(result) != 1 || (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 &&
+                                   strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));
     session->parts[p].table = tmi_copy_text(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0));
     if (!session->parts[p].table) TMI_TRY(tmi_fail_memory(err));
@@ -348,6 +353,10 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
                      ? tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: this user may not read column %s", p + 1,
                                      column->name)
                      : tell_trouble(session, p, result, err);
+        goto done;
+    }
+    if (strcmp(PQfname(result, 0), column->name) != 0) { /* cut at 63 bytes by the server, it found another column */
+        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no column %s", p + 1, column->name);
         goto done;
     }
     const Oid oid = PQftype(result, 0); /* of a domain the type below it */

@@ -23,28 +23,53 @@ void tmi_sql_integer(tmi_text *sql, int64_t value)
 
 #define LARGEST "'1.7976931348623157e308'::float8"
 
-/* Begins step number `step`, which has all columns of the one before it. */
-static void begin_step(tmi_text *sql, size_t step)
+/* A chain of steps while it is written. Each step names the columns that a later one needs, one form of each: a server takes at
+ * most TMI_SQL_ENTRIES names in one SELECT. */
+typedef struct chain {
+    tmi_text *sql;
+    const tmi_sql_source *source;
+    char *form;  /* of each column its letter in the last step; 0: it is not there */
+    size_t step; /* the last one */
+    const bool *late; /* categories that keep their texts; NULL: none */
+    size_t depth;     /* of the made columns that the step is about */
+} chain;
+
+typedef bool changes(const chain *k, size_t c);
+
+static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
-    tmi_text_format(sql, ", s%zu AS (SELECT s%zu.*", step, step - 1);
+    *k = (chain){.sql = sql, .source = source, .form = tmi_alloc(source->layout->column_count, 1)};
+    return k->form ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-static void end_step(tmi_text *sql, size_t step)
+/* Begins a step that gives some columns another form (NULL: none); all others are handed on as they are. */
+static void begin_step(chain *k, changes *changed, char form)
 {
-    tmi_text_format(sql, " FROM s%zu OFFSET '0'::bigint)", step - 1);
+    tmi_text_format(k->sql, ", s%zu AS (SELECT one", ++k->step);
+    for (size_t c = 0; c < k->source->layout->column_count; c++) {
+        if (changed && changed(k, c)) k->form[c] = form;
+        else if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
+    }
+}
+
+static void end_step(chain *k)
+{
+    tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1);
 }
 
 /* ---- cells ---- */
 
-static bool is_text_number(const tmi_sql_source *source, size_t c)
+static bool is_text_number(const chain *k, size_t c)
 {
-    return source->layout->columns[c]->kind == TMI_NUMBER &&
-           (source->types[c] == TMI_SQL_TEXT || source->types[c] == TMI_SQL_OTHER_TEXT);
+    return k->source->layout->columns[c]->kind == TMI_NUMBER &&
+           (k->source->types[c] == TMI_SQL_TEXT || k->source->types[c] == TMI_SQL_OTHER_TEXT);
 }
 
-static bool is_numeric_number(const tmi_sql_source *source, size_t c)
+/* A number that is not yet the nearest double. */
+static bool is_exact_number(const chain *k, size_t c)
 {
-    return source->layout->columns[c]->kind == TMI_NUMBER && source->types[c] == TMI_SQL_NUMERIC;
+    return is_text_number(k, c) ||
+           (k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->types[c] == TMI_SQL_NUMERIC);
 }
 
 /* A real of single precision is a missing code if it is the code rounded to one: 99.9 is 99.90000152..., no code. */
@@ -65,10 +90,12 @@ static void put_real(tmi_text *sql, const tmi_column *column)
     tmi_text_put(sql, "::float8 END");
 }
 
-static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
+/* Gives the letter of its form. */
+static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
 {
     const bool is_text = type == TMI_SQL_TEXT || type == TMI_SQL_OTHER_TEXT;
     if (column->kind == TMI_NUMBER && !is_text) {
+        const char form = type == TMI_SQL_NUMERIC ? 'n' : 'f';
         if (type == TMI_SQL_FLOAT)
             put_real(sql, column);
         else
@@ -76,67 +103,68 @@ static void put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type,
         tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER   ? "::float8"
                                               : type == TMI_SQL_BOOLEAN ? "::int::float8"
                                                                         : "",
-                        type == TMI_SQL_NUMERIC ? 'n' : 'f', c);
-        return;
+                        form, c);
+        return form;
     }
     const bool is_category = column->kind == TMI_CATEGORY, trims = is_text && !is_category;
     if (trims) tmi_text_put(sql, "btrim(");
     tmi_sql_canonical(sql, column->name, type);
     tmi_text_format(sql, "%s COLLATE \"C\" AS %c%zu, ", trims ? ", " TMI_SQL_BLANKS ")" : "", is_category ? 'c' : 't', c);
+    return is_category ? 'c' : 't';
 }
 
 /* A text that is a number, as tmi_number_in has it: x3 is the number without its underscores and leading plus, NULL if this
  * is none; n3 the same as numeric. An exponent of more than four digits is too much for a numeric; what it makes of at most
  * 4095 digits is 0 or infinite, which is missing. */
-static void put_texts(tmi_text *sql, const tmi_sql_source *source, size_t *step)
+static void put_texts(chain *k)
 {
-    begin_step(sql, ++*step);
-    for (size_t c = 0; c < source->layout->column_count; c++)
-        if (is_text_number(source, c))
-            tmi_text_format(sql,
+    begin_step(k, is_text_number, 'x');
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (is_text_number(k, c))
+            tmi_text_format(k->sql,
                             ", CASE WHEN octet_length(t%zu) < 4096 AND t%zu ~ '^[+]?-?[.]?[0-9]' AND t%zu ~ "
                             "'^[+]?-?([0-9](_?[0-9])*)?([.]([0-9](_?[0-9])*)?)?([eE][+-]?[0-9](_?[0-9])*)?$' "
                             "THEN lower(replace(ltrim(t%zu, '+'), '_', '')) END AS x%zu", c, c, c, c, c);
-    end_step(sql, *step);
-    begin_step(sql, ++*step);
-    for (size_t c = 0; c < source->layout->column_count; c++)
-        if (is_text_number(source, c))
-            tmi_text_format(sql,
+    end_step(k);
+    begin_step(k, is_text_number, 'n');
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (is_text_number(k, c))
+            tmi_text_format(k->sql,
                             ", CASE WHEN coalesce(length(substring(x%zu FROM 'e[+-]?0*([0-9]*)$')), 0) <= 4 THEN x%zu::numeric "
                             "WHEN x%zu ~ '^-?[0.]*e' OR x%zu ~ 'e-' THEN 0::numeric END AS n%zu", c, c, c, c, c);
-    end_step(sql, *step);
+    end_step(k);
 }
 
 /* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN is
  * larger than all others. */
-static void put_numerics(tmi_text *sql, const tmi_sql_source *source, size_t *step)
+static void put_numerics(chain *k)
 {
-    begin_step(sql, ++*step);
-    for (size_t c = 0; c < source->layout->column_count; c++)
-        if (is_text_number(source, c) || is_numeric_number(source, c))
-            tmi_text_format(sql,
+    begin_step(k, is_exact_number, 'f');
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (is_exact_number(k, c))
+            tmi_text_format(k->sql,
                             ", CASE WHEN abs(n%zu) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs(n%zu) < "
                             "1.79769313486231580793728971405303415079934132710037826936e308 THEN n%zu::float8 END AS f%zu",
                             c, c, c, c);
-    end_step(sql, *step);
+    end_step(k);
 }
 
-size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source)
+/* The steps up to the texts (t of labels, c of categories) and numbers (f) of the columns that are read. */
+static void put_cells(chain *k)
 {
-    size_t step = 0;
-    bool texts = false, numerics = false, trimmed = false;
-    tmi_text_put(sql, "WITH s0 AS (SELECT ");
-    for (size_t c = 0; c < source->layout->column_count; c++) {
-        if (!tmi_is_read(source->layout->columns[c])) continue;
-        put_cell(sql, source->layout->columns[c], source->types[c], c);
-        texts = texts || is_text_number(source, c);
-        numerics = numerics || is_numeric_number(source, c);
-        trimmed = trimmed || source->layout->columns[c]->kind == TMI_LABEL || is_text_number(source, c);
+    const tmi_layout *layout = k->source->layout;
+    bool texts = false, exact = false, trimmed = false;
+    tmi_text_put(k->sql, "WITH s0 AS (SELECT ");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_read(layout->columns[c])) continue;
+        k->form[c] = put_cell(k->sql, layout->columns[c], k->source->types[c], c);
+        texts = texts || is_text_number(k, c);
+        exact = exact || is_exact_number(k, c);
+        trimmed = trimmed || layout->columns[c]->kind == TMI_LABEL || is_text_number(k, c);
     }
-    tmi_text_format(sql, "1 AS one FROM %s%s)", source->table, trimmed ? " OFFSET '0'::bigint" : "");
-    if (texts) put_texts(sql, source, &step);
-    if (texts || numerics) put_numerics(sql, source, &step);
-    return step;
+    tmi_text_format(k->sql, "1 AS one FROM %s%s)", k->source->table, trimmed ? " OFFSET '0'::bigint" : "");
+    if (texts) put_texts(k);
+    if (exact) put_numerics(k);
 }
 
 /* ---- codes ---- */
@@ -152,12 +180,23 @@ static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const
     return status;
 }
 
+static bool is_category(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_CATEGORY;
+}
+
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
-    *step = tmi_sql_cells(sql, source) + 1;
-    begin_step(sql, *step);
-    tamis_status status = put_codes(sql, source, NULL, false, err);
-    end_step(sql, *step);
+    chain k;
+    tamis_status status;
+    TMI_TRY(begin_chain(&k, sql, source, err));
+    put_cells(&k);
+    begin_step(&k, is_category, 'v');
+    TMI_TRY(put_codes(sql, source, NULL, false, err));
+    end_step(&k);
+    *step = k.step;
+done:
+    tmi_free(k.form);
     return status;
 }
 
@@ -362,31 +401,61 @@ static size_t depth_of(const tmi_column *column)
     return depth + (column->kind == TMI_INDICATOR);
 }
 
-/* The rows of units that count: see tmi_request. Rows of a unit that has no more than may count need no place. */
-static void put_unit(tmi_text *sql, const tmi_layout *layout, size_t *step)
+/* The rows of units that count: see tmi_request. Rows of a unit that has no more than may count need no place. The values are joined
+ * as an array: a chain of || is as deep as it is long, and a server's stack is short. */
+static void put_unit(chain *k)
 {
+    tmi_text *sql = k->sql;
+    const tmi_layout *layout = k->source->layout;
     const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    const char *comma = "";
     char key[2 * TMI_KEY_BYTES + 1];
-    begin_step(sql, ++*step);
+    begin_step(k, NULL, 0);
     tmi_text_format(sql, ", count(*) OVER (PARTITION BY t%zu) AS n, row_number() OVER (PARTITION BY t%zu", unit, unit);
     for (size_t c = 0; c < layout->column_count; c++)
         if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
-    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu <> '')", *step - 1, unit);
-    begin_step(sql, ++*step);
+    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu <> '')", k->step - 1, unit);
+    begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY CASE WHEN n > ", unit);
     tmi_sql_integer(sql, layout->request->rows_per_unit);
     tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
     tmi_text_format(sql, " THEN sha256(decode('%s' || encode(", key);
     tmi_wipe(key, sizeof key);
     put_hash(sql, unit);
-    tmi_text_put(sql, ", 'hex')");
-    for (size_t c = 0; c < layout->column_count; c++)
-        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, " || ',' || coalesce(v%zu::text, '')", c);
-    tmi_text_format(sql, " || ',' || copy, 'escape')) END) AS place FROM s%zu)", *step - 1);
-    ++*step;
-    tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", *step, *step - 1);
+    tmi_text_put(sql, ", 'hex') || ',' || array_to_string(ARRAY[");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_given(layout->columns[c])) continue;
+        tmi_text_format(sql, "%sv%zu", comma, c);
+        comma = ", ";
+    }
+    tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape')) END) AS place FROM s%zu)", comma, k->step - 1);
+    tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", k->step + 1, k->step);
+    k->step++;
     tmi_sql_integer(sql, layout->request->rows_per_unit);
     tmi_text_put(sql, ")");
+}
+
+/* What is computed from a row's cells alone. */
+static bool is_plain(const chain *k, size_t c)
+{
+    const tmi_column *column = k->source->layout->columns[c];
+    return (column->kind == TMI_CATEGORY && !(k->late && k->late[c])) || (column->kind == TMI_NUMBER && !column->by) ||
+           column->kind == TMI_SCATTER;
+}
+
+static bool is_number_by(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->layout->columns[c]->by;
+}
+
+static bool is_groups(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_GROUPS;
+}
+
+static bool is_at_depth(const chain *k, size_t c)
+{
+    return depth_of(k->source->layout->columns[c]) == k->depth;
 }
 
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
@@ -395,10 +464,13 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     const tmi_layout *layout = source->layout;
     size_t depth = 0;
     bool by = false, groups = false;
-    *step = tmi_sql_cells(sql, source) + 1;
-    begin_step(sql, *step);
-    tamis_status status = put_codes(sql, source, late, false, err);
-    if (status != TAMIS_OK) return status;
+    chain k;
+    tamis_status status;
+    TMI_TRY(begin_chain(&k, sql, source, err));
+    k.late = late;
+    put_cells(&k);
+    begin_step(&k, is_plain, 'v');
+    TMI_TRY(put_codes(sql, source, late, false, err));
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (column->kind == TMI_NUMBER && !column->by) put_number(sql, source, c);
@@ -408,27 +480,30 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         depth = depth_of(column) > depth ? depth_of(column) : depth;
     }
     if (kept || by || groups || layout->request->unit || depth > 0)
-        end_step(sql, *step);
+        end_step(&k);
     else
-        tmi_text_format(sql, " FROM s%zu)", *step - 1);
-    if (by) begin_step(sql, ++*step);
+        tmi_text_format(sql, " FROM s%zu)", k.step - 1);
+    if (by) begin_step(&k, is_number_by, 'v');
     for (size_t c = 0; by && c < layout->column_count; c++)
-        if (layout->columns[c]->kind == TMI_NUMBER && layout->columns[c]->by) put_number(sql, source, c);
-    if (by) end_step(sql, *step);
+        if (is_number_by(&k, c)) put_number(sql, source, c);
+    if (by) end_step(&k);
     for (int ranks = 1; groups && ranks >= 0; ranks--) {
-        begin_step(sql, ++*step);
+        begin_step(&k, is_groups, ranks ? 'r' : 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (layout->columns[c]->kind == TMI_GROUPS) put_groups(sql, layout, c, ranks);
-        end_step(sql, *step);
+            if (is_groups(&k, c)) put_groups(sql, layout, c, ranks);
+        end_step(&k);
     }
-    if (layout->request->unit) put_unit(sql, layout, step);
-    for (size_t d = 1; d <= depth; d++) {
-        begin_step(sql, ++*step);
+    if (layout->request->unit) put_unit(&k);
+    for (k.depth = 1; k.depth <= depth; k.depth++) {
+        begin_step(&k, is_at_depth, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (depth_of(layout->columns[c]) == d) put_made(sql, layout, c);
-        end_step(sql, *step);
+            if (is_at_depth(&k, c)) put_made(sql, layout, c);
+        end_step(&k);
     }
-    return TAMIS_OK;
+    *step = k.step;
+done:
+    tmi_free(k.form);
+    return status;
 }
 
 tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err)

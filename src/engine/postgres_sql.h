@@ -1,6 +1,6 @@
 /* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
  *
- * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT s0.*, ... FROM s0), each adding columns by name: t3 is the
+ * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3 is the
  * trimmed text of column 3 of the layout, c3 its text with the blanks around it, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
  * keeps a step from being merged into the next one, which would compute its columns once for every use. (OFFSET 0 would too,
  * but it becomes a bigint only after the planner has looked whether parallel workers may be used, and then they may not.)
@@ -13,6 +13,10 @@
 
 #include "base/text.h"
 #include "engine/cells.h"
+
+/* Names that one SELECT may have, in a step as at the end; PostgreSQL ends at 1664. The rest is for a step's own: `one`, n, copy, place,
+ * and of the groups their keys, twice, and their rows. */
+#define TMI_SQL_ENTRIES 1600
 
 /* What is trimmed off a text, as a literal. */
 #define TMI_SQL_BLANKS "E' \\t\\n\\x0b\\f\\r'"
@@ -37,11 +41,8 @@ typedef struct tmi_sql_source {
     const tmi_sql_type *types; /* of the columns of the layout that are read */
 } tmi_sql_source;
 
-/* The steps up to the canonical texts (t of labels, c of categories, of which texts have the blanks around them) and numbers (f) of
- * the columns that are read. Gives the number of the last step. */
-size_t tmi_sql_cells(tmi_text *sql, const tmi_sql_source *source);
-
-/* The same and one step more: the codes (v) of the categories. */
+/* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read. *step: the
+ * last one. */
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
 
 /* All steps up to the points and codes (v) of all columns of a request, of the rows that count. `kept`: each is computed once,
