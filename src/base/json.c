@@ -17,11 +17,44 @@ static tmi_json *out_of(json_t *value)
     return (tmi_json *)(void *)value;
 }
 
+/* A text that jansson asks for piece by piece. */
+typedef struct pieces {
+    const char *bytes;
+    size_t left;
+    tmi_watch *watch;
+    bool stopped;
+} pieces;
+
+static size_t next_piece(void *room, size_t size, void *context)
+{
+    pieces *p = context;
+    const size_t count = p->left < size ? p->left : size;
+    if (tmi_watch_beat(p->watch, NULL) != TAMIS_OK) {
+        p->stopped = true;
+        return (size_t)-1;
+    }
+    memcpy(room, p->bytes, count);
+    p->bytes += count;
+    p->left -= count;
+    return count;
+}
+
 tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err)
 {
+    return tmi_json_read_watched(document, bytes, length, NULL, err);
+}
+
+tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_t length, tmi_watch *watch, tamis_error *err)
+{
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
     json_error_t where = {0};
-    json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &where);
+    pieces p = {bytes, length, watch, false};
+    json_t *root = watch ? json_load_callback(next_piece, &p, flags, &where) : json_loadb(bytes, length, flags, &where);
     *document = NULL;
+    if (p.stopped) {
+        json_decref(root);
+        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    }
     if (root && tmi_json_text_weight(bytes, length) == tmi_json_document_weight(root)) {
         *document = out_of(root);
         return TAMIS_OK;

@@ -19,6 +19,9 @@ typedef enum tmi_json_kind {
 /* Parses one document; the caller frees it with tmi_json_free; NULL on failure. INVALID (with position) on malformed
  * text, SYSTEM without memory; jansson now and then takes the second for the first. */
 tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err);
+
+/* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */
+tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_t length, tmi_watch *watch, tamis_error *err);
 void tmi_json_free(tmi_json *document);
 
 tmi_json_kind tmi_json_kind_of(const tmi_json *value);

@@ -16,10 +16,19 @@ void tmi_text_clear(tmi_text *text)
     *text = (tmi_text){0};
 }
 
+#define ASK_EVERY 16 /* a power of two of bytes between two looks at the clock */
+
+/* False if nothing is to be copied: on failure, or if bytes are only counted. */
 static bool reserve(tmi_text *text, size_t more)
 {
     if (text->failed) return false;
     if (more >= (size_t)1 << 62) return !(text->failed = true);
+    if (text->watch && text->length >> ASK_EVERY != (text->length + more) >> ASK_EVERY && tmi_watch_beat(text->watch, NULL) != TAMIS_OK)
+        return !(text->failed = text->stopped = true);
+    if (text->counted) {
+        text->length += more;
+        return false;
+    }
     size_t need = text->length + more + 1;
     if (need <= text->room) return true;
     size_t room = text->room ? text->room : 128;
@@ -47,13 +56,12 @@ void tmi_text_put(tmi_text *text, const char *string)
 void tmi_text_format(tmi_text *text, const char *format, ...)
 {
     va_list arguments;
+    if (text->failed) return;
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0 || !reserve(text, (size_t)length)) {
-        text->failed = true;
-        return;
-    }
+    if (length < 0) text->failed = true;
+    if (length < 0 || !reserve(text, (size_t)length)) return;
     va_start(arguments, format);
     vsnprintf(text->bytes + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
@@ -64,9 +72,10 @@ tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err)
 {
     *bytes = NULL;
     tmi_text_add(text, "", 0); /* an empty text is still a string */
-    if (text->failed) {
+    if (text->failed || text->counted) {
+        const bool stopped = text->stopped;
         tmi_text_clear(text);
-        return tmi_fail_memory(err);
+        return stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
     }
     *bytes = text->bytes;
     *text = (tmi_text){0};

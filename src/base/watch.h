@@ -3,6 +3,8 @@
 #ifndef TMI_WATCH_H
 #define TMI_WATCH_H
 
+#include <time.h>
+
 #include "base/error.h"
 
 typedef struct tmi_watch {
@@ -10,6 +12,7 @@ typedef struct tmi_watch {
     void *context;
     double from, to; /* where this work begins and ends in the whole, 0 <= from <= to <= 1 */
     int64_t rows;    /* read so far */
+    int64_t asked;   /* when tmi_watch_beat last asked, in milliseconds of the monotonic clock */
 } tmi_watch;
 
 /* The part of the work between two shares of it; of nothing, nothing. */
@@ -17,7 +20,7 @@ static inline tmi_watch tmi_watch_part(const tmi_watch *watch, double from, doub
 {
     if (!watch) return (tmi_watch){0};
     const double length = watch->to - watch->from;
-    return (tmi_watch){watch->progress, watch->context, watch->from + from * length, watch->from + to * length, watch->rows};
+    return (tmi_watch){watch->progress, watch->context, watch->from + from * length, watch->from + to * length, watch->rows, watch->asked};
 }
 
 /* Tells the share of this work that is done, in [0, 1]. SYSTEM, "cancelled", if the caller asks to stop. `watch` may be
@@ -27,6 +30,20 @@ static inline tamis_status tmi_watch_tell(const tmi_watch *watch, double share, 
     if (!watch || !watch->progress) return TAMIS_OK;
     const double whole = watch->from + share * (watch->to - watch->from);
     return watch->progress(watch->context, whole, watch->rows) == 0 ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+}
+
+#define TMI_BEAT 100 /* milliseconds between two questions of a loop */
+
+/* For a loop to call at every turn: asks the caller ten times a second whether to go on. SYSTEM, "cancelled", if not. `watch` may be
+ * NULL. */
+static inline tamis_status tmi_watch_beat(tmi_watch *watch, tamis_error *err)
+{
+    struct timespec now;
+    if (!watch || !watch->progress || clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0) return TAMIS_OK;
+    const int64_t milliseconds = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (milliseconds - watch->asked < TMI_BEAT) return TAMIS_OK;
+    watch->asked = milliseconds;
+    return tmi_watch_tell(watch, 0, err);
 }
 
 /* The same as a tamis_progress, for a function that takes one: `watch` is the context, and the rows are the watch's. */

@@ -360,19 +360,12 @@ static tamis_status make_lookups(tmi_duckdb_functions *functions, tamis_error *e
     return TAMIS_OK;
 }
 
-static tamis_status make_columns(tmi_duckdb_functions *functions, tamis_error *err)
-{
-    const size_t count = functions->layout.column_count;
-    if (count > MAX_COLUMNS) return tmi_fail(err, TAMIS_INVALID, "the request has more than %d columns", MAX_COLUMNS);
-    return make_lookups(functions, err);
-}
-
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err)
 {
     tamis_status status;
     *functions = (tmi_duckdb_functions){0};
     TMI_TRY(tmi_layout_init(&functions->layout, request, err));
-    TMI_TRY(make_columns(functions, err));
+    TMI_TRY(make_lookups(functions, err));
 done:
     if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
     return status;
@@ -384,7 +377,7 @@ tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions
     tamis_status status;
     *functions = (tmi_duckdb_functions){0};
     TMI_TRY(tmi_layout_of_inventory(&functions->layout, inventory, err));
-    TMI_TRY(make_columns(functions, err));
+    TMI_TRY(make_lookups(functions, err));
 done:
     if (status != TAMIS_OK) tmi_duckdb_functions_clear(functions);
     return status;

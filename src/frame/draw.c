@@ -167,7 +167,7 @@ typedef struct phases {
 
 static phases divide(const tamis_frame_design *design, int64_t rows, tamis_progress *progress, void *context)
 {
-    const tmi_watch whole = {progress, context, 0, 1, 0};
+    const tmi_watch whole = {.progress = progress, .context = context, .to = 1};
     const bool reads = design->size || design->probability || design->strata || design->cluster;
     const double drawing = tmi_frame_is_slow(design) ? 0.8 : 0.2, reading = reads ? (1 - drawing) / 2 : 0;
     phases p = {tmi_watch_part(&whole, 0, reading), tmi_watch_part(&whole, reading, reading + drawing),

@@ -154,6 +154,14 @@ done:
     return status;
 }
 
+tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err)
+{
+    request r;
+    tamis_status status = request_make(&r, charge, err);
+    request_clear(&r);
+    return status;
+}
+
 /* ---- whether it may be ---- */
 
 /* REFUSED if a field differs from what the first release has frozen. */
@@ -331,7 +339,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     tamis_status status = TAMIS_OK;
     request r = {0};
     bool behind = false;
-    int64_t number = 0;
+    int64_t number = 0, written_as = 0;
     if (!charged) return tmi_fail(err, TAMIS_INVALID, "charged: NULL");
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
@@ -354,6 +362,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (!writing) goto done;
     TMI_TRY(write_charge(&number, &behind, ledger, a, &r, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
+    written_as = number;
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err)); /* what was written reads as it was meant */
     const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
     if (written) TMI_TRY(tell(charged, &ledger->book, written, err));
@@ -361,6 +370,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
 done:
     if (ledger->file) tmi_store_cancel(ledger->file);
     if (status != TAMIS_OK) tamis_charged_clear(charged);
+    if (status != TAMIS_OK) charged->entry = written_as; /* the charge stands */
     request_clear(&r);
     return status;
 }

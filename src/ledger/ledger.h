@@ -12,6 +12,9 @@ struct tamis_ledger {
     int64_t (*now)(void); /* seconds since 1970 */
 };
 
+/* The limits of a charge, without a ledger: INVALID if no ledger would take it. */
+tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err);
+
 /* tamis_ledger_open, tamis_ledger_look. */
 tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_opening how, tamis_error *err);
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "ledger/coin.h"
+#include "ledger/ledger.h"
 #include "plan/json.h"
 #include "release/identity.h"
 #include "release/promise.h"
@@ -84,6 +85,15 @@ done:
     return status;
 }
 
+tamis_status tmi_account_check(const tmi_schedule *s, tamis_error *err)
+{
+    bill b = {0};
+    tamis_status status = bill_make(&b, s, &(tmi_payment){.ledger = s->plan->ledger}, err);
+    if (status == TAMIS_OK) status = tmi_charge_check(&b.charge, err);
+    bill_clear(&b);
+    return status;
+}
+
 /* REFUSED if the plan says that there is a ledger and there is none, or one in which nothing was ever charged. */
 static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, const char *path, tamis_error *err)
 {
@@ -109,7 +119,7 @@ tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payme
 
 done:
     bill_clear(&b);
-    if (status != TAMIS_OK) tmi_account_clear(a);
+    if (status != TAMIS_OK && a->charged.entry == 0) tmi_account_clear(a);
     return status;
 }
 
@@ -208,11 +218,12 @@ tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, 
     static const char damaged[] = "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
     tmi_json *json = NULL;
     tamis_status status;
-    TMI_TRY(tmi_json_read(&json, a->charged.measurements, strlen(a->charged.measurements), err));
+    TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));
     const tmi_json *list = tmi_json_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         const tmi_json *values;
+        TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(find_kept(&values, list, s, m, err));
         if (!values || tmi_json_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
         for (size_t cell = 0; cell < m->cells; cell++) {

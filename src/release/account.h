@@ -30,8 +30,11 @@ typedef struct tmi_payment {
  *
  * Needs    a schedule that measures something.
  * Errors   REFUSED (the budget, a frozen field, a ledger or an account that must not be new), INVALID, UNABLE, SYSTEM;
- *          cleared then.                                                                                             */
+ *          cleared then, unless the charge is in the ledger already: charged.entry says so.                           */
 tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
+
+/* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
+tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
 
 /* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, others as
  * above. */

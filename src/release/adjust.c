@@ -67,22 +67,28 @@ static void clear(problem *p)
 }
 
 /* M = S A', then the factor of A M. */
-static void set_moves(problem *p, const double *covariance)
+static tamis_status set_moves(problem *p, const double *covariance, tamis_error *err)
 {
+    tamis_status status = TAMIS_OK;
     size_t k = p->controls->count, m = p->controls->rows;
     const double *A = p->controls->constraints;
     memset(p->moves, 0, k * m * sizeof *p->moves);
     for (size_t i = 0; i < k; i++)
         for (size_t r = 0; r < m; r++) {
+            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
             for (size_t j = 0; j < k; j++) p->moves[i * m + r] += covariance[i * k + j] * A[r * k + j];
         }
     for (size_t r = 0; r < m; r++)
         for (size_t q = 0; q < m; q++) {
+            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
             tmi_sum sum = {0};
             for (size_t i = 0; i < k; i++) tmi_sum_add(&sum, A[r * k + i] * p->moves[i * m + q]);
             p->factor[r * m + q] = tmi_sum_value(sum);
         }
-    tmi_normal_factor(p->factor, m);
+    TMI_TRY(tmi_normal_factor(p->factor, m, p->controls->watch, err));
+
+done:
+    return status;
 }
 
 /* c - A t, and the largest part of it relative to what is added up there. */
@@ -133,23 +139,35 @@ static void project_line(problem *p, double *matrix, size_t first, size_t step)
 }
 
 /* S becomes P S P', column by column and then row by row. */
-static void project(problem *p, double *covariance)
+static tamis_status project(problem *p, double *covariance, tamis_error *err)
 {
+    tamis_status status = TAMIS_OK;
     size_t k = p->controls->count;
-    for (size_t line = 0; line < k; line++) project_line(p, covariance, line, k);
-    for (size_t line = 0; line < k; line++) project_line(p, covariance, line * k, 1);
+    for (int side = 0; side < 2; side++)
+        for (size_t line = 0; line < k; line++) {
+            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
+            project_line(p, covariance, side ? line * k : line, side ? 1 : k);
+        }
     for (size_t i = 0; i < k; i++) covariance[i * k + i] = fmax(covariance[i * k + i], 0);
+
+done:
+    return status;
 }
 
 /* P itself: the columns of the identity, projected. */
-static void set_projection(double *projection, problem *p)
+static tamis_status set_projection(double *projection, problem *p, tamis_error *err)
 {
+    tamis_status status = TAMIS_OK;
     size_t k = p->controls->count;
     memset(projection, 0, k * k * sizeof *projection);
     for (size_t i = 0; i < k; i++) {
+        TMI_TRY(tmi_watch_beat(p->controls->watch, err));
         projection[i * k + i] = 1;
         project_line(p, projection, i, k);
     }
+
+done:
+    return status;
 }
 
 tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection, const tmi_controls *controls, tamis_error *err)
@@ -158,12 +176,12 @@ tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection
     if (status != TAMIS_OK) return status;
     problem p;
     TMI_TRY(make(&p, controls, err));
-    set_moves(&p, covariance);
+    TMI_TRY(set_moves(&p, covariance, err));
     memcpy(p.values, t, controls->count * sizeof *t);
     TMI_TRY(meet(&p, err));
     memcpy(t, p.values, controls->count * sizeof *t);
-    project(&p, covariance);
-    if (projection) set_projection(projection, &p);
+    TMI_TRY(project(&p, covariance, err));
+    if (projection) TMI_TRY(set_projection(projection, &p, err));
 
 done:
     clear(&p);

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <tamis/base.h>
 
+#include "base/watch.h"
+
 typedef enum tmi_adjustment {
     TMI_CALIBRATED,
     TMI_RAKED,
@@ -33,6 +35,7 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment);
 typedef struct tmi_controls {
     size_t count, rows;
     const double *constraints, *totals;
+    tmi_watch *watch; /* may be NULL */
 } tmi_controls;
 
 /* t* = t + S A' (A S A')^-1 (c - A t), V* = S - S A' (A S A')^-1 A S: the best unbiased correction, and its covariance. An error

@@ -131,7 +131,8 @@ void tmi_calibration_clear(tmi_calibration *c)
 
 static tamis_status make_room(tmi_calibration *c, const tmi_schedule *s, tamis_error *err)
 {
-    *c = (tmi_calibration){.cells = cells_of(s->controls, s->control_count), .totals = totals_of(s->plan), .raking = s->plan->raking};
+    *c = (tmi_calibration){.cells = cells_of(s->controls, s->control_count), .totals = totals_of(s->plan), .raking = s->plan->raking,
+                           .watch = s->watch};
     c->factors = tmi_alloc(c->cells, sizeof *c->factors);
     c->variables = tmi_alloc(c->cells * c->totals, sizeof *c->variables);
     c->normal = tmi_alloc(c->totals * c->totals, sizeof *c->normal);
@@ -140,7 +141,7 @@ static tamis_status make_room(tmi_calibration *c, const tmi_schedule *s, tamis_e
 }
 
 /* The matrix of the regression, with weights count (linear) or count times factor (raking). */
-static void set_normal(tmi_calibration *c, const double *counts)
+static tamis_status set_normal(tmi_calibration *c, const double *counts, tamis_error *err)
 {
     memset(c->normal, 0, c->totals * c->totals * sizeof *c->normal);
     for (size_t i = 0; i < c->cells; i++) {
@@ -151,7 +152,7 @@ static void set_normal(tmi_calibration *c, const double *counts)
             for (size_t k = 0; k < c->totals; k++) c->normal[j * c->totals + k] += weight * x[k];
         }
     }
-    tmi_normal_factor(c->normal, c->totals);
+    return tmi_normal_factor(c->normal, c->totals, c->watch, err);
 }
 
 /* What the calibrated counts lack; the largest part of it relative to the totals. */
@@ -169,12 +170,15 @@ static double set_gap(double *gap, const tmi_calibration *c, const double *count
 
 /* Newton's method: one step is all for 1 + x' lambda, but for rounding; some for exp(x' lambda). Unlike weights of rows, counts
  * with noise may be below 0 where a cell is empty. */
-static bool solve(tmi_calibration *c, const double *counts, const double *totals)
+static tamis_status solve(bool *met, tmi_calibration *c, const double *counts, const double *totals, tamis_error *err)
 {
     double gap = INFINITY;
+    tamis_status status = TAMIS_OK;
+    *met = false;
     for (size_t i = 0; i < c->cells; i++) c->factors[i] = 1;
     for (int round = 0; round < MAX_ROUNDS && isfinite(gap = set_gap(c->slopes, c, counts, totals)) && gap > CLOSE; round++) {
-        set_normal(c, counts);
+        TMI_TRY(tmi_watch_beat(c->watch, err));
+        TMI_TRY(set_normal(c, counts, err));
         tmi_normal_solve(c->slopes, c->normal, c->totals);
         for (size_t i = 0; i < c->cells; i++) {
             double step = 0;
@@ -182,8 +186,11 @@ static bool solve(tmi_calibration *c, const double *counts, const double *totals
             c->factors[i] = c->raking ? c->factors[i] * exp(fmin(step, 1)) : c->factors[i] + step;
         }
     }
-    set_normal(c, counts);
-    return gap <= CLOSE;
+    TMI_TRY(set_normal(c, counts, err));
+    *met = gap <= CLOSE;
+
+done:
+    return status;
 }
 
 /* Counts of 1 in every cell can be moved onto the public counts, unless those contradict each other. */
@@ -191,6 +198,7 @@ static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
 {
     tmi_calibration c;
     double *ones = NULL, *totals = NULL;
+    bool met;
     tamis_status status;
     TMI_TRY(make_room(&c, s, err));
     ones = tmi_alloc(c.cells, sizeof *ones);
@@ -198,7 +206,8 @@ static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
     if (!ones || !totals) TMI_TRY(tmi_fail_memory(err));
     fill_variables(c.variables, totals, s, c.cells, c.totals);
     for (size_t i = 0; i < c.cells; i++) ones[i] = 1;
-    if (!solve(&c, ones, totals))
+    TMI_TRY(solve(&met, &c, ones, totals, err));
+    if (!met)
         status = tmi_fail(err, TAMIS_INVALID, "%s: calibrate: no table has all of these counts; do the classifications add up to the same "
                           "number?", s->plan->name);
 
@@ -299,7 +308,7 @@ tamis_status tmi_calibration_make(tmi_calibration *c, const tmi_schedule *s, tmi
     if (!totals || !counts || !variances) TMI_TRY(tmi_fail_memory(err));
     fill_variables(c->variables, totals, s, c->cells, c->totals);
     add_counts(counts, variances, s, table, noisy);
-    c->met = are_certain(c, counts, variances) && solve(c, counts, totals);
+    if (are_certain(c, counts, variances)) TMI_TRY(solve(&c->met, c, counts, totals, err));
     for (size_t i = 0; i < c->cells && !c->met; i++) c->factors[i] = 1;
 
 done:

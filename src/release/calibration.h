@@ -32,6 +32,7 @@ bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const t
 
 typedef struct tmi_calibration {
     size_t cells, totals; /* control cells; public counts */
+    tmi_watch *watch;     /* of the schedule */
     bool met;             /* else all factors are 1: a group has too few rows beside its noise */
     double *factors;      /* g, one a cell */
     double *variables;    /* totals numbers a cell: whether it is part of each */

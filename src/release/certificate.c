@@ -62,7 +62,7 @@ done:
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis_error *err)
 {
     char *text = NULL;
-    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s)};
+    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s), .watch = s->watch};
     tamis_status status;
     *c = (tmi_certificate){0};
     parts.list = tmi_alloc(s->measurement_count, sizeof *parts.list);
@@ -318,12 +318,14 @@ static tamis_status hash_body(tmi_certificate *c, const whole *w, tamis_error *e
     tamis_status status = TAMIS_OK;
     tmi_text_init(&body);
     tmi_text_init(&canonical);
+    body.watch = c->schedule.watch;
     tmi_json_out_init(&out, &body, false);
     tmi_json_open(&out, '{');
     put_body(&out, c, w);
     tmi_json_close(&out, '}');
+    if (body.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
     if (body.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_json_read(&document, body.bytes, body.length, err));
+    TMI_TRY(tmi_json_read_watched(&document, body.bytes, body.length, c->schedule.watch, err));
     TMI_TRY(tmi_json_canonical(&canonical, document, err));
     tmi_sha256_text(c->hash, canonical.bytes, canonical.length);
 
@@ -331,6 +333,34 @@ done:
     tmi_json_free(document);
     tmi_text_clear(&canonical);
     tmi_text_clear(&body);
+    return status;
+}
+
+/* What the account adds: six fractions, an entry, hashes. */
+#define OF_ACCOUNT (6 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 4096)
+
+tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_error *err)
+{
+    whole w;
+    tmi_text json;
+    tmi_json_out out;
+    tamis_status status;
+    tmi_text_init(&json);
+    json.counted = true;
+    json.watch = c->schedule.watch;
+    tmi_json_out_init(&out, &json, true);
+    TMI_TRY(whole_make(&w, c, err));
+    tmi_json_open(&out, '{');
+    put_body(&out, c, &w);
+    tmi_json_key(&out, "guarantee");
+    put_guarantee(&out, c, &w);
+    tmi_json_close(&out, '}');
+    if (json.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+    if (json.failed) TMI_TRY(tmi_fail_memory(err));
+    *length = json.length + OF_ACCOUNT;
+
+done:
+    whole_clear(&w);
     return status;
 }
 
@@ -342,6 +372,7 @@ tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error 
     tamis_status status;
     *text = NULL;
     tmi_text_init(&json);
+    json.watch = c->schedule.watch;
     tmi_json_out_init(&out, &json, true);
     TMI_TRY(whole_make(&w, c, err));
     TMI_TRY(hash_body(c, &w, err));

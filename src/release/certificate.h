@@ -51,6 +51,9 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule
 /* What the ledger says about the charge of a release. */
 tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
 
+/* At least the length of the file, whatever the ledger will say: what is checked before the charge. SYSTEM. */
+tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_error *err);
+
 /* The file. The outsider of the certificate's schedule becomes that of the whole account. The caller frees the text.
  *
  * Errors   UNABLE, SYSTEM.                                                                                           */

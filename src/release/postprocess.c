@@ -171,6 +171,7 @@ static tamis_status family_give(family *f, tamis_error *err)
     TMI_TRY(tmi_family_noise_make(&f->noise, f->reading, (const tmi_result *const *)f->members, f->count, err));
     for (size_t k = 0; k < f->count; k++) {
         if (f->members[k]->known) continue;
+        TMI_TRY(tmi_watch_beat(f->results->schedule->watch, err));
         note(f->members[k], tmi_adjustment_text(TMI_CONSISTENT));
         TMI_TRY(tmi_result_adjust(f->members[k], &f->noise, f->t[k], f->projection + k * f->count, err));
     }
@@ -198,7 +199,7 @@ static void tell_not_met(const family *f)
 static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
 {
     size_t rows;
-    tamis_error ignored;
+    tamis_error ignored = {0};
     tamis_status status = TAMIS_INVALID;
     if (!family_find(f, leader, &rows)) return TAMIS_OK;
     bool small = f->count <= TMI_MAX_ADJUSTED && rows <= f->count;
@@ -206,10 +207,10 @@ static tamis_status adjust_family(family *f, size_t leader, tamis_error *err)
     if (small && is_finite(f)) {
         set_covariance(f);
         for (size_t k = 0; k < f->count; k++) f->t[k] = f->members[k]->estimate;
-        const tmi_controls controls = {f->count, f->rows, f->constraints, f->totals};
+        const tmi_controls controls = {f->count, f->rows, f->constraints, f->totals, f->results->schedule->watch};
         status = tmi_adjust_totals(f->t, f->covariance, f->projection, &controls, &ignored);
         if (status == TAMIS_OK) return family_give(f, err);
-        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+        if (status == TAMIS_SYSTEM) return tmi_fail(err, status, "%s", ignored.message);
     }
     tell_not_met(f);
     return TAMIS_OK;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "release/feasible.h"
 #include "release/promise.h"
 #include "release/request.h"
 #include "release/results.h"
@@ -37,12 +38,15 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
     tamis_preview *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
-    tmi_asking asking = {0}; /* that it can be made is the answer */
+    tmi_asking asking = {0}; /* that these can be made is the answer */
+    tmi_certificate certificate = {0};
     tamis_status status;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
+    TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger}, err));
     TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
+    TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
     if (!p->outlooks) {
         status = tmi_fail_memory(err);
@@ -54,6 +58,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
 
 done:
     tmi_asking_clear(&asking);
+    tmi_certificate_clear(&certificate);
     tamis_preview_free(p);
     return status;
 }

@@ -48,13 +48,14 @@ static void put_weights(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, ']');
 }
 
+/* noisy NULL: the longest values that there can be, all at the lower end of the clamp. */
 static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
 {
     tmi_json_key(out, "values");
     tmi_json_open(out, '[');
-    for (size_t cell = 0; cell < m->cells; cell++) {
+    for (size_t cell = 0; cell < m->cells && !out->text->failed; cell++) {
         char value[TMI_INT128_TEXT];
-        tmi_int128_text(value, noisy[cell]);
+        tmi_int128_text(value, noisy ? noisy[cell] : -(tmi_int128)m->limit);
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
         tmi_put_group(out, m->by, m->by_count, cell / m->units);
@@ -69,12 +70,12 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
     tmi_json_close(out, ']');
 }
 
-tamis_status tmi_measurements_json(char **text, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+/* measurements.json; noisy NULL: the longest that there can be. */
+static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy)
 {
-    tmi_text json;
     tmi_json_out out;
-    tmi_text_init(&json);
-    tmi_json_out_init(&out, &json, true);
+    json->watch = s->watch;
+    tmi_json_out_init(&out, json, true);
     tmi_json_open(&out, '{');
     tmi_json_key(&out, "tamis");
     tmi_json_put_integer(&out, 1);
@@ -87,13 +88,31 @@ tamis_status tmi_measurements_json(char **text, const tmi_schedule *s, tmi_int12
     tmi_json_open(&out, '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(&out, s, &s->measurements[i]);
-        put_values(&out, &s->measurements[i], noisy[i]);
+        put_values(&out, &s->measurements[i], noisy ? noisy[i] : NULL);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
     tmi_json_close(&out, '}');
-    tmi_text_put(&json, "\n");
+    tmi_text_put(json, "\n");
+}
+
+tamis_status tmi_measurements_json(char **text, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+{
+    tmi_text json;
+    tmi_text_init(&json);
+    write_measurements(&json, s, noisy);
     return tmi_text_take(text, &json, err);
+}
+
+tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err)
+{
+    tmi_text json;
+    tmi_text_init(&json);
+    json.counted = true;
+    write_measurements(&json, schedule, NULL);
+    *length = json.length;
+    if (!json.failed) return TAMIS_OK;
+    return json.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
 }
 
 /* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is there. */
@@ -113,6 +132,7 @@ tamis_status tmi_release_certify(char **text, const tamis_release *r, tmi_folder
     char *file = NULL;
     *text = NULL;
     for (size_t i = 0; i < TMI_FILES; i++) {
+        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
         TMI_TRY(tmi_files[i].write(&file, r, err));
         tmi_sha256_text(r->certificate->files[i], file, strlen(file));
         if (folder) TMI_TRY(tmi_folder_write(folder, tmi_files[i].name, file, strlen(file), err));

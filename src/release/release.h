@@ -44,6 +44,9 @@ tamis_status tmi_measurements_json(char **text, const tmi_schedule *schedule, tm
  * is one. The caller frees the text. */
 tamis_status tmi_release_certify(char **text, const tamis_release *release, tmi_folder *folder, tamis_error *err);
 
+/* The length of the longest measurements.json that can come of the schedule. SYSTEM. */
+tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err);
+
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 

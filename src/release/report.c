@@ -89,14 +89,14 @@ static void put_items(tmi_text *html, tmi_put_items *put, const tmi_schedule *s,
 
 /* ---- results ---- */
 
-/* The ends that the plots of a statistic share. */
-static void range_of(double *from, double *to, const tmi_results *r, size_t statistic)
+/* The ends that the plots of a statistic share; its results begin at `first`. */
+static void range_of(double *from, double *to, const tmi_results *r, size_t first)
 {
     *from = INFINITY;
     *to = -INFINITY;
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = first; i < r->count && r->list[i].statistic == r->list[first].statistic; i++) {
         const tmi_result *x = &r->list[i];
-        if (x->statistic != statistic || !isfinite(x->lower)) continue;
+        if (!isfinite(x->lower)) continue;
         *from = fmin(*from, fmin(x->lower, x->estimate));
         *to = fmax(*to, fmax(x->upper, x->estimate));
     }
@@ -148,30 +148,48 @@ static bool has_note(const tmi_result *x, const char *note)
 
 #define MOST_GROUPS 6 /* named beside a note */
 
-/* What was done to the results from `first` on, of one statistic: each note once, with the groups that it is about. */
-static void put_notes(tmi_text *html, const tmi_results *r, size_t first, size_t end)
+#define MOST_NOTES 64 /* more than there are kinds */
+
+/* A note, where it comes first, and how many results have it. */
+typedef struct noted {
+    const char *note;
+    size_t at, count;
+} noted;
+
+/* The notes of the results from `first` on, each once; returns how many. */
+static size_t find_notes(noted list[MOST_NOTES], const tmi_results *r, size_t first, size_t end)
 {
-    tmi_text words;
-    tmi_text_init(&words);
+    size_t count = 0;
     for (size_t i = first; i < end; i++)
         for (size_t n = 0; n < r->list[i].note_count; n++) {
             const char *note = r->list[i].notes[n];
-            size_t with = 0;
-            bool told = false;
-            for (size_t j = first; j < end; j++) {
-                with += has_note(&r->list[j], note);
-                told = told || (j < i && has_note(&r->list[j], note));
-            }
-            if (told) continue;
-            for (size_t j = i, named = 0; with < end - first && j < end && named < MOST_GROUPS; j++) {
-                if (!has_note(&r->list[j], note)) continue;
-                tmi_text_put(&words, named++ ? "; " : "");
-                put_group(&words, r, &r->list[j]);
-            }
-            if (with < end - first) tmi_text_put(&words, with > MOST_GROUPS ? " and others: " : ": ");
-            tmi_text_put(&words, note);
-            put_between(html, "<p class=\"soft\"><small>", &words, "</small></p>\n");
+            size_t k = 0;
+            while (k < count && strcmp(list[k].note, note) != 0) k++;
+            if (k == MOST_NOTES) continue;
+            if (k == count) list[count++] = (noted){.note = note, .at = i};
+            list[k].count++;
         }
+    return count;
+}
+
+/* What was done to the results from `first` on, of one statistic: each note once, with the groups that it is about. */
+static void put_notes(tmi_text *html, const tmi_results *r, size_t first, size_t end)
+{
+    noted list[MOST_NOTES];
+    const size_t count = find_notes(list, r, first, end);
+    tmi_text words;
+    tmi_text_init(&words);
+    for (size_t k = 0; k < count; k++) {
+        const bool some = list[k].count < end - first;
+        for (size_t j = list[k].at, named = 0; some && j < end && named < MOST_GROUPS; j++) {
+            if (!has_note(&r->list[j], list[k].note)) continue;
+            tmi_text_put(&words, named++ ? "; " : "");
+            put_group(&words, r, &r->list[j]);
+        }
+        if (some) tmi_text_put(&words, list[k].count > MOST_GROUPS ? " and others: " : ": ");
+        tmi_text_put(&words, list[k].note);
+        put_between(html, "<p class=\"soft\"><small>", &words, "</small></p>\n");
+    }
 }
 
 /* Where the plots begin and end. */
@@ -193,14 +211,14 @@ static void put_ends(tmi_text *html, double from, double to)
 static void put_results(tmi_text *html, const tmi_results *r)
 {
     size_t first = 0;
+    double from = 0, to = 0;
     tmi_text words;
     tmi_text_init(&words);
     tmi_text_put(html, "<h2>The numbers</h2>\n<p class=\"soft\">Standard errors and intervals hold both what the sample and what the "
                  "protecting noise adds.</p>\n");
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count && !html->failed; i++) {
         const tmi_result *x = &r->list[i];
-        double from, to;
-        range_of(&from, &to, r, x->statistic);
+        if (i == 0 || x->statistic != r->list[i - 1].statistic) range_of(&from, &to, r, i);
         if (i == 0 || x->statistic != r->list[i - 1].statistic) {
             tmi_statistic_title(&words, r->plan, x->statistic);
             put_between(html, "<h3>", &words, "</h3>\n<div class=\"wide\"><table><tr><th>group</th><th class=\"n\">estimate</th>"
@@ -284,6 +302,7 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
     const tmi_schedule *s = &release->schedule;
     tmi_text_init(&html);
+    html.watch = s->watch;
     tmi_text_init(&words);
     tmi_text_put(&html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,"
                  "initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"

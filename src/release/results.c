@@ -258,11 +258,18 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     tmi_json_close(out, '}');
 }
 
+/* Who watches a release while it is made. */
+static tmi_watch *watch_of(const tmi_results *r)
+{
+    return r->schedule ? r->schedule->watch : NULL;
+}
+
 tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
 {
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
+    json.watch = watch_of(r);
     tmi_json_out_init(&out, &json, true);
     tmi_json_open(&out, '{');
     tmi_json_key(&out, "tamis");
@@ -273,7 +280,7 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_json_put_boolean(&out, r->schedule != NULL);
     tmi_json_key(&out, "results");
     tmi_json_open(&out, '[');
-    for (size_t i = 0; i < r->count; i++) put_result(&out, r, &r->list[i]);
+    for (size_t i = 0; i < r->count && !json.failed; i++) put_result(&out, r, &r->list[i]);
     tmi_json_close(&out, ']');
     put_promises(&out, r);
     tmi_json_close(&out, '}');
@@ -403,6 +410,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
     size_t group_count = find_groups(groups, plan);
     tmi_text csv;
     tmi_text_init(&csv);
+    csv.watch = watch_of(r);
     for (size_t i = 0; i < OWN_BEFORE; i++) tmi_text_format(&csv, "%s%s", i ? "," : "", own_columns[i]);
     for (size_t c = 0; c < group_count; c++) {
         tmi_text_put(&csv, ",");
@@ -410,7 +418,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
     }
     for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
     tmi_text_put(&csv, "\n");
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count && !csv.failed; i++) {
         const tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
         tmi_text_format(&csv, "%s,", tmi_statistic_name(s));

@@ -1,5 +1,8 @@
 /* The main job: schedule -> folder -> inventory -> charge -> all noise drawn -> one pass over the data -> sums -> results.
  *
+ * Whatever follows from the plan, the source's columns and the engine is checked before the charge; a failure after it is the
+ * system's, and says what was charged.
+ *
  * Noise is drawn before the first value is read, so its time cannot depend on the data. Between the answers of the
  * engine and the noisy integers there is one addition; everything after it sees only noisy integers and the plan.    */
 #include <string.h>
@@ -9,9 +12,11 @@
 #include "base/secret.h"
 #include "engine/source.h"
 #include "release/calibration.h"
+#include "release/feasible.h"
 #include "release/inventory.h"
 #include "release/noise_law.h"
 #include "release/postprocess.h"
+#include "release/promise.h"
 #include "release/reading.h"
 #include "release/release.h"
 
@@ -31,34 +36,42 @@ void tamis_release_free(tamis_release *release)
 
 /* ---- stopping ---- */
 
-/* The engine asks during long queries only; short work is asked about between its steps. */
-static tamis_status go_on(const tmi_run *run, double share, int64_t rows, tamis_error *err)
+/* Between two steps: long ones ask for themselves, engines by the run's progress, all others by the schedule's watch. Its share is
+ * unknown (-1) before the pass over the data, and 1 after it. */
+static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 {
-    if (!run->progress || run->progress(run->context, share, rows) == 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    tmi_watch *watch = r->schedule.watch;
+    watch->from = watch->to = share;
+    watch->rows = share < 0 ? 0 : r->schedule.sampling.rows;
+    return tmi_watch_tell(watch, 0, err);
 }
 
 /* ---- before the data ---- */
 
-static tamis_status draw_law(int64_t *noise, size_t count, const tmi_law *law, bool gaussian, tamis_rng *rng, tamis_error *err)
+#define AT_ONCE 65536 /* draws between two looks at the clock */
+
+static tamis_status draw_law(int64_t *noise, size_t count, const tmi_law *law, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
 {
     tamis_noise *prepared = NULL;
-    tamis_status status = gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
-                                   : tamis_noise_laplace_new(&prepared, law->scale, err);
-    if (status == TAMIS_OK) status = tamis_noise_draw(noise, count, prepared, rng, err);
+    tamis_status status = s->gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
+                                      : tamis_noise_laplace_new(&prepared, law->scale, err);
+    for (size_t done = 0; done < count && status == TAMIS_OK; done += AT_ONCE) {
+        status = tamis_noise_draw(noise + done, count - done < AT_ONCE ? count - done : AT_ONCE, prepared, rng, err);
+        if (status == TAMIS_OK) status = tmi_watch_beat(s->watch, err);
+    }
     tamis_noise_free(prepared);
     return status;
 }
 
 /* The noise of a table, law by law: of equal cells one block, then put where its stratum's cells are. */
-static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, bool gaussian, tamis_rng *rng, tamis_error *err)
+static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
 {
-    if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], gaussian, rng, err);
+    if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], s, rng, err);
     size_t each = m->cells / m->law_count;
     int64_t *block = tmi_secret_alloc(each, sizeof *block);
     tamis_status status = block ? TAMIS_OK : tmi_fail_memory(err);
     for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++) {
-        status = draw_law(block, each, &m->laws[h], gaussian, rng, err);
+        status = draw_law(block, each, &m->laws[h], s, rng, err);
         for (size_t cell = 0, next = 0; status == TAMIS_OK && cell < m->cells; cell++) {
             if (tmi_cell_stratum(m, cell) == h) noise[cell] = block[next++];
         }
@@ -76,7 +89,7 @@ static tamis_status draw(int64_t *const *noise, tmi_asking *asking, const tmi_sc
     TMI_TRY(tmi_asking_draw(asking, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
-        TMI_TRY(draw_table(noise[i], m, schedule->gaussian, rng, err));
+        TMI_TRY(draw_table(noise[i], m, schedule, rng, err));
     }
 
 done:
@@ -118,14 +131,6 @@ static tamis_status make_room(tamis_release *r, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* After the charge a source that cannot be read is nobody's wrong call any more, whatever the engine says. */
-static tamis_status after_charge(tamis_status status, tamis_error *err)
-{
-    if (status == TAMIS_OK) return status;
-    if (err) err->status = TAMIS_SYSTEM;
-    return TAMIS_SYSTEM;
-}
-
 static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
 {
     const tmi_schedule *s = &r->schedule;
@@ -134,9 +139,9 @@ static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *en
     if (!noise) return tmi_fail_memory(err);
     TMI_TRY(tmi_asking_make_room(asking, err));
     TMI_TRY(draw(noise, asking, s, err));
-    TMI_TRY(go_on(run, -1, 0, err));
+    TMI_TRY(go_on(r, -1, err));
     if (asking->table_count > 0)
-        TMI_TRY(after_charge(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err), err));
+        TMI_TRY(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         for (size_t cell = 0; cell < m->cells; cell++)
@@ -159,6 +164,7 @@ tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *group
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     for (size_t i = 0; i < r->results.count; i++) {
+        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
         TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
         tmi_result_bound(&r->results.list[i]);
     }
@@ -190,8 +196,19 @@ done:
     return status;
 }
 
+/* What the account would come to, and that all can be asked, written and kept: each of these may fail here for nothing. */
+static tamis_status foresee(tamis_release *r, const tmi_asking *asking, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_account_foresee(&r->account, &r->schedule, err));
+    TMI_TRY(tmi_check_feasible(&r->schedule, asking, r->certificate, err));
+
+done:
+    return status;
+}
+
 /* A refusal reads nothing, and neither does a release that is returned as it was; else the inventory comes before the charge,
- * so that a contradiction costs nothing. */
+ * so that a contradiction costs nothing. On failure r->account.charged.entry is 0 unless the charge stands. */
 static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
 {
     const bool charged = run->ledger && r->schedule.measurement_count > 0;
@@ -199,22 +216,16 @@ static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engin
     tamis_status status = TAMIS_OK;
     if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, &payment, err));
     bool repeated = r->account.charged.measurements != NULL;
+    if (!repeated) TMI_TRY(foresee(r, asking, err));
     tmi_account_clear(&r->account);
     if (!repeated) TMI_TRY(tmi_check_inventory(engine, &r->schedule, asking, run->progress, run->context, err));
-    TMI_TRY(go_on(run, -1, 0, err));
+    if (!repeated && engine->check && asking->table_count > 0)
+        TMI_TRY(engine->check(engine, &asking->request, run->progress, run->context, err));
+    TMI_TRY(go_on(r, -1, err));
     if (charged) TMI_TRY(tmi_account_charge(&r->account, &r->schedule, &payment, err));
 
 done:
-    return status;
-}
-
-/* The noisy numbers, so that the same release costs nothing again. */
-static tamis_status keep(tamis_release *r, tamis_error *err)
-{
-    char *text;
-    tamis_status status = tamis_release_measurements(&text, r, err);
-    if (status == TAMIS_OK) status = tamis_ledger_released(r->account.ledger, r->account.charged.entry, text, err);
-    tmi_free(text);
+    if (status != TAMIS_OK && r->account.charged.measurements) tmi_account_clear(&r->account); /* an earlier release's entry */
     return status;
 }
 
@@ -236,40 +247,77 @@ done:
     return status;
 }
 
+/* From the numbers to the folder. *kept: the ledger has the numbers, and the same release costs nothing again. */
+static tamis_status publish(tamis_release *r, bool *kept, const tmi_asking *asking, tmi_folder *folder, const tmi_key *key, bool repeated,
+                            tamis_error *err)
+{
+    char *measurements = NULL;
+    tamis_status status;
+    TMI_TRY(go_on(r, 1, err));
+    TMI_TRY(tmi_release_read(r, &asking->groups, err));
+    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
+    if (folder->final) TMI_TRY(write_files(r, folder, key, err));
+    TMI_TRY(go_on(r, 1, err));
+    if (r->account.ledger && !repeated) {
+        TMI_TRY(tamis_release_measurements(&measurements, r, err));
+        TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, measurements, err));
+        *kept = true;
+    }
+    if (folder->final) TMI_TRY(tmi_folder_end(folder, err));
+
+done:
+    tmi_free(measurements);
+    return status;
+}
+
+/* After the charge no failure is the caller's wrong call any more, whatever its cause says, and what was spent is said with it. */
+static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bool kept, tamis_error *err)
+{
+    const tmi_schedule *s = &r->schedule;
+    tmi_text amount;
+    if (!err) return TAMIS_SYSTEM;
+    tamis_error reason = *err;
+    tmi_text_init(&amount);
+    tmi_text_number_up(&amount, s->spent);
+    tmi_fail(err, TAMIS_SYSTEM, "%.1000s; %s %s was charged (entry %lld of %.300s)%s", reason.message, s->gaussian ? "rho" : "epsilon",
+             amount.failed ? "as planned" : amount.bytes, (long long)r->account.charged.entry, run->ledger,
+             kept ? ", and the release is kept there: the same plan into a new folder costs nothing"
+                  : " and stays charged; nothing was published, and another run is charged again");
+    tmi_text_clear(&amount);
+    return TAMIS_SYSTEM;
+}
+
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
 {
+    tmi_watch watch = {.progress = run->progress, .context = run->context, .from = -1, .to = -1};
     tmi_asking asking = {0};
     tmi_folder folder = {0};
     tmi_key *key = NULL;
     tamis_status status;
+    bool repeated = false, kept = false;
     *release = NULL;
     tamis_release *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
-    TMI_TRY(tmi_schedule_make(&r->schedule, plan, NULL, err));
+    TMI_TRY(tmi_schedule_make_watched(&r->schedule, plan, NULL, &watch, err));
     TMI_TRY(begin_certificate(r, &key, run, err));
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
     TMI_TRY(charge(r, &asking, engine, run, err));
-    bool repeated = r->account.charged.measurements != NULL;
+    repeated = r->account.charged.measurements != NULL;
     if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
     else TMI_TRY(measure(r, &asking, engine, run, err));
-    TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
-    TMI_TRY(tmi_release_read(r, &asking.groups, err));
-    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
-    if (run->folder) TMI_TRY(write_files(r, &folder, key, err));
-    TMI_TRY(go_on(run, 1, r->schedule.sampling.rows, err));
-    if (r->account.ledger && !repeated) TMI_TRY(keep(r, err));
-    if (run->folder) TMI_TRY(tmi_folder_end(&folder, err));
+    TMI_TRY(publish(r, &kept, &asking, &folder, key, repeated, err));
+    r->schedule.watch = r->certificate->schedule.watch = NULL; /* it ends here */
     *release = r;
-    r = NULL;
 
 done:
+    if (status != TAMIS_OK && !repeated && r->account.charged.entry > 0) status = charge_stands(r, run, kept, err);
     tmi_asking_clear(&asking);
     tmi_folder_clear(&folder);
     tmi_key_free(key);
-    tamis_release_free(r);
+    if (status != TAMIS_OK) tamis_release_free(r);
     return status;
 }
 

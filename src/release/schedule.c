@@ -184,6 +184,8 @@ static tamis_status take_table(size_t *table, tmi_schedule *s, tmi_measurement m
         const tmi_measurement *n = &s->measurements[*table];
         if (same_dimensions(n, &m) && same_quantity(&n->quantity, &m.quantity, any_centre)) return TAMIS_OK;
     }
+    tamis_status going = tmi_watch_beat(s->watch, err);
+    if (going != TAMIS_OK) return going;
     tmi_measurement *place = &s->measurements[s->measurement_count++];
     *place = m;
     if (any_centre) {
@@ -438,8 +440,14 @@ static tamis_status take_frame(tmi_schedule *s, const tmi_parts *parts, tamis_er
 
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err)
 {
+    return tmi_schedule_make_watched(s, plan, parts, parts ? parts->watch : NULL, err);
+}
+
+tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tmi_watch *watch,
+                                       tamis_error *err)
+{
     tamis_status status;
-    *s = (tmi_schedule){.plan = tmi_plan_hold(plan)};
+    *s = (tmi_schedule){.plan = tmi_plan_hold(plan), .watch = watch};
     s->measurements = tmi_alloc(TMI_ROLES * plan->statistic_count, sizeof *s->measurements);
     s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
     if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));

@@ -44,6 +44,8 @@ typedef struct tmi_schedule {
     tamis_number *spent;     /* the sum of the parts; 0 if nothing is measured */
     tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
     tmi_outsider outsider;
+
+    tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;
 
 /* What was decided and read before, as a certificate says it: the parts of the budget and the facts of the frame. */
@@ -52,6 +54,7 @@ typedef struct tmi_parts {
     tamis_number **list; /* one a measurement; NULL: they are chosen */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
+    tmi_watch *watch;             /* of the schedule that is made with them */
 } tmi_parts;
 
 /* `parts` NULL: they are chosen, and the frame is read from its file; else they must add up to no more than the plan allows.
@@ -59,6 +62,10 @@ typedef struct tmi_parts {
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty.                                                                                            */
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err);
+
+/* The same while somebody watches, who stays the schedule's watch. */
+tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_parts *parts, tmi_watch *watch,
+                                       tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */

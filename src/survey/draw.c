@@ -24,7 +24,7 @@ void tmi_design_dismiss(void *tables, const tamis_design *design)
 tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_progress *progress,
                                void *context, tamis_error *err)
 {
-    const tmi_watch watch = {progress, context, 0, 1, 0};
+    const tmi_watch watch = {.progress = progress, .context = context, .to = 1};
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
     *sampler = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
@@ -104,7 +104,7 @@ tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, con
 tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_progress *progress,
                         void *context, tamis_error *err)
 {
-    const tmi_watch watch = {progress, context, 0, 1, 0};
+    const tmi_watch watch = {.progress = progress, .context = context, .to = 1};
     if (!drawn) return tmi_fail(err, TAMIS_INVALID, "drawn: NULL");
     *drawn = (tamis_drawn){0};
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");

@@ -4,9 +4,10 @@
 
 #define DEPENDENT 1e-11
 
-void tmi_normal_factor(double *matrix, size_t size)
+tamis_status tmi_normal_factor(double *matrix, size_t size, tmi_watch *watch, tamis_error *err)
 {
     for (size_t j = 0; j < size; j++) {
+        if (tmi_watch_beat(watch, err) != TAMIS_OK) return TAMIS_SYSTEM;
         double *row = &matrix[j * size], pivot = row[j];
         for (size_t l = 0; l < j; l++) pivot -= row[l] * row[l];
         row[j] = pivot > DEPENDENT * row[j] ? sqrt(pivot) : 0;
@@ -16,6 +17,7 @@ void tmi_normal_factor(double *matrix, size_t size)
             below[j] = row[j] > 0 ? x / row[j] : 0;
         }
     }
+    return TAMIS_OK;
 }
 
 void tmi_normal_solve(double *x, const double *factor, size_t size)

@@ -32,7 +32,7 @@ static void totals_are_met_by_least_squares(void **state)
     static const double A[2 * K] = {1, 1, 1, 0, 0, 0, 0, 0, 1, 1, -1, 2};
     for (int times = 0; times < 50; times++) {
         double S[K * K], V[K * K], t[K], start[K], totals[2] = {100 * random_unit(), 50 * random_unit()}, P[K * K], given[K * K];
-        tmi_controls controls = {K, 2, A, totals};
+        tmi_controls controls = {K, 2, A, totals, NULL};
         random_covariance(S);
         for (int i = 0; i < K; i++) start[i] = t[i] = 40 * random_unit();
         memcpy(V, S, sizeof S);
@@ -71,15 +71,15 @@ static void public_numbers_and_contradictions(void **state)
     (void)state;
     double t[] = {10, 20, 25}, S[9] = {0, 0, 0, 0, 4, 0, 0, 0, 12};
     static const double A[] = {1, 1, 1, 1, 1, 1}, same[] = {70, 70}, other[] = {70, 71};
-    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, same}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, same, NULL}, NULL), TAMIS_OK);
     assert_true(t[0] == 10 && fabs(t[1] - 23.75) < 1e-12 && fabs(t[2] - 36.25) < 1e-12);
     assert_true(fabs(S[4] - 3) < 1e-12 && fabs(S[8] - 3) < 1e-12 && fabs(S[5] + 3) < 1e-12);
     double before[9];
     memcpy(before, S, sizeof S);
-    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, other}, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){3, 2, A, other, NULL}, NULL), TAMIS_INVALID);
     assert_memory_equal(before, S, sizeof S);
     double fixed[9] = {0};
-    assert_int_equal(tmi_adjust_totals(t, fixed, NULL, &(tmi_controls){3, 1, A, other + 1}, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_adjust_totals(t, fixed, NULL, &(tmi_controls){3, 1, A, other + 1, NULL}, NULL), TAMIS_INVALID);
 }
 
 /* ---- cells ---- */
@@ -147,8 +147,8 @@ static void bad_inputs_are_refused(void **state)
     (void)state;
     double t[] = {1, 2}, S[] = {1, 0, 0, 1}, A[] = {1, 1}, totals[] = {4}, v[] = {1, 1};
     size_t cut;
-    tmi_controls good = {2, 1, A, totals}, bad[] = {{0, 1, A, totals}, {2, 0, A, totals}, {2, 3, A, totals}, {2, 1, NULL, totals},
-                                                    {2, 1, A, NULL}, {TMI_MAX_ADJUSTED + 1, 1, A, totals}};
+    tmi_controls good = {2, 1, A, totals, NULL}, bad[] = {{0, 1, A, totals, NULL}, {2, 0, A, totals, NULL}, {2, 3, A, totals, NULL}, {2, 1, NULL, totals, NULL},
+                                                    {2, 1, A, NULL, NULL}, {TMI_MAX_ADJUSTED + 1, 1, A, totals, NULL}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tmi_adjust_totals(t, S, NULL, &bad[i], NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_totals(NULL, S, NULL, &good, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 0, 1, NULL), TAMIS_INVALID);

@@ -21,7 +21,7 @@ static void dense(double *t, double S[NODES * NODES])
         for (int i = 0; i < NODES; i++)
             if (parent[i] == wholes[r]) A[r * NODES + i] = -1;
     }
-    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){NODES, 5, A, zeros}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_adjust_totals(t, S, NULL, &(tmi_controls){NODES, 5, A, zeros, NULL}, NULL), TAMIS_OK);
 }
 
 static void two_passes_are_least_squares(void **state)
