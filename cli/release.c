@@ -88,8 +88,8 @@ const cli_command cli_command_release = {
              "A second account over the same source is refused unless --new-account says why.\n\n"
              "With --sign the folder also has certificate.sig, by which others can tell whose release it is. The key is read "
              "before anything is charged.\n\n"
-             "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work; nothing is "
-             "published then.\n\n"
+             "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work within about a second; nothing is "
+             "published then, and the message says whether something was charged.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},

@@ -249,12 +249,23 @@ bool tmi_is_utf8(const char *string)
     return length > 0;
 }
 
+/* ASCII that stands for itself; not the zero at the end. */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character
  * that a message was cut in, becomes U+FFFD. */
 static void quoted(tmi_text *text, const char *string)
 {
     tmi_text_put(text, "\"");
     for (const char *c = string; *c;) {
+        size_t plain = 0;
+        while (is_plain(c[plain])) plain++;
+        tmi_text_add(text, c, plain);
+        c += plain;
+        if (*c == '\0') break;
         unsigned char u = (unsigned char)*c;
         size_t length = character(c);
         if (length == 0) tmi_text_put(text, "\\ufffd");

@@ -6,6 +6,8 @@ import signal
 
 from kit import *
 
+LONG = bool(os.environ.get("TAMIS_TEST_LONG"))
+
 FILES = {"release.json", "release.csv", "measurements.json", "certificate.json", "registry.yaml", "report.html"}
 
 
@@ -97,6 +99,47 @@ def a_budget_that_is_spent_is_exit_4_and_a_frozen_field_too():
         done = tamis("release", "plan.yaml", "--out", "c", cwd=folder)
         assert done.returncode == REFUSED and "unit" in done.stderr, done
         assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
+
+
+def large_plan(folder, values):
+    """A release of values x values cells, which takes from seconds to minutes."""
+    lists = {c: "[" + ", ".join(f"{c}{i}" for i in range(values)) + "]" for c in "ab"}
+    (folder / "d.csv").write_text("a,b\n" + "".join(f"a{i % values},b{i * 7 % values}\n" for i in range(200)))
+    (folder / "plan.yaml").write_text(
+        "tamis: 1\nsurvey: s\nsource: {file: d.csv}\ndesign: {srs: {population: 20000, sample: 200}}\n"
+        "privacy: {unit: person, epsilon: 1}\ncolumns:\n" + "".join(f"  {c}: {{values: {lists[c]}}}\n" for c in "ab") +
+        "statistics:\n  - {count: units, by: [a, b]}\nledger: s.ledger\nbudget: {epsilon: 100}\n")
+
+
+@case
+def a_large_release_stops_when_it_is_told_to():
+    """2^20 cells: SIGTERM and Ctrl-C are obeyed in every phase. The limit of 10 seconds is generous, for machines under load."""
+    moments = [(signal.SIGTERM, False, 0.3), (signal.SIGINT, True, 1)]  # whether after the charge, and how many seconds
+    if LONG:
+        moments += [(signal.SIGINT, False, 1), (signal.SIGTERM, True, 5), (signal.SIGINT, True, 20), (signal.SIGTERM, True, 60)]
+    for signal_number, after_charge, delay in moments:
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            large_plan(folder, 1024)
+            process = subprocess.Popen([TAMIS, "release", "plan.yaml", "--out", "o", "--engine", "memory", "--quiet"], cwd=folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       env=environment(LSAN_OPTIONS=CANCELLED))
+            while after_charge and not (folder / "s.ledger").exists() and process.poll() is None:
+                time.sleep(0.1)
+            try:
+                process.wait(delay)
+            except subprocess.TimeoutExpired:
+                pass
+            if process.poll() is not None:  # a faster machine than any today
+                assert process.returncode == OK
+                continue
+            process.send_signal(signal_number)
+            told = process.communicate(timeout=10)[1]
+            assert process.returncode == SYSTEM and told.startswith("tamis: cancelled"), (process.returncode, told)
+            left = set(os.listdir(folder)) - {"d.csv", "plan.yaml", "s.ledger"}
+            assert not left, left
+            charged = (folder / "s.ledger").exists() and b'"kind": "charge"' in (folder / "s.ledger").read_bytes()
+            assert ("epsilon 1 was charged (entry 2 of s.ledger)" in told) == charged, told
 
 
 @case

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include "base/memory_that_fails.h"
 #include "ledger/kit.h"
@@ -70,7 +71,7 @@ static void every_allocation_may_fail(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release = NULL;
     size_t charged = 0, uncharged = 0;
-    EVERY_ALLOCATION_FAILS((unlink(path), release_once(&release, plan, &engine, NULL, NULL, NULL)), {
+    ALLOCATIONS_FAIL(k_ + test_size(3, 1), (unlink(path), release_once(&release, plan, &engine, NULL, NULL, NULL)), {
         assert_null(release);
         assert_nothing_published();
         if (charges() == 1) charged++;
@@ -95,6 +96,7 @@ static void what_breaks_after_the_charge_is_a_system_error_and_stays_charged(voi
         engine.aggregate_status = how[i];
         assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, &err), TAMIS_SYSTEM);
         assert_int_equal(err.status, TAMIS_SYSTEM);
+        if (!strstr(err.message, "epsilon 20 was charged (entry ")) fail_msg("%s", err.message);
         assert_null(release);
         assert_nothing_published();
         assert_int_equal(charges(), i + 1);
@@ -168,7 +170,8 @@ static void stopped_at_any_moment_nothing_is_published(void **state)
         array_engine engine = array_engine_of(rows, 8);
         patience p = {.stop_at = stop_at};
         unlink(path);
-        tamis_status status = release_once(&release, plan, &engine, lose_patience, &p, NULL);
+        tamis_error err = {0};
+        tamis_status status = release_once(&release, plan, &engine, lose_patience, &p, &err);
         if (p.calls < stop_at) {
             assert_int_equal(status, TAMIS_OK);
             break;
@@ -178,8 +181,38 @@ static void stopped_at_any_moment_nothing_is_published(void **state)
         assert_nothing_published();
         if (charges() == 1) charged++;
         else uncharged++;
+        assert_int_equal(strncmp(err.message, "cancelled", 9), 0);
+        assert_int_equal(strstr(err.message, "was charged") != NULL, charges() == 1);
     }
     assert_true(charged > 1 && uncharged > 0);
+    tamis_release_free(release);
+    tamis_plan_free(plan);
+}
+
+/* The name was taken after the last look: the charge stands, but the ledger has the release, and a second try costs nothing. */
+static int take_name(void *context, double share, int64_t rows_read)
+{
+    (void)context;
+    (void)rows_read;
+    if (share == 1) (void)mkdir(out, 0700);
+    return 0;
+}
+
+static void what_was_kept_can_be_had_again(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release;
+    tamis_error err = {0};
+    assert_int_equal(release_once(&release, plan, &engine, take_name, NULL, &err), TAMIS_SYSTEM);
+    if (!strstr(err.message, "the release is kept there")) fail_msg("%s", err.message);
+    assert_int_equal(charges(), 1);
+    assert_int_equal(rmdir(out), 0);
+    const tmi_run again = {.folder = out, .ledger = path};
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &again, NULL), TAMIS_OK);
+    assert_int_equal(charges(), 1);
+    assert_int_equal(engine.aggregates, 1);
     tamis_release_free(release);
     tamis_plan_free(plan);
 }
@@ -192,6 +225,7 @@ int main(void)
         IN_A_PLACE(what_breaks_before_the_charge_costs_nothing),
         IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
+        IN_A_PLACE(what_was_kept_can_be_had_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
