@@ -93,6 +93,9 @@ static void points_are_those_of_num(void **state)
             if (v[j] == 97 || v[j] == -1 || !tmi_grid_point(&right, &grid, v[j])) right = TMI_NO_POINT;
             if (k[j] != right) fail_msg("grid %zu, %.17g: %lld, not %lld", i, v[j], (long long)k[j], (long long)right);
             assert_int_equal(tmi_is_missing(v[j], &column), right == TMI_NO_POINT);
+            int64_t alone;
+            tmi_grid_points(&alone, &v[j], 1, &column); /* not several at a time */
+            assert_int_equal(alone, right);
             if (v[j] == 97 || v[j] == -1) tmi_grid_point(&k[j], &grid, v[j]);
         }
         const tmi_column without_codes = {.name = "x", .grid = grid};

@@ -49,6 +49,28 @@ static void most_rows(void **state)
     }
 }
 
+/* 5000 rows of nearly 2^52 are more than 63 bits: what is added up in 64 bits is put aside in time. */
+static void many_large_rows(void **state)
+{
+    (void)state;
+    enum { N = 1000, TIMES = 5 };
+    const tmi_measure measure = {.factors = {{&wide, 0}}, .factor_count = 1, .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID};
+    const tmi_table table = {NULL, 0, &measure, 1};
+    const tmi_request request = {.tables = &table, .table_count = 1};
+    static int64_t points[N];
+    const void *const columns[] = {points};
+    tmi_layout layout;
+    tmi_int128 got;
+    for (size_t i = 0; i < N; i++) points[i] = end;
+    assert_int_equal(tmi_layout_init(&layout, &request, NULL), TAMIS_OK);
+    tmi_cells *cells = tmi_cells_new(&layout);
+    for (int i = 0; i < TIMES; i++) assert_int_equal(tmi_cells_add(cells, columns, N, NULL), TAMIS_OK);
+    tmi_cells_answers(&got, cells);
+    assert_true(got == (tmi_int128)N * TIMES * end);
+    tmi_cells_free(cells);
+    tmi_layout_clear(&layout);
+}
+
 /* Products by integers and by doubles, on both sides of the border between them. */
 static void products(void **state)
 {
@@ -185,7 +207,8 @@ static void bad_measures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(most_rows), cmocka_unit_test(products), cmocka_unit_test(bad_columns),
+    const struct CMUnitTest all[] = {cmocka_unit_test(most_rows), cmocka_unit_test(many_large_rows),
+                                     cmocka_unit_test(products), cmocka_unit_test(bad_columns),
                                      cmocka_unit_test(bad_measures)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

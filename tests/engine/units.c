@@ -61,6 +61,22 @@ static void each_row_has_the_same_chance(void **state)
     }
 }
 
+/* Another key keeps other rows. */
+static void the_key_decides(void **state)
+{
+    (void)state;
+    tmi_int128 first[4], got[4];
+    int other = 0;
+    for (unsigned char k = 0; k < 8; k++) {
+        unsigned char key[TMI_KEY_BYTES] = {0};
+        key[k] = 1;
+        keep(got, 0, 100, 2, key, 2);
+        if (k == 0) memcpy(first, got, sizeof got);
+        other += memcmp(first, got, sizeof got) != 0;
+    }
+    assert_true(other > 5);
+}
+
 static void other_units_do_not_matter(void **state)
 {
     (void)state;
@@ -85,7 +101,8 @@ static void few_rows_all_count(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance), cmocka_unit_test(other_units_do_not_matter),
+    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance), cmocka_unit_test(the_key_decides),
+                                     cmocka_unit_test(other_units_do_not_matter),
                                      cmocka_unit_test(few_rows_all_count)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

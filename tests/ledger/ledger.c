@@ -5,6 +5,7 @@
 
 #include "ledger/kit.h"
 #include "ledger/ledger.h"
+#include "ledger/store_open.h"
 
 static void a_charge_survives(void **state)
 {
@@ -262,6 +263,11 @@ static void the_same_again_costs_nothing(void **state)
     assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
     assert_null(again.measurements); /* another account */
     tamis_charged_clear(&again);
+    s.charge.new_account = NULL;
+    assert_int_equal(tamis_ledger_charge(&again, ledger, &s.charge, &err), TAMIS_OK);
+    assert_null(again.measurements); /* and now it exists, but has released nothing */
+    assert_true(again.entry > first.entry);
+    tamis_charged_clear(&again);
     s.charge.survey = "schools";
     s.charge.new_account = NULL;
     s.charge.measures = "[\"total of meals\"]";
@@ -271,6 +277,23 @@ static void the_same_again_costs_nothing(void **state)
     sample_charge_clear(&s);
     tamis_ledger_free(ledger);
     assert_true(verifies(NULL));
+}
+
+/* A charge that the disk only may have is no charge: commits wait for the disk, and so does the folder's entry of a journal. */
+static void commits_wait_for_the_disk(void **state)
+{
+    static const tmi_opening how[] = {TMI_CHARGE, TMI_CHARGE_SHARED};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tmi_store *file;
+        sqlite3_stmt *statement;
+        assert_int_equal(tmi_store_open(&file, path, how[i], NULL, NULL), TAMIS_OK);
+        assert_int_equal(sqlite3_prepare_v2(file->db, "PRAGMA synchronous", -1, &statement, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        assert_int_equal(sqlite3_column_int(statement, 0), 3); /* EXTRA */
+        sqlite3_finalize(statement);
+        tmi_store_close(file);
+    }
 }
 
 /* What sampling adds is said under "outsider": a design, a reason, or nothing. */
@@ -355,6 +378,7 @@ int main(void)
         IN_A_FOLDER(each_account_takes_what_it_can_add), IN_A_FOLDER(rhos_are_converted_at_the_rest),
         IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(a_second_account_over_the_same_source_needs_a_reason),
         IN_A_FOLDER(the_same_again_costs_nothing),
+        IN_A_FOLDER(commits_wait_for_the_disk),
         IN_A_FOLDER(the_design_for_an_outsider),
         IN_A_FOLDER(a_clock_that_runs_backwards_is_noticed),
     };

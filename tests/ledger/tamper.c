@@ -7,6 +7,7 @@
 #include "base/memory_that_fails.h"
 #include "base/sha256.h"
 #include "ledger/kit.h"
+#include "ledger/ledger.h"
 
 /* ---- a ledger to be changed ---- */
 
@@ -162,6 +163,60 @@ static void every_column_of_every_row(void **state)
     }
     is_found("INSERT INTO measurements VALUES (2, 'x')", "measurements: some belong to no release");
     is_found("INSERT INTO entries VALUES (9, '{}', '')", "entry 9");
+}
+
+/* The hash of an entry is that of the hash before it, a line end and its own text. */
+static void the_chain_is_the_documented_one(void **state)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    char before[TMI_SHA256_TEXT], hash[TMI_SHA256_TEXT];
+    int entries = 0;
+    tmi_book book;
+    (void)state;
+    tmi_book_init(&book);
+    strcpy(before, book.hash);
+    tmi_book_clear(&book);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT entry, hash FROM entries ORDER BY number", -1, &statement, NULL), SQLITE_OK);
+    for (; sqlite3_step(statement) == SQLITE_ROW; entries++) {
+        char *text = NULL;
+        const int length = asprintf(&text, "%s\n%s", before, (const char *)sqlite3_column_text(statement, 0));
+        assert_true(length > 0);
+        tmi_sha256_text(hash, text, (size_t)length);
+        assert_string_equal(hash, (const char *)sqlite3_column_text(statement, 1));
+        strcpy(before, hash);
+        free(text);
+    }
+    assert_int_equal(entries, 8);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+/* Somebody who knows how the chain is made adds a charge that tamis would have refused. */
+static void charges_beyond_the_budget_are_found(void **state)
+{
+    char *entry, sql[1024], hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME], *problems = NULL;
+    tamis_ledger *ledger = open_ledger();
+    tmi_coin amount = {0};
+    tamis_number *two = number_of("2");
+    (void)state;
+    strcpy(time, ledger->book.time);
+    const tmi_entry_head head = {.number = ledger->book.number + 1, .time = time};
+    assert_int_equal(tmi_coin_make(&amount, &(tamis_coin){.epsilon = two}, "amount", NULL), TAMIS_OK);
+    assert_int_equal(tmi_entry_charge(&entry, &head, "schools", "plan.yaml", &amount, "[]", NULL), TAMIS_OK);
+    assert_int_equal(tmi_chain_hash(hash, ledger->book.hash, entry, NULL), TAMIS_OK);
+    tamis_ledger_free(ledger);
+    snprintf(sql, sizeof sql, "INSERT INTO entries VALUES (%d, '%s', '%s')", (int)head.number, entry, hash);
+    change(sql);
+    assert_false(verifies(&problems));
+    assert_non_null(strstr(problems, "pass its budget"));
+    assert_false(opens());
+    tamis_free(problems);
+    tamis_free(entry);
+    tmi_coin_clear(&amount);
+    tamis_number_free(two);
+    write_file(original, original_size);
 }
 
 static void other_tables_are_found(void **state)
@@ -425,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         WITH_A_LEDGER(nothing_changed_is_fine), WITH_A_LEDGER(every_column_of_every_row), WITH_A_LEDGER(other_tables_are_found),
+        WITH_A_LEDGER(the_chain_is_the_documented_one), WITH_A_LEDGER(charges_beyond_the_budget_are_found),
         WITH_A_LEDGER(rows_are_only_added), WITH_A_LEDGER(behind_its_back), WITH_A_LEDGER(changed_numbers_are_not_given_back),
         WITH_A_LEDGER(rollback_is_found_by_a_certificate),
         WITH_A_LEDGER(another_charge_is_found_by_the_ledger), WITH_A_LEDGER(against_without_memory),

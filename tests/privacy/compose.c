@@ -150,6 +150,10 @@ static void claims_leave_mass_at_infinity(void **state)
     }
     assert_true(epsilon_at(p, "1e-4").lower == INFINITY);
     assert_true(epsilon_at(p, "0.0031").upper < 1.5);
+    static const release no_eps[] = {{"claim", "0", "1e-3", 3}, {NULL, NULL, NULL, 0}}; /* a delta alone counts too */
+    tamis_profile *only = compose_list(no_eps, 2);
+    assert_true(holds(delta_at_double(only, 1), mass, 1e-13));
+    tamis_profile_free(only);
     tamis_profile_free(p);
     tamis_profile_free(q);
 }

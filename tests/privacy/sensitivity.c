@@ -277,6 +277,23 @@ static void hajek_means_are_exact(void **state)
     }
 }
 
+/* Where records may be left out, all others may be: a mean of one record alone moves over its whole range. */
+static void hajek_means_of_one_record(void **state)
+{
+    static const world left_out = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3, .left_out = true},
+                       added = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3, .add_remove = true},
+                       plain = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3};
+    const struct { const world *w; const char *setting; } cases[] = {
+        {&left_out, "sample given population"}, {&added, "sample given population"}, {&plain, "respondents given frame"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        tamis_sensitivity found;
+        assert_int_equal(ask(&found, cases[i].w, setting(cases[i].setting), TAMIS_HAJEK_MEAN, NULL), TAMIS_OK);
+        assert_int_equal(tmi_number_compare_int(found.l1, 3), 0);
+        tamis_sensitivity_clear(&found);
+    }
+}
+
 /* With several cells or rows and weights that move: its range, which nothing exceeds. */
 static void hajek_tables_with_moving_weights_are_bounded(void **state)
 {
@@ -541,6 +558,7 @@ int main(void)
         cmocka_unit_test(totals_are_exact),
         cmocka_unit_test(totals_are_exact_when_weights_move),
         cmocka_unit_test(hajek_means_are_exact),
+        cmocka_unit_test(hajek_means_of_one_record),
         cmocka_unit_test(hajek_tables_with_moving_weights_are_bounded),
         cmocka_unit_test(the_peak_of_moving_weights_is_found),
         cmocka_unit_test(every_setting_has_its_own_answer),

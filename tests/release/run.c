@@ -213,13 +213,43 @@ static void a_contradiction_stops_before_values_are_read(void **state)
     tamis_plan_free(plan);
 }
 
+/* In all, in each stratum, and clusters; too many as well as too few. */
+static void every_number_that_the_design_fixes_is_compared(void **state)
+{
+    (void)state;
+    static const array_row some[] = {{.x = 12, .s = "p", .c = "1"}, {.x = 13, .s = "p", .c = "2"}, {.x = 14, .s = "q", .c = "3"},
+                                     {.x = 15, .s = "q", .c = "3"}};
+    static const struct { const char *design, *message; } cases[] = {
+        {"srs: {population: 80, sample: 3}",
+         "the source has 4 rows, but the design `srs` declares 3: correct the plan or the source"},
+        {"srs: {population: 80, sample: 5}",
+         "the source has 4 rows, but the design `srs` declares 5: correct the plan or the source"},
+        {"stratified: {by: s, within: srs, strata: {p: {population: 80, sample: 1}, q: {population: 90, sample: 3}}}",
+         "the source has 2 rows in the stratum p, but the design `stratified` declares 1: correct the plan or the source"},
+        {"cluster: {by: c, population: 60, sample: 4, smallest: 1, largest: 9}",
+         "the source has 3 clusters, but the design `cluster` declares 4: correct the plan or the source"},
+        {"cluster: {by: c, population: 60, sample: 2, smallest: 1, largest: 9}",
+         "the source has 3 clusters, but the design `cluster` declares 2: correct the plan or the source"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_of(cases[i].design, "20", "  - {mean: x}\n");
+        array_engine engine = array_engine_of(some, 4);
+        assert_refused(plan, &engine, TAMIS_INVALID, cases[i].message);
+        assert_int_equal(engine.aggregates, 0);
+        tamis_plan_free(plan);
+    }
+}
+
 /* How many answered is protected there: never compared with the plan, in the release as in the estimate. */
 static void rows_are_not_counted_where_they_are_protected(void **state)
 {
     (void)state;
-    for (size_t count = 6; count <= 8; count++) {
-        tamis_plan *plan = plan_of("srs: {population: 80, sample: 7}", "20, protect: respondents, given: frame", STATISTICS);
-        array_engine engine = array_engine_of(rows, count);
+    static const char statistics[] = "  - {mean: x}\n  - {mean: x, by: g}\n";
+    for (size_t i = 0; i < 6; i++) {
+        tamis_plan *plan = i < 3 ? plan_of("srs: {population: 80, sample: 7}", "20, protect: respondents, given: frame",
+                                           STATISTICS)
+                                 : plan_of("srs: {population: 80, sample: 7}, nonresponse: yes", "20", statistics);
+        array_engine engine = array_engine_of(rows, 6 + i % 3);
         tamis_release_free(run(plan, &engine, NULL));
         tamis_plan_free(plan);
     }
@@ -502,6 +532,7 @@ int main(void)
         cmocka_unit_test(integers_plus_noise),
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(every_number_that_the_design_fixes_is_compared, make_place, remove_place),
         cmocka_unit_test(rows_are_not_counted_where_they_are_protected),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
         cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),

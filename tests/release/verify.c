@@ -271,30 +271,51 @@ static void rehash(char *text)
 static void a_new_hash_does_not_help(void **state)
 {
     (void)state;
-    static const char *const lies[][2] = {
+    static const char *const lies[][6] = { /* what is there, and what is said instead */
         {"\"sensitivity\": 60", "\"sensitivity\": 6"},
         {"\"scale\": \"", "\"scale\": \"1"},
         {"\"high\": 60", "\"high\": 6"},
         {"\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"1/2\""},
+        {"\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"1/2\"", /* and all that follows from it */
+         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"1/2\",\n    \"delta\": \"0\"\n"},
+        {"\"before\": {\n      \"epsilon\": \"0\"", "\"before\": {\n      \"epsilon\": \"1\"", /* adds up, beyond the budget */
+         "\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"2\"",
+         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"2\",\n    \"delta\": \"0\"\n"},
         {"\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1\"", "\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1/2\""},
         {"\"to\": \"30\"", "\"to\": \"20\""},
+        {"\"tamis\": 1,", "\"tamis\": 1, \"note\": \"approved\","},
     };
     char path[256], *told;
     path_of(path, 0, 1, "certificate.json");
     char *text = read_text(path);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        char *other = calloc(1, strlen(text) + 64), *at = strstr(text, lies[i][0]);
-        if (!other || !at) {
-            fail_msg("%s is not in the certificate", lies[i][0]);
-            return;
+        char *other = strdup(text);
+        for (size_t k = 0; k < 6 && lies[i][k]; k += 2) {
+            char *said = calloc(1, strlen(other) + 64), *at = strstr(other, lies[i][k]);
+            if (!said || !at) {
+                fail_msg("%s is not in the certificate", lies[i][k]);
+                return;
+            }
+            sprintf(said, "%.*s%s%s", (int)(at - other), other, lies[i][k + 1], at + strlen(lies[i][k]));
+            free(other);
+            other = said;
         }
-        sprintf(other, "%.*s%s%s", (int)(at - text), text, lies[i][1], at + strlen(lies[i][0]));
         rehash(other);
         write_text(path, other);
         if (verifies(path, &told)) fail_msg("%s is believed", lies[i][1]);
         tamis_free(told);
+        cut(other, "\"guarantee\""); /* which would contradict it */
+        write_text(path, other);
+        if (verifies(path, &told)) fail_msg("%s is believed where no guarantee contradicts it", lies[i][1]);
+        tamis_free(told);
         free(other);
     }
+    char *more = calloc(1, strlen(text) + 64); /* a field more, and the hash of the others */
+    assert_non_null(more);
+    sprintf(more, "{\"note\": \"approved\",%s", strchr(text, '{') + 1);
+    write_text(path, more);
+    assert_false(verifies(path, NULL));
+    free(more);
     write_text(path, text);
     assert_true(verifies(path, NULL));
     free(text);

@@ -302,6 +302,29 @@ static void keeping_is_exact(void **state)
     check_keeping("1e32", 23);
 }
 
+/* A scale is the root of its variance: the same bits give the same noise. */
+static void the_variance_is_the_square_of_the_scale(void **state)
+{
+    static const char *const pairs[][2] = {{"1/2", "1/4"}, {"3", "9"}, {"100", "10000"}, {"1234567/10", "1524155677489/100"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        tamis_number *scale = number(pairs[i][0]), *variance = number(pairs[i][1]);
+        tamis_noise *by_scale, *by_variance;
+        int64_t x[200], y[200];
+        assert_int_equal(tamis_noise_gaussian_new(&by_scale, scale, NULL), TAMIS_OK);
+        assert_int_equal(tmi_noise_gaussian_new(&by_variance, variance, NULL), TAMIS_OK);
+        bits_from_seed(i);
+        assert_int_equal(tamis_noise_draw(x, 200, by_scale, rng, NULL), TAMIS_OK);
+        bits_from_seed(i);
+        assert_int_equal(tamis_noise_draw(y, 200, by_variance, rng, NULL), TAMIS_OK);
+        assert_memory_equal(x, y, sizeof x);
+        tamis_noise_free(by_scale);
+        tamis_noise_free(by_variance);
+        tamis_number_free(scale);
+        tamis_number_free(variance);
+    }
+}
+
 /* Zero comes with one sign only; where all signs are free, both come. */
 static void zero_is_counted_once(void **state)
 {
@@ -465,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_exact),
         cmocka_unit_test(keeping_is_exact),
+        cmocka_unit_test(the_variance_is_the_square_of_the_scale),
         cmocka_unit_test(zero_is_counted_once),
         cmocka_unit_test(small_law_is_right),
         cmocka_unit_test(shares_are_right),

@@ -1,0 +1,326 @@
+/* The audit: many releases of a survey whose rows are known, for every design, engine and noise. The published integers less the
+ * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum, for each plan and over
+ * all of them; no draw repeats another; and what else is left to chance differs from release to release.
+ *
+ * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
+ * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found.                                  */
+#ifndef TESTS_AUDIT_TRIAL_H
+#define TESTS_AUDIT_TRIAL_H
+
+#include <string.h>
+#include <tamis/verify.h>
+
+#include "base/json.h"
+#include "num/number.h"
+#include "release/audit_evidence.h"
+#include "release/audit_survey.h"
+#include "release/release.h"
+#include "release/request.h"
+
+#define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
+#define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
+#define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
+#define BY_S "  - {total: x, by: s}\n  - {mean: x, by: g}\n  - {count: units, by: [s, g]}\n"
+#define STRATA(within, n)                                                                                              \
+    "stratified: {by: s, within: " within ", strata: {p: {population: 90, sample: " n "}, q: {population: 30, sample: " n "}}}"
+
+static const struct audited {
+    const char *design, *privacy, *x, *statistics;
+    double arrangements; /* ways to arrange the clusters; 0: none is drawn */
+} plans[] = {
+    {"srs: {population: 240, sample: 24}", "", PLAIN, BY_G, 0},
+    {"srs: {population: 120, sample: 12}", ", id: u, rows_per_unit: 2", PLAIN, BY_G, 479001600},
+    {"srs_with_replacement: {population: 240, sample: 24}", ", id: u, rows_per_unit: 2", PLAIN, BY_G, 0},
+    {"bernoulli: {rate: 1/10}", "", PLAIN, BY_G, 0},
+    {"bernoulli: {rate: 1/10}", ", id: u, rows_per_unit: 2", PLAIN, BY_G, 0},
+    {"poisson: {probability: w}, max_weight: 50", "", PLAIN, BY_G, 0},
+    {"pps: {method: sampford, probability: w, sample: 24, population: 240}, max_weight: 50", "", PLAIN, BY_G, 0},
+    {"systematic: {population: 240, sample: 24, order: public}", "", PLAIN, BY_G, 0},
+    {"census: {population: 24}", "", PLAIN, BY_G, 0},
+    {STRATA("srs", "12"), "", APART, BY_S, 0},
+    {STRATA("srs", "12"), "", PLAIN, BY_G, 0},
+    {STRATA("srs", "12"), ", protect: population, given: nothing, design_variables: protected", PLAIN, BY_G, 0},
+    {STRATA("{cluster: {by: c, smallest: 1, largest: 9}}", "3"), "", PLAIN, BY_G, 36},
+    {"cluster: {by: c, population: 60, sample: 6, smallest: 1, largest: 9}", "", PLAIN, BY_G, 720},
+    {"two_stage: {first: {by: c, population: 60, sample: 6}, second: {population: y, sample: 4}}, max_weight: 50", "",
+     PLAIN, BY_G, 720},
+    {"weights: {population: 240}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
+    {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
+};
+#define PLANS (sizeof plans / sizeof *plans)
+
+/* ---- an engine that is listened to ---- */
+
+typedef struct chance {
+    int32_t codes[ROWS]; /* variance units of the clusters, stratum after stratum */
+    size_t count;
+    unsigned char key[TMI_KEY_BYTES], scatter[TMI_KEY_BYTES];
+    bool keyed, scattered;
+} chance;
+
+typedef struct listener {
+    tmi_engine engine, *inner;
+    const char *name;
+    tmi_asking *truth; /* the exact integers of the last release */
+    chance now;
+} listener;
+
+static tamis_status ask_inner(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                              tamis_error *err)
+{
+    tmi_engine *inner = ((listener *)engine)->inner;
+    return inner->describe(inner, inventory, progress, context, err);
+}
+
+static void note_chance(chance *c, const tmi_request *request)
+{
+    *c = (chance){.keyed = request->unit != NULL};
+    if (request->unit) memcpy(c->key, request->key, sizeof c->key);
+    for (size_t b = 0; request->table_count > 0 && b < request->tables[0].by_count; b++) {
+        const tmi_column *by = request->tables[0].by[b];
+        c->scattered = c->scattered || by->kind == TMI_SCATTER;
+        if (by->kind == TMI_SCATTER) memcpy(c->scatter, by->key, sizeof c->scatter);
+        for (size_t h = 0; by->kind == TMI_GROUPS && h < (by->stratum ? by->stratum->value_count : 1); h++)
+            for (int64_t k = 0; k < by->cluster_counts[h]; k++) c->codes[c->count++] = by->cell_of[h][k];
+    }
+}
+
+static size_t answers_of(const tmi_table *table)
+{
+    return tmi_table_cells(table) * table->measure_count;
+}
+
+static tamis_status answer_and_note(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
+                                    tamis_progress *progress, void *context, tamis_error *err)
+{
+    listener *l = (listener *)engine;
+    array_engine reference = array_engine_of(survey, ROWS);
+    const tamis_status status = l->inner->aggregate(l->inner, answers, request, progress, context, err);
+    note_chance(&l->now, request);
+    for (size_t t = 0; status == TAMIS_OK && t < request->table_count; t++)
+        memset(l->truth->answers[t], 0, answers_of(&request->tables[t]) * sizeof(tmi_int128));
+    assert_int_equal(array_aggregate(&reference.engine, l->truth->answers, request, NULL, NULL, NULL), TAMIS_OK);
+    for (size_t t = 0; status == TAMIS_OK && t < request->table_count; t++)
+        for (size_t i = 0; i < answers_of(&request->tables[t]); i++)
+            if (answers[t][i] != l->truth->answers[t][i])
+                fail_msg("%s: table %zu: another integer than counted by hand", l->name, t);
+    return status;
+}
+
+/* ---- what is declared and published ---- */
+
+static const tmi_json *need(const tmi_json *object, const char *key)
+{
+    const tmi_json *value = tmi_json_get(object, key);
+    if (!value) fail_msg("%s is missing", key);
+    return value;
+}
+
+static tmi_json *text_as_json(tamis_status (*write)(char **, const tamis_release *, tamis_error *), const tamis_release *r)
+{
+    char *text;
+    tmi_json *json;
+    assert_int_equal(write(&text, r, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
+    tamis_free(text);
+    return json;
+}
+
+/* The law that the certificate declares for a cell: the only one, or that of the cell's stratum. */
+static noise_law declared(size_t *which, const tmi_json *measurement, const tmi_json *group)
+{
+    const tmi_json *laws = need(measurement, "noise"), *stratum = tmi_json_get(group, "s");
+    for (*which = 0; *which < tmi_json_size(laws); ++*which) {
+        const tmi_json *law = tmi_json_at(laws, *which), *of = tmi_json_get(law, "stratum");
+        if (of && strcmp(tmi_json_string(of), tmi_json_string(stratum)) != 0) continue;
+        tamis_number *scale;
+        assert_int_equal(tamis_number_read(&scale, tmi_json_string(need(law, "scale")), NULL), TAMIS_OK);
+        const noise_law found = {strcmp(tmi_json_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
+        tamis_number_free(scale);
+        return found;
+    }
+    fail_msg("no law is declared for a cell");
+    return (noise_law){0};
+}
+
+/* ---- judging ---- */
+
+#define MOST_CELLS 4096
+#define MOST_LAWS 64
+
+typedef struct trial {
+    const struct audited *plan;
+    bool gaussian;
+    evidence cells[MOST_CELLS], laws[MOST_LAWS], whole;
+    int64_t last[MOST_CELLS];
+    double repeats[MOST_LAWS], repeats_in_time, repeats_of_chance;
+    chance before;
+    int releases;
+} trial;
+
+static int verdicts;
+
+static void judge(const trial *t, double found, const char *what, size_t number, int64_t draws)
+{
+    if (++verdicts > MOST_VERDICTS) fail_msg("more verdicts than the probability of a false alarm allows for");
+    if (found > EVIDENCE)
+        fail_msg("%s%s, %s noise: %s %zu: after %lld draws the odds against what is declared are e^%.1f", t->plan->design,
+                 t->plan->privacy, t->gaussian ? "Gaussian" : "Laplace", what, number, (long long)draws, found);
+}
+
+static void judge_trial(const trial *t, size_t cells, size_t laws)
+{
+    for (size_t i = 0; i < cells; i++) judge(t, evidence_of(&t->cells[i]), "cell", i, t->cells[i].draws);
+    for (size_t i = 0; i < laws; i++) judge(t, evidence_of(&t->laws[i]), "law", i, t->laws[i].draws);
+    judge(t, evidence_of(&t->whole), "all cells of plan", (size_t)(t->plan - plans), t->whole.draws);
+    for (size_t i = 0; i < laws; i++)
+        judge(t, t->repeats[i], "noise that repeats that of the cell before it, law", i, t->laws[i].draws);
+    judge(t, t->repeats_in_time, "noise that repeats that of the last release, plan", (size_t)(t->plan - plans), t->whole.draws);
+    judge(t, t->repeats_of_chance, "clusters that stay in their variance units, plan", (size_t)(t->plan - plans), t->releases);
+}
+
+/* Whether keys differ from the last release's, and how often clusters are arranged as they were. */
+static void judge_chance(trial *t, const chance *now)
+{
+    const chance *before = &t->before;
+    const bool arranged = t->plan->arrangements > 0;
+    assert_int_equal(now->count > 0, arranged);
+    if (t->releases > 0) {
+        if (now->keyed && memcmp(now->key, before->key, TMI_KEY_BYTES) == 0)
+            fail_msg("%s: the key of a unit's rows is used again", t->plan->design);
+        if (now->scattered && memcmp(now->scatter, before->scatter, TMI_KEY_BYTES) == 0)
+            fail_msg("%s: the key of clusters is used again", t->plan->design);
+        const bool same = arranged && memcmp(now->codes, before->codes, sizeof now->codes) == 0;
+        if (arranged) t->repeats_of_chance += log(same ? 0.5 + 0.5 * t->plan->arrangements : 0.5);
+    }
+    t->before = *now;
+    t->releases++;
+}
+
+/* Adds the noise of one release. *cells and *laws: how many there are. */
+static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_release *r, const listener *l)
+{
+    tmi_json *certificate = text_as_json(tamis_release_certificate, r), *published = text_as_json(tamis_release_measurements, r);
+    const tmi_json *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
+    *cells = *laws = 0;
+    assert_int_equal(tmi_json_size(declarations), tmi_json_size(tables));
+    for (size_t i = 0; i < tmi_json_size(tables); i++) {
+        const tmi_json *values = need(tmi_json_at(tables, i), "values");
+        int64_t before[MOST_LAWS];
+        bool any[MOST_LAWS] = {false};
+        for (size_t cell = 0; cell < tmi_json_size(values); cell++, ++*cells) {
+            const tmi_json *value = tmi_json_at(values, cell);
+            size_t which;
+            const noise_law law = declared(&which, tmi_json_at(declarations, i), need(value, "group"));
+            const int64_t noise = (int64_t)(tmi_json_integer(need(value, "value")) - tmi_asking_truth(l->truth, i, cell));
+            assert_true(*cells < MOST_CELLS && *laws + which < MOST_LAWS);
+            assert_int_equal(law.gaussian, t->gaussian);
+            evidence_add(&t->cells[*cells], &law, noise);
+            evidence_add(&t->laws[*laws + which], &law, noise);
+            evidence_add(&t->whole, &law, noise);
+            if (any[which]) t->repeats[*laws + which] += evidence_of_repeat(&law, noise, before[which]);
+            if (t->releases > 0) t->repeats_in_time += evidence_of_repeat(&law, noise, t->last[*cells]);
+            t->last[*cells] = before[which] = noise;
+            any[which] = true;
+        }
+        *laws += tmi_json_size(need(tmi_json_at(declarations, i), "noise"));
+    }
+    judge_chance(t, &l->now);
+    tmi_json_free(certificate);
+    tmi_json_free(published);
+}
+
+/* ---- releasing ---- */
+
+static uint64_t seed;
+
+static tamis_release *release(const tamis_plan *plan, listener *l, const char *out, const char *ledger)
+{
+    const tmi_run run = {.folder = out, .ledger = ledger};
+    tamis_release *r;
+    tamis_error err = {0};
+    bits_from_seed(++seed);
+    if (tmi_release_with(&r, plan, &l->engine, &run, &err) != TAMIS_OK) fail_msg("%s: %s", l->name, err.message);
+    return r;
+}
+
+/* The certificate of a release that was charged verifies. */
+static void verify_one(const tamis_plan *plan, listener *l)
+{
+    char out[128], ledger[128], path[192], *problems, line[400];
+    int ok;
+    snprintf(out, sizeof out, "%s", in_folder("out"));
+    snprintf(ledger, sizeof ledger, "%s", in_folder("a.ledger"));
+    snprintf(path, sizeof path, "%s/certificate.json", out);
+    tamis_release_free(release(plan, l, out, ledger));
+    assert_int_equal(tamis_verify(&ok, &problems, path, 0, NULL), TAMIS_OK);
+    if (!ok) fail_msg("%s", problems);
+    tamis_free(problems);
+    snprintf(line, sizeof line, "rm -r '%s' '%s'*", out, ledger);
+    assert_int_equal(system(line), 0);
+}
+
+static tamis_plan *read_plan(const struct audited *p, bool gaussian)
+{
+    char text[2048];
+    tamis_plan *plan;
+    tamis_error err = {0};
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s%s}\n"
+             "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%s",
+             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
+    return plan;
+}
+
+/* Releases of one plan by each of the engines. */
+static void audit(const struct audited *p, bool gaussian, const survey_engine *engines, size_t engine_count)
+{
+    tamis_plan *plan = read_plan(p, gaussian);
+    tmi_schedule schedule;
+    tmi_asking truth;
+    tamis_error err = {0};
+    trial *t = calloc(1, sizeof *t);
+    size_t cells, laws;
+    assert_non_null(t);
+    t->plan = p;
+    t->gaussian = gaussian;
+    if (tmi_schedule_make(&schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", p->design, err.message);
+    assert_int_equal(tmi_asking_make(&truth, &schedule, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&truth, NULL), TAMIS_OK);
+    for (size_t e = 0; e < engine_count; e++) {
+        const survey_engine *source = &engines[e];
+        listener l = {.engine = {.name = source->name, .describe = ask_inner, .aggregate = answer_and_note},
+                      .inner = source->open(), .name = source->name, .truth = &truth};
+        if (e == 0 && source->verifies && (!gaussian || test_size(0, 1))) verify_one(plan, &l);
+        for (int i = 0; i < test_size(source->thin, source->all); i++) {
+            tamis_release *r = release(plan, &l, NULL, NULL);
+            add_release(t, &cells, &laws, r, &l);
+            tamis_release_free(r);
+        }
+        l.inner->free(l.inner);
+    }
+    judge_trial(t, cells, laws);
+    tmi_asking_clear(&truth);
+    tmi_schedule_clear(&schedule);
+    tamis_plan_free(plan);
+    free(t);
+}
+
+static void audit_all(bool gaussian, const survey_engine *engines, size_t engine_count)
+{
+    for (size_t i = 0; i < PLANS; i++) audit(&plans[i], gaussian, engines, engine_count);
+}
+
+static inline int make_place(void **state)
+{
+    make_survey();
+    return make_folder(state);
+}
+
+static inline int remove_place(void **state)
+{
+    tamis_source_free(arrays);
+    return remove_folder(state);
+}
+
+#endif
