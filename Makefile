@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo test test-long bench fuzz install setup clean help
+.PHONY: all demo test test-long mutants bench fuzz install setup clean help
 
 all:
 	@scripts/setup demo
@@ -20,6 +20,10 @@ test:
 test-long:
 	@scripts/setup test
 	@$(PYTHON) scripts/test --long
+
+mutants: all
+	@scripts/setup test
+	@$(PYTHON) tests/mutants/run $(if $(ONLY),--only $(ONLY))
 
 fuzz:
 	@scripts/setup test
@@ -37,13 +41,14 @@ setup:
 
 # What was fetched (build/duckdb) stays.
 clean:
-	@rm -rf build/release build/quick build/test build/clang build/fuzz
+	@rm -rf build/release build/quick build/test build/clang build/fuzz build/mutants
 
 help:
 	@echo 'make                    build the library and the command (build/release/cli/tamis)'
 	@echo 'make demo               build, then release statistics of a bundled survey'
 	@echo 'make test               build with sanitizers, run all tests'
 	@echo 'make test-long          the same, and in full what make test samples thinly (hours)'
+	@echo 'make mutants ONLY=      plant privacy bugs, one at a time (all, or one room or name): a test must fail'
 	@echo 'make bench              measure, beside other programs and the limits of this machine'
 	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
