@@ -253,7 +253,7 @@ static void verify_one(const tamis_plan *plan, listener *l)
     snprintf(ledger, sizeof ledger, "%s", in_folder("a.ledger"));
     snprintf(path, sizeof path, "%s/certificate.json", out);
     tamis_release_free(release(plan, l, out, ledger));
-    assert_int_equal(tamis_verify(&ok, &problems, path, 0, NULL), TAMIS_OK);
+    assert_int_equal(tamis_verify(&ok, &problems, path, NULL, 0, NULL), TAMIS_OK);
     if (!ok) fail_msg("%s", problems);
     tamis_free(problems);
     snprintf(line, sizeof line, "rm -r '%s' '%s'*", out, ledger);
