@@ -336,8 +336,8 @@ done:
     return status;
 }
 
-/* What the account adds: six fractions, an entry, hashes. */
-#define OF_ACCOUNT (6 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 4096)
+/* What the account adds: six fractions, an entry, the reason of a new account (each byte of a name takes six at most), hashes. */
+#define OF_ACCOUNT (6 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
 tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_error *err)
 {

@@ -78,8 +78,8 @@ static tamis_status write_folder(const char *path, tamis_error *err)
 {
     tmi_folder folder;
     tamis_status status = tmi_folder_begin(&folder, path, err);
-    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "a.json", "{}\n", err);
-    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "b.csv", "1\n", err);
+    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "a.json", "{}\n", 3, err);
+    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "b.csv", "1\n", 2, err);
     if (status == TAMIS_OK) status = tmi_folder_end(&folder, err);
     tmi_folder_clear(&folder);
     return status;
