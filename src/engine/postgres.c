@@ -182,6 +182,21 @@ static tamis_status refuse_parts(const engine_state *state, bool unit, bool clus
     return TAMIS_OK;
 }
 
+/* That the codes of all categories can be written; the counts ask for those alone that they are by. */
+static tamis_status check_codes(const parts *all, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t p = 0; p < all->count && status == TAMIS_OK; p++) {
+        size_t step;
+        tmi_text sql;
+        tmi_text_init(&sql);
+        status = tmi_sql_codes(&step, &sql, &all->sources[p], err);
+        if (status == TAMIS_OK && sql.failed) status = tmi_fail_memory(err);
+        tmi_text_clear(&sql);
+    }
+    return status;
+}
+
 static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err)
 {
@@ -196,6 +211,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
     TMI_TRY(refuse_parts(state, unit, cluster, err));
     TMI_TRY(make_parts(&parts, session, &layout, progress, context, err));
+    TMI_TRY(check_codes(&parts, err));
     TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, progress, context, err));
     if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, progress, context, err));
     if (inventory->rows_in)
