@@ -1,7 +1,8 @@
 /* The sum in long double, and why its error is known.
  *
- * Let u = LDBL_EPSILON, which bounds the relative error of one operation in every rounding mode. The integers a-j,
- * b-j, c+j, d+j are below 2^42, hence exact; factor is within u of the truth. A term costs four more roundings (two
+ * Let u = 2^-63. Where LDBL_EPSILON is at most u (x86: equal; arm64: 2^-112; elsewhere the sum is done in balls), u bounds the
+ * relative error of one operation in every rounding mode. The integers a-j, b-j, c+j, d+j are below 2^42, hence exact; factor
+ * has 64 digits whatever the format, and is within u of the truth. A term costs four more roundings (two
  * products, a quotient, a product; the factor's own error takes the place of the second product where there is no
  * second pair), so the computed t_j is within (1+u)^{4j} of the true one. Terms are added in blocks of BLOCK, and the
  * blocks to a total: a term passes at most BLOCK + (number of blocks) additions. With J terms, sum S and first moment
@@ -9,7 +10,7 @@
  *
  *     |error| <= 1.01 u (4 M + (BLOCK + J/BLOCK + 2) S)
  *
- * where 1.01 covers the powers of 1+u (J <= 2^32 and u <= 2^-63, so 4 J u <= 2^-29) and the rounding of M and S
+ * where 1.01 covers the powers of 1+u (J <= 2^32, so 4 J u <= 2^-29) and the rounding of M and S
  * themselves. M is bounded from above by the index at the end of each block. The ratios fall, so the terms left
  * out after t_J are at most t_J r/(1-r), r being the next ratio; r is trusted only below 1 - 2^-40, where 1-r has
  * an error of a millionth. A term that underflows is below 2^-16000 while S >= 1:
@@ -24,6 +25,7 @@
 
 #include "num/ball_arb.h"
 
+#define UNIT 0x1p-63L /* u */
 #define BLOCK 512
 #define ENOUGH 0x1p-64L /* a rest of this size relative to the sum is below every width that is asked for */
 #define TERMS_FAST (INT64_C(1) << 32) /* no law of 2^40 units comes near */
@@ -112,7 +114,7 @@ static bool long_double_is_whole(void)
     return sum - one == u && sum != one;
 }
 
-/* Within LDBL_EPSILON of the ball's every number; false if that is beyond the format. */
+/* Within UNIT, relatively, of the ball's every number; false if that is beyond the format. */
 static bool to_long_double(long double *z, const tmi_ball *x)
 {
     arf_t rounded;
@@ -166,7 +168,7 @@ static bool sum_fast(tmi_ball *sum, const tmi_ratios *r)
     running x = {1, (long double)r->a, (long double)r->b, (long double)r->c, (long double)r->d, 1};
     long double total = 1, moment = 0, rest = 0;
     int64_t length = tmi_ratios_length(r), done = 0;
-    if (LDBL_EPSILON > 0x1p-63L || !long_double_is_whole() || (r->odds && !r->single)) return false;
+    if (LDBL_EPSILON > UNIT || !long_double_is_whole() || (r->odds && !r->single)) return false;
     if (r->odds) {
         tmi_ball factor;
         tmi_ball_init(&factor);
@@ -191,7 +193,7 @@ static bool sum_fast(tmi_ball *sum, const tmi_ratios *r)
     }
     if (done == length) rest = 0;
     long double additions = BLOCK + 2 + (long double)(done / BLOCK);
-    double radius = (double)(1.01L * (LDBL_EPSILON * (4 * moment + additions * total) + rest + 0x1p-100L * total));
+    double radius = (double)(1.01L * (UNIT * (4 * moment + additions * total) + rest + 0x1p-100L * total));
     double high = (double)total, low = (double)(total - (long double)high);
     arf_t part;
     arf_init(part);
