@@ -21,7 +21,8 @@
 #define BITS 128
 #define ROOT 0.398942280401432677939946059934L /* 1/sqrt(2 pi) */
 
-/* The number of a narrow ball, up to a factor 1 +- LDBL_EPSILON, if it is above 2^-1008; below, up to 2^-1074. */
+/* The number of a narrow ball, up to a factor 1 +- 2^-63, whatever long double has, if it is above 2^-1008; below, up to
+ * 2^-1074. */
 static long double near(const tmi_ball *x)
 {
     double high = tmi_ball_bound(x).upper;
