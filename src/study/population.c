@@ -183,7 +183,7 @@ done:
 
 static tamis_status set_response(tmi_population *p, const char *name, tamis_error *err)
 {
-    char **texts;
+    char **texts = NULL;
     tamis_status status = TAMIS_OK;
     if (!name) return TAMIS_OK;
     TMI_TRY(texts_of(&texts, p, name, "probabilities to respond", err));
