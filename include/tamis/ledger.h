@@ -96,8 +96,8 @@ typedef struct tamis_charged {
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
  *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
  *          a delta below 1.
- * Gives    the entry, or the earlier release; all zero on failure. The caller clears it with tamis_charged_clear. On OK
- *          the charge is on the disk, whatever happens next.
+ * Gives    the entry, or the earlier release. On failure all zero, but for the entry of a charge that is known to be on the
+ *          disk. The caller clears it with tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
  * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
  *          adds this kind of amount to the account; a second account over the same source without a reason), INVALID (also: a

@@ -124,7 +124,7 @@ PROTECTED_COUNTS = {
 }
 # df is null where the noise leaves no interval: it is compared by itself.
 NOISY = {"estimate", "se", "df", "sampling_se", "noise_sd", "cv", "lower", "upper", "interval", "reason", "notes", "outside_range", "time", "hash",
-         "measurements.json"}
+         "files"}
 
 
 def without_noise(value):
