@@ -215,7 +215,8 @@ static void a_repeated_release_returns_its_own_numbers(void **state)
 
 #define SECRET "protect: frame, given: population, secret_sample: yes"
 
-/* Two releases of one sample: an outsider is told what both of them lose, and the account has been charged twice. */
+/* Two releases of one sample: an outsider's number is that of both of them, also where one is returned as it was, and the account
+ * has been charged twice. */
 static void outsiders_are_told_of_the_whole_account(void **state)
 {
     (void)state;
@@ -230,6 +231,10 @@ static void outsiders_are_told_of_the_whole_account(void **state)
     assert_true(a->schedule.outsider.epsilon.upper < b->schedule.outsider.epsilon.lower);
     assert_true(b->schedule.outsider.epsilon.upper == s.outsider.epsilon.upper);
     assert_int_equal(tmi_release_with(&c, plan, &engine.engine, &(tmi_run){.ledger = path, .again = true}, &err), TAMIS_REFUSED);
+    c = release(plan, &engine.engine, path, false);
+    assert_non_null(c->account.charged.measurements);
+    assert_true(c->schedule.outsider.epsilon.upper == s.outsider.epsilon.upper);
+    tamis_release_free(c);
     tmi_schedule_clear(&s);
     tamis_release_free(a);
     tamis_release_free(b);

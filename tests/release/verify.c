@@ -271,7 +271,7 @@ static void rehash(char *text)
 static void a_new_hash_does_not_help(void **state)
 {
     (void)state;
-    static const char *const lies[][6] = { /* what is there, and what is said instead */
+    static const char *const lies[][10] = { /* what is there, and what is said instead */
         {"\"sensitivity\": 60", "\"sensitivity\": 6"},
         {"\"scale\": \"", "\"scale\": \"1"},
         {"\"high\": 60", "\"high\": 6"},
@@ -280,17 +280,19 @@ static void a_new_hash_does_not_help(void **state)
          "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"1/2\",\n    \"delta\": \"0\"\n"},
         {"\"before\": {\n      \"epsilon\": \"0\"", "\"before\": {\n      \"epsilon\": \"1\"", /* adds up, beyond the budget */
          "\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"2\"",
-         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"2\",\n    \"delta\": \"0\"\n"},
+         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"2\",\n    \"delta\": \"0\"\n",
+         "\"entry\": 2", "\"entry\": 4", "\"created\": true", "\"created\": false"},
         {"\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1\"", "\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1/2\""},
         {"\"to\": \"30\"", "\"to\": \"20\""},
         {"\"tamis\": 1,", "\"tamis\": 1, \"note\": \"approved\","},
     };
-    char path[256], *told;
+    char path[256], alone[256], *told;
     path_of(path, 0, 1, "certificate.json");
+    path_of(alone, 0, 1, "../alone.json"); /* where no other file contradicts it */
     char *text = read_text(path);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         char *other = strdup(text);
-        for (size_t k = 0; k < 6 && lies[i][k]; k += 2) {
+        for (size_t k = 0; k < 10 && lies[i][k]; k += 2) {
             char *said = calloc(1, strlen(other) + 64), *at = strstr(other, lies[i][k]);
             if (!said || !at) {
                 fail_msg("%s is not in the certificate", lies[i][k]);
@@ -305,11 +307,14 @@ static void a_new_hash_does_not_help(void **state)
         if (verifies(path, &told)) fail_msg("%s is believed", lies[i][1]);
         tamis_free(told);
         cut(other, "\"guarantee\""); /* which would contradict it */
-        write_text(path, other);
-        if (verifies(path, &told)) fail_msg("%s is believed where no guarantee contradicts it", lies[i][1]);
+        write_text(alone, other);
+        if (verifies(alone, &told)) fail_msg("%s is believed where nothing contradicts it", lies[i][1]);
         tamis_free(told);
         free(other);
     }
+    write_text(alone, text);
+    assert_true(verifies(alone, NULL));
+    assert_int_equal(unlink(alone), 0);
     char *more = calloc(1, strlen(text) + 64); /* a field more, and the hash of the others */
     assert_non_null(more);
     sprintf(more, "{\"note\": \"approved\",%s", strchr(text, '{') + 1);
