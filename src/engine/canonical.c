@@ -151,8 +151,8 @@ size_t tmi_decimal_text(char text[TMI_NUMBER_TEXT], tmi_cell number)
         *text = '-';
         length = put_digits(text + (plain[0] == '-'), digits, count, (size_t)places) + (plain[0] == '-');
     }
-    tmi_wipe(plain, sizeof plain);
-    tmi_wipe(digits, sizeof digits);
+    tmi_wipe(plain, strlen(plain));
+    tmi_wipe(digits, count);
     return length;
 }
 

@@ -41,7 +41,7 @@ static const char *after_quoted(const char *at)
 
 static bool is_word(char c)
 {
-    return (c | 32) >= 'a' ? (c | 32) <= 'z' || (c & 0x80) : (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
+    return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
 static const char *after_word(const char *at)

@@ -345,7 +345,7 @@ static int take_number(reading *r, wanted *w, double x)
         w->category[r->rows - 1] = code_of(r, w, false, x, cell);
     else
         answer = add_text(r, w, cell.bytes, cell.length);
-    tmi_wipe(text, sizeof text);
+    tmi_wipe(text, cell.length);
     return answer;
 }
 
