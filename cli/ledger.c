@@ -115,7 +115,8 @@ static int run_verify(const cli_call *call)
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     if (ok && !call->json) {
         tamis_free(text);
-        printf("no problem found in the ledger%s\n", count > 0 ? ", and it has what the certificates say" : "");
+        puts(count > 0 ? "no problem found in the ledger, and it has the charges that the certificates name; `tamis verify` checks the "
+                         "certificates themselves" : "no problem found in the ledger");
         return cli_finish_output();
     }
     code = cli_print(text);

@@ -1,6 +1,6 @@
 /* The progress bar, and being stopped by Ctrl-C, SIGTERM or a terminal that goes away. Both hang on the callback that the
- * library calls now and then: it draws, and it asks to stop once the user did. A second Ctrl-C ends the process the
- * ordinary way.                                                                                                      */
+ * library calls now and then: it draws, and it asks to stop once the user did. A second Ctrl-C, if the first was not obeyed within
+ * PATIENCE seconds, ends the process the ordinary way; earlier ones say nothing new (timeout(1) sends two at once).        */
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -16,14 +16,22 @@
 #define DRAW_EVERY 0.1
 #define BAR_CELLS 24
 #define LONGEST_LINE 256
+#define PATIENCE 3
 
 static const int signals[CLI_STOP_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
-static volatile sig_atomic_t stop_asked;
+static volatile sig_atomic_t stop_asked, asked_at; /* the second of the first time, by the monotonic clock */
 
-static void ask_to_stop(int signal)
+static void ask_to_stop(int number)
 {
-    (void)signal;
-    stop_asked = 1;
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (stop_asked && (sig_atomic_t)now.tv_sec - asked_at > PATIENCE) {
+        signal(number, SIG_DFL);
+        raise(number);
+    } else if (!stop_asked) {
+        asked_at = (sig_atomic_t)now.tv_sec;
+        stop_asked = 1;
+    }
 }
 
 static double seconds(void)
@@ -39,7 +47,7 @@ void cli_progress_begin(cli_progress *p, const cli_call *call)
     *p = (cli_progress){.shown = !call->quiet && isatty(STDERR_FILENO), .start = seconds(),
                         .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     stop_asked = 0;
-    struct sigaction act = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction act = {.sa_handler = ask_to_stop};
     sigemptyset(&act.sa_mask);
     for (size_t i = 0; i < CLI_STOP_SIGNALS; i++) {
         sigaction(signals[i], NULL, &p->old[i]);

@@ -200,6 +200,11 @@ done:
     return status;
 }
 
+static bool same_regularise(const tmi_json *charged, const tmi_json *says)
+{
+    return charged && says && strcmp(text_of(charged, "regularise"), text_of(says, "regularise")) == 0;
+}
+
 /* What the entry says under "measures": a list of measurements, or an object that has one. */
 static tamis_status check_measures(claim *c, tamis_error *err)
 {
@@ -212,6 +217,7 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
     TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
                               field(c->document, "measurements", TMI_JSON_LIST), err));
+    if (!list) same = same && same_regularise(field(measures, "design", TMI_JSON_OBJECT), field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
     if (!same) note(c, "measurements", "measures something else than the certificate says");
 
 done:
@@ -222,30 +228,118 @@ done:
 
 /* ---- whose account ---- */
 
-/* Each field that the account has frozen and the certificate has, under its plan. Sources are named differently: by folders. */
+static bool is_one_of(const char *key, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(*list, key) == 0) return true;
+    return false;
+}
+
+/* Whether two objects have the same fields with the same values, but for those that are none of the comparison's on either side. */
+static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tmi_json *y, const char *const *not_of_y)
+{
+    if (!x || !y) return false;
+    for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
+        const tmi_json *other = tmi_json_get(y, key);
+        if (!is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
+    }
+    for (const char *key = tmi_json_next_key(y, NULL); key; key = tmi_json_next_key(y, key))
+        if (!is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
+    return true;
+}
+
+static const char *file_name(const tmi_json *list, size_t i)
+{
+    const tmi_json *name = tmi_json_at(list, i);
+    const char *text = tmi_json_kind_of(name) == TMI_JSON_STRING ? tmi_json_string(name) : "", *slash = strrchr(text, '/');
+    return slash ? slash + 1 : text;
+}
+
+/* A certificate names files without their folders, and no connections. */
+static bool same_source(const tmi_json *frozen, const tmi_json *says)
+{
+    const tmi_json *ours = field(frozen, "files", TMI_JSON_LIST), *theirs = field(says, "files", TMI_JSON_LIST);
+    if (!ours || !theirs) return !ours && !theirs;
+    if (tmi_json_size(ours) != tmi_json_size(theirs)) return false;
+    for (size_t i = 0; i < tmi_json_size(ours); i++)
+        if (strcmp(file_name(ours, i), file_name(theirs, i)) != 0) return false;
+    return true;
+}
+
+/* Every list of probabilities in a design, a line each. */
+static tamis_status put_probabilities(tmi_text *lines, const tmi_json *value, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (tmi_json_kind_of(value) == TMI_JSON_LIST)
+        for (size_t i = 0; i < tmi_json_size(value); i++) TMI_TRY(put_probabilities(lines, tmi_json_at(value, i), err));
+    if (tmi_json_kind_of(value) != TMI_JSON_OBJECT) goto done;
+    for (const char *key = tmi_json_next_key(value, NULL); key; key = tmi_json_next_key(value, key)) {
+        const tmi_json *inner = tmi_json_get(value, key);
+        if (strcmp(key, "probabilities") != 0) {
+            TMI_TRY(put_probabilities(lines, inner, err));
+            continue;
+        }
+        TMI_TRY(tmi_json_canonical(lines, inner, err));
+        tmi_text_put(lines, "\n");
+    }
+
+done:
+    return status;
+}
+
+/* What sampling adds rests on the largest probability of each stratum of the frame, and on whether some units are certain: the
+ * account has frozen them. */
+static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error *err)
+{
+    const tmi_json *strata = field(object_of(c, "frame"), "strata", TMI_JSON_LIST);
+    tamis_status status = TAMIS_OK;
+    bool same = true;
+    tmi_text lines;
+    tmi_text_init(&lines);
+    if (!strata || !field(outsider, "design", TMI_JSON_OBJECT)) goto done;
+    tmi_text_put(&lines, "\n");
+    TMI_TRY(put_probabilities(&lines, outsider, err));
+    for (size_t i = 0; same && i < tmi_json_size(strata); i++) { /* in any order: each takes a line away */
+        const tmi_json *stratum = tmi_json_at(strata, i), *certain = field(stratum, "certain", TMI_JSON_INTEGER);
+        const bool open = field(stratum, "largest", TMI_JSON_STRING), sure = certain && tmi_json_integer(certain) > 0;
+        char line[4096];
+        snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", text_of(stratum, "largest"), open ? "\"" : "",
+                 open && sure ? ", " : "", sure ? "\"1\"" : "");
+        char *found = lines.failed ? NULL : strstr(lines.bytes, line);
+        same = found != NULL;
+        if (found) memset(found + 1, '.', strlen(line) - 2);
+    }
+    if (lines.failed) TMI_TRY(tmi_fail_memory(err));
+    if (!same || strchr(lines.bytes, '[')) note(c, "frame.strata", "belongs to an account with other probabilities");
+
+done:
+    tmi_text_clear(&lines);
+    return status;
+}
+
+/* The fields that the account has frozen are those of the certificate, no more and no fewer. */
 static tamis_status check_frozen(claim *c, const tmi_ledger_account *account, tamis_error *err)
 {
-    const tmi_json *plan = object_of(c, "plan"), *privacy = field(plan, "privacy", TMI_JSON_OBJECT);
-    const tmi_json *design = field(plan, "design", TMI_JSON_OBJECT);
+    static const char *const not_setting[] = {"source", "design", "budget", "frame", "outsider", NULL},
+                      *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
+                      *const not_frozen[] = {"regularise", "variance", NULL}; /* the first is compared with the measurements */
+    const tmi_json *plan = object_of(c, "plan");
     tmi_json *frozen = NULL;
     tamis_status status = tmi_json_read(&frozen, account->frozen, strlen(account->frozen), err);
     if (status != TAMIS_OK) return status;
-    const char *frame = text_of(frozen, "frame"), *key = NULL;
-    if (strcmp(frame, text_of(object_of(c, "frame"), "sha256")) != 0)
+    if (strcmp(text_of(frozen, "frame"), text_of(object_of(c, "frame"), "sha256")) != 0)
         note(c, "frame.sha256", "belongs to an account with another frame");
-    const tmi_json *fixed = field(frozen, "design", TMI_JSON_OBJECT);
-    while (fixed && (key = tmi_json_next_key(fixed, key))) {
-        const tmi_json *ours = tmi_json_get(fixed, key), *theirs = design ? tmi_json_get(design, key) : NULL;
-        if (!theirs || !tmi_json_equal(ours, theirs)) note(c, "plan.design", "belongs to an account of another design");
-    }
-    for (key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key)) {
-        const tmi_json *theirs = privacy ? tmi_json_get(privacy, key) : NULL;
-        char name[TMI_FAULT_FIELD];
-        snprintf(name, sizeof name, "plan.privacy.%.40s", key);
-        if (theirs && !tmi_json_equal(tmi_json_get(frozen, key), theirs)) note(c, name, "belongs to an account with another one");
-    }
+    TMI_TRY(check_frame(c, field(frozen, "outsider", TMI_JSON_OBJECT), err));
+    if (!same_fields(field(frozen, "design", TMI_JSON_OBJECT), none, field(plan, "design", TMI_JSON_OBJECT), not_frozen))
+        note(c, "plan.design", "belongs to an account of another design");
+    if (!same_fields(frozen, not_setting, field(plan, "privacy", TMI_JSON_OBJECT), losses))
+        note(c, "plan.privacy", "belongs to an account of other units, or in another setting");
+    if (!same_source(field(frozen, "source", TMI_JSON_OBJECT), field(plan, "source", TMI_JSON_OBJECT)))
+        note(c, "plan.source", "belongs to an account with another source");
+
+done:
     tmi_json_free(frozen);
-    return TAMIS_OK;
+    return status;
 }
 
 static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *err)

@@ -52,7 +52,7 @@ class Book:
 def schools(path):
     """Two releases of one sample, the second one interrupted."""
     book = Book(path)
-    book.account("california-schools-2000", {"epsilon": "4"}, unit="school", outsider={"design": SRS})
+    book.account("california-schools-2000", {"epsilon": "4"}, unit="school", design=SRS, outsider={"design": SRS})
     book.released(book.charge("california-schools-2000", {"epsilon": "1"}, measures=json.dumps([TABLE])), NOISY)
     book.charge("california-schools-2000", {"epsilon": "1/2"}, release="second.yaml")
     book.close()

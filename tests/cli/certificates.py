@@ -142,6 +142,8 @@ def each(name, kind):
             assert done.returncode == OK and set(json.loads(done.stdout)["files"].values()) == {"match"}, done.stdout
             assert json.loads(done.stdout)["frame"] == ("match" if "frame" in certificate else None), done.stdout
             assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
+            done = tamis("ledger", "verify", *folder.glob("*.ledger"), "--against", folder / "out")
+            assert done.returncode == OK, done.stdout + done.stderr
             assert (certificate["guarantee"]["outsider"] is None) == ("reason" in certificate["amplification"])
             tried = 0
             for path, value in leaves(certificate):

@@ -121,6 +121,51 @@ def the_ledger_does_not_know_a_cheaper_certificate():
 
 
 @case
+def the_ledger_knows_whom_an_account_is_about():
+    """The certificate of a release with an `id` over a charge without one, the other way round, and other fields of design,
+    setting and source that one side has and the other has not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        genuine = read(release(folder, "genuine"))
+        lie = copy.deepcopy(genuine)
+        lie["plan"]["privacy"].update({"id": "x", "rows_per_unit": 1})
+        write(folder / "genuine", lie)
+        assert [p["field"].split(": ")[-1] for p in against(folder, folder / "genuine")] == ["plan.privacy"]
+        for change, field in (
+                (lambda plan: plan["privacy"].pop("unit"), "plan.privacy"),
+                (lambda plan: plan["privacy"].update(secret_sample=True), "plan.privacy"),
+                (lambda plan: plan["design"].update(nonresponse=True), "plan.design"),
+                (lambda plan: plan["design"].update(weights_are="final"), "plan.design"),
+                (lambda plan: plan["design"].update(regularise="1/2"), "measurements"),
+                (lambda plan: plan["source"].update(files=["other.csv"]), "plan.source"),
+                (lambda plan: plan["source"].update(files=["sample.csv", "sample.csv"]), "plan.source")):
+            lie = copy.deepcopy(genuine)
+            change(lie["plan"])
+            write(folder / "genuine", lie)
+            assert [p["field"].split(": ")[-1] for p in against(folder, folder / "genuine")] == [field], field
+        write(folder / "genuine", genuine)
+        assert against(folder, folder / "genuine") == []
+
+
+@case
+def the_ledger_knows_the_probabilities_of_a_frame():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "frame.csv").write_text("id,p\n" + "".join(f"{i},{'1' if i < 2 else '9/20'}\n" for i in range(42)))
+        (folder / "sample.csv").write_text("id,x,g,p\n" + "".join(f"{i},1,a,{'1' if i < 2 else '9/20'}\n" for i in range(20)))
+        (folder / "genuine.yaml").write_text(PPS.format(epsilon=1, ledger="tamis.ledger"))
+        done = tamis("release", "genuine.yaml", "--quiet", "--out", "genuine", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        genuine = read(folder / "genuine")
+        assert against(folder, folder / "genuine") == []
+        for field, value in ("largest", "3/10"), ("certain", 0):
+            lie = copy.deepcopy(genuine)
+            lie["frame"]["strata"][0][field] = value
+            write(folder / "genuine", lie)
+            assert [p["field"].split(": ")[-1] for p in against(folder, folder / "genuine")] == ["frame.strata"], field
+
+
+@case
 def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
     """An epsilon of 1 that becomes 0.01 wherever a file says it, first alone, then with the hashes made anew."""
     edits = {

@@ -170,12 +170,13 @@ def verify_against_certificates():
             names.append(path.parent / f"{number}.json")
             sums = [{"epsilon": e, "delta": "0", "rho": "0"} for e in (before, after)]
             names[-1].write_text(json.dumps({
-                "tamis": 1, "plan": {"survey": "california-schools-2000", "budget": {"epsilon": "4"}, "privacy": {"unit": "school"}},
+                "tamis": 1, "plan": {"survey": "california-schools-2000", "budget": {"epsilon": "4"}, "privacy": {"unit": "school"},
+                                     "design": SRS},
                 "ledger": {"entry": number, "hash": place.book.hashes[number], "time": f"2026-11-16T10:00:{number:02}Z", "repeated": False},
                 "composition": {"epsilon": amount}, "account": dict(zip(("before", "after"), sums)),
                 "measurements": [{**TABLE, "limit": 9}], "files": {"measurements.json": sha256(NOISY)}}))
         assert tamis("ledger", "verify", path, "--against", names[0]).stdout == \
-            "no problem found in the ledger, and it has what the certificates say\n"
+            "no problem found in the ledger, and it has the charges that the certificates name; `tamis verify` checks the certificates themselves\n"
         assert json_of("verify", path, "--against", names[0])["ok"]
         done = tamis("ledger", "verify", path, "--against", *names, "--json")  # entry 4 was interrupted, and measures nothing
         found = [(p["field"].rsplit(": ", 1)[1], p["message"]) for p in json.loads(done.stdout)["problems"]]

@@ -178,6 +178,7 @@ static void a_second_account_over_the_same_source_needs_a_reason(void **state)
         {"a", FROZEN, "[\"file a.csv\", \"file b.csv\"]", NULL, TAMIS_OK},
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_REFUSED}, /* one part in common */
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "", TAMIS_INVALID},
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", " \xc2\xa0", TAMIS_INVALID},
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "the board's decision of 3 May", TAMIS_OK},
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "again", TAMIS_INVALID}, /* it is open already */
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_OK},

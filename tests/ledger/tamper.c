@@ -368,7 +368,7 @@ static void another_charge_is_found_by_the_ledger(void **state)
         const char *value, *words;
     } lies[] = {
         {TIME, "2020-01-01T00:00:00Z", "ledger.time"}, {SURVEY, "pupils", "plan.survey"}, {BUDGET, "3", "plan.budget"},
-        {POPULATION, "1001", "plan.design"},           {UNIT, "pupil", "plan.privacy.unit"}, {SCALE, "5", "measurements"},
+        {POPULATION, "1001", "plan.design"},           {UNIT, "pupil", "plan.privacy"}, {SCALE, "5", "measurements"},
         {AMOUNT, "1/400", "composition"},              {AMOUNT, "x", "composition"},      {BEFORE, "0", "account.before"},
         {AFTER, "1", "account.after"},                 {KEPT, "", "files.measurements.json"}, {AFTER, "3/2", "account.after"},
     };
