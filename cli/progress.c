@@ -140,5 +140,6 @@ tamis_status cli_go_on(cli_progress *p, double share, tamis_error *err)
 void cli_progress_end(cli_progress *p)
 {
     if (p->last > 0) fputs("\r\033[K", stderr);
+    if (stop_asked) return; /* the message is still to come: another signal must not come before it */
     for (size_t i = 0; i < CLI_STOP_SIGNALS; i++) sigaction(signals[i], &p->old[i], NULL);
 }
