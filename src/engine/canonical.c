@@ -23,17 +23,19 @@ tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const char *part, cons
 {
     if (here == TMI_FORM_ANY || *seen == here || (tmi_form_is_number(*seen) && tmi_form_is_number(here))) return TAMIS_OK;
     if (*seen != TMI_FORM_ANY)
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds %s here and %s in another part of the source; ids, strata, "
-                             "clusters and categories need one kind in all parts: convert one of them", part, column, name_of(here),
-                             name_of(*seen));
+        return tmi_fail_more(err, TAMIS_INVALID,
+                             "%s: column %s holds %s here and %s in another part of the source; ids, strata, clusters and "
+                             "categories need one kind in all parts: convert one of them",
+                             part, column, name_of(here), name_of(*seen));
     *seen = here;
     return TAMIS_OK;
 }
 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err)
 {
-    return tmi_fail_more(err, TAMIS_INVALID, "column %s holds numbers, and two of the values listed for it are the same number: list each "
-                                             "number once", column);
+    return tmi_fail_more(err, TAMIS_INVALID,
+                         "column %s holds numbers, and two of the values listed for it are the same number: list each number once",
+                         column);
 }
 
 /* ---- doubles ---- */

@@ -47,8 +47,8 @@ tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const char *part, cons
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err);
 
 /* What to say of a column that has no canonical form, after its name: why, and what to do. */
-#define TMI_NO_FORM "has a type or collation without one form for equal values; ids, strata, clusters and categories need plain " \
-                    "text, numbers, booleans, dates or UUIDs: convert it, for example in a view"
+#define TMI_NO_FORM "has a type or collation without one form for equal values; ids, strata, clusters and categories need " \
+                    "plain text, numbers, booleans, dates or UUIDs: convert it, for example in a view"
 
 /* Bytes of the canonical text of a double, and one more: a sign, "0." and 1074 digits. */
 #define TMI_NUMBER_TEXT 1080

@@ -9,7 +9,10 @@ enum { IN_TEXTS = 1, IN_EXACT = 2, IN_DOUBLES = 4, IN_FLOATS = 8 };
 
 static int bit_of(tmi_form form)
 {
-    return form == TMI_FORM_EXACT ? IN_EXACT : form == TMI_FORM_DOUBLE ? IN_DOUBLES : form == TMI_FORM_FLOAT ? IN_FLOATS : IN_TEXTS;
+    return form == TMI_FORM_EXACT    ? IN_EXACT
+           : form == TMI_FORM_DOUBLE ? IN_DOUBLES
+           : form == TMI_FORM_FLOAT  ? IN_FLOATS
+                                     : IN_TEXTS;
 }
 
 typedef struct slot {
@@ -76,6 +79,11 @@ static bool add(tmi_codes *codes, int forms, tmi_cell text, bool kept, int32_t c
     return true;
 }
 
+static bool is_same(tmi_cell a, tmi_cell b)
+{
+    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
+}
+
 /* An entry of the list in all forms. Those in which it has the same text share a slot. */
 static bool take(tmi_codes *codes, const char *entry, int32_t code)
 {
@@ -88,12 +96,12 @@ static bool take(tmi_codes *codes, const char *entry, int32_t code)
     if (text.length > 0 && strchr("+-.0123456789", *text.bytes)) {
         for (size_t i = 0; i < 3; i++) as[i] = (tmi_cell){written[i], tmi_value_text(written[i], text, numbers[i])};
         for (size_t i = 0; i < 3; i++)
-            if (as[i].length == text.length && memcmp(as[i].bytes, text.bytes, text.length) == 0) forms |= bit_of(numbers[i]);
+            if (is_same(as[i], text)) forms |= bit_of(numbers[i]);
         done = forms;
         for (size_t i = 0; i < 3; i++) {
             int alike = 0;
             for (size_t k = i; k < 3; k++)
-                if (as[k].length == as[i].length && memcmp(as[k].bytes, as[i].bytes, as[i].length) == 0) alike |= bit_of(numbers[k]);
+                if (is_same(as[k], as[i])) alike |= bit_of(numbers[k]);
             if (as[i].length == 0 || (done & bit_of(numbers[i]))) continue;
             if (!add(codes, alike & ~done, as[i], false, code)) return false;
             done |= alike;

@@ -427,7 +427,8 @@ tamis_status tmi_duckdb_write_texts(tmi_text *sql, const tmi_duckdb_source *sour
         if (tmi_duckdb_is_nested(type))
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
                              name_at(&h, columns[c])));
-        tmi_duckdb_write_canonical(sql, labels && labels[c] ? type : DUCKDB_TYPE_VARCHAR, is_csv ? number : name_at(&h, columns[c]));
+        tmi_duckdb_write_canonical(sql, labels && labels[c] ? type : DUCKDB_TYPE_VARCHAR,
+                                   is_csv ? number : name_at(&h, columns[c]));
         tmi_text_format(sql, " AS c%zu, ", c);
     }
     tmi_text_put(sql, "1 AS one FROM ");

@@ -1,5 +1,5 @@
-/* What the types of DuckDB mean for tamis: which hold numbers, and which have a canonical form (engine/canonical.h), as SQL writes
- * it. A collation belongs to a column of a DuckDB file and is known from nothing but the statement that made the table.      */
+/* What the types of DuckDB mean for tamis: which hold numbers, and which have a canonical form (engine/canonical.h), as SQL
+ * writes it. A collation belongs to a column of a DuckDB file and is known from nothing but the statement that made the table. */
 #ifndef TMI_DUCKDB_TYPES_H
 #define TMI_DUCKDB_TYPES_H
 
@@ -16,7 +16,8 @@ bool tmi_duckdb_is_nested(duckdb_type type);
 /* The form of column k of a result. `definition` is the statement that made the table, NULL: none. */
 tmi_form tmi_duckdb_form(duckdb_result *result, size_t k, const char *definition);
 
-/* The canonical text of column `name` of this type in SQL, "" or NULL where it is missing; of texts, with the blanks around them. */
+/* The canonical text of column `name` of this type in SQL, "" or NULL where it is missing; of texts, with the blanks around
+ * them. */
 void tmi_duckdb_write_canonical(tmi_text *sql, duckdb_type type, const char *name);
 
 /* Makes the functions known that canonical texts are written with:

@@ -97,8 +97,8 @@ done:
     return status;
 }
 
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
-                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                         size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
     (void)codes; /* the texts are handed out */
     csv_scanner *s = scanner->state;

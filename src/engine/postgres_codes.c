@@ -27,12 +27,13 @@ tmi_form tmi_sql_form(tmi_sql_type type)
 /* Without the zeros at the end of a fraction; NaN and infinities, which have no scale, are NULL. */
 static void put_numeric(tmi_text *sql, const char *x)
 {
-    tmi_text_format(sql, "CASE WHEN scale(%s) = 0 THEN %s::text WHEN scale(%s) > 0 THEN rtrim(rtrim(%s::text, '0'), '.') END", x, x, x,
-                    x);
+    tmi_text_format(sql, "CASE WHEN scale(%s) = 0 THEN %s::text WHEN scale(%s) > 0 THEN rtrim(rtrim(%s::text, '0'), '.') END", x,
+                    x, x, x);
 }
 
 /* Most are integers below 2^63. Of others, x = m * 2^(e - 1075) with the bits of m and e: beyond 2^63 that is an integer, below
- * it x = m * 5^k / 10^k with k = 1075 - e (e = 0 counts as 1, without the hidden bit of m). Powers of integers with integer exponents are exact in numeric. */
+ * it x = m * 5^k / 10^k with k = 1075 - e (e = 0 counts as 1, without the hidden bit of m). Powers of integers with
+ * integer exponents are exact in numeric. */
 static void put_double(tmi_text *sql, const char *x)
 {
     tmi_text e, m; /* the exponent and mantissa in SQL */
@@ -43,9 +44,9 @@ static void put_double(tmi_text *sql, const char *x)
                         "4503599627370496 ELSE 0 END)::numeric", x, e.failed ? "" : e.bytes);
     sql->failed = sql->failed || e.failed || m.failed;
     if (!sql->failed) {
-        tmi_text_format(sql, "CASE WHEN %s = trunc(%s) AND abs(%s) < '9223372036854775808'::float8 THEN %s::bigint::text WHEN abs(%s) "
-                             "<= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || CASE WHEN abs(%s) >= "
-                             "'9223372036854775808'::float8 THEN ", x, x, x, x, x, x, x);
+        tmi_text_format(sql, "CASE WHEN %s = trunc(%s) AND abs(%s) < '9223372036854775808'::float8 THEN %s::bigint::text WHEN "
+                             "abs(%s) <= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || CASE WHEN "
+                             "abs(%s) >= '9223372036854775808'::float8 THEN ", x, x, x, x, x, x, x);
         tmi_text_format(sql, "split_part((%s * '2'::numeric ^ (%s - 1075)::numeric)::text, '.', 1) ELSE ", m.bytes, e.bytes);
         tmi_text_format(sql, "rtrim(rtrim(((%s * '5'::numeric ^ (1075 - greatest(%s, 1))::numeric)::text || 'e-' || (1075 - "
                              "greatest(%s, 1)))::numeric::text, '0'), '.') END END", m.bytes, e.bytes, e.bytes);

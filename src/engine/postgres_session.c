@@ -312,8 +312,8 @@ static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *s
 }
 
 /* The type of a column, from the one that the server names. `good`: it is one that we read. */
-static tamis_status find_type(tmi_sql_type *type, bool *good, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
-                              tamis_error *err)
+static tamis_status find_type(tmi_sql_type *type, bool *good, const tmi_postgres *session, size_t p, Oid oid,
+                              const tmi_column *column, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     bool is_enum = false, is_deterministic = true;

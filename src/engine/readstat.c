@@ -324,8 +324,8 @@ static int32_t code_of(const reading *r, const wanted *w, bool is_string_value, 
     for (size_t i = 0; i < w->label_count; i++) {
         const label *l = &r->labels[w->labels[i]];
         const tmi_cell code = tmi_trimmed(l->code, strlen(l->code));
-        if (l->is_string == is_string_value &&
-            (is_string_value ? code.length == text.length && memcmp(code.bytes, text.bytes, text.length) == 0 : l->number == number))
+        const bool same_text = code.length == text.length && memcmp(code.bytes, text.bytes, text.length) == 0;
+        if (l->is_string == is_string_value && (is_string_value ? same_text : l->number == number))
             return tmi_code(w->codes, TMI_FORM_TEXT, l->text, strlen(l->text));
     }
     return tmi_code(w->codes, w->form, text.bytes, text.length);
@@ -497,8 +497,8 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
     return status;
 }
 
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
-                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                         size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
     const file_scanner *s = scanner->state;
     tamis_status status = TAMIS_OK;

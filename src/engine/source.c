@@ -291,8 +291,8 @@ static tamis_status take_column(tmi_raw *raw, column_room *room, const tmi_array
 }
 
 /* Part p of n: the rows from p/n to (p + 1)/n of all, piece by piece, none over the end of a batch. */
-static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count, size_t part,
-                         size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
+static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
+                         size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
     (void)codes; /* the texts are handed out */
     const tamis_source *source = scanner->state;

@@ -232,6 +232,7 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
     const tmi_plan_design *d = &plan->design;
     reader r = {.f = f, .design = d, .names = {plan->privacy.id, d->probability, d->by ? d->by->name : NULL}};
     const size_t count = d->by ? PLACES : STRATUM;
+    static const bool labels[PLACES] = {[ID] = true, [STRATUM] = true};
     size_t columns[PLACES];
     tmi_frame *frame = NULL;
     tamis_status status;
@@ -247,7 +248,7 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
         tmi_error_reset(err);
         TMI_TRY(tmi_codes_check(r.strata, r.form, err));
     }
-    TMI_TRY(tmi_frame_read(frame, columns, (const bool[PLACES]){[ID] = true, [STRATUM] = true}, count, take_cells, &r, NULL, err));
+    TMI_TRY(tmi_frame_read(frame, columns, labels, count, take_cells, &r, NULL, err));
     TMI_TRY(check_ids(f, r.names[ID], err));
     TMI_TRY(check_strata(&r, err));
     TMI_TRY(tmi_sha256_file(f->facts.hash, d->frame, err));

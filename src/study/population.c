@@ -61,7 +61,8 @@ static char *copy_text(const tmi_population_column *k, tmi_cell cell)
 {
     const int32_t code = k->codes ? tmi_code(k->codes, k->form, cell.bytes, cell.length) : -1;
     const bool listed = code >= 0 && (size_t)code < k->category->value_count;
-    return listed ? tmi_copy_text(k->category->values[code], strlen(k->category->values[code])) : tmi_copy_text(cell.bytes, cell.length);
+    const char *value = listed ? k->category->values[code] : NULL;
+    return value ? tmi_copy_text(value, strlen(value)) : tmi_copy_text(cell.bytes, cell.length);
 }
 
 static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err)
@@ -88,8 +89,8 @@ static const tmi_plan_column *declared_column(const tamis_plan *plan, const char
 
 static tamis_status make_codes(tmi_population_column *k, tamis_error *err)
 {
-    const tmi_column category = {.name = k->category->name, .kind = TMI_CATEGORY, .values = (const char *const *)k->category->values,
-                                 .value_count = k->category->value_count};
+    const tmi_column category = {.name = k->category->name, .kind = TMI_CATEGORY, .value_count = k->category->value_count,
+                                 .values = (const char *const *)k->category->values};
     return tmi_codes_new(&k->codes, &category, err);
 }
 
