@@ -64,7 +64,7 @@ static tamis_status read_all(heard *h, open_frame *open, const char *path)
 static void both_readers_agree(void **state)
 {
     static const char *const files[] = {
-        "a,b\n1,2\n3,4\n", "a\n1\n\n2\n", "a,b\n\n1,2\n", "\xef\xbb\xbf" "a, b \r\n1,\"x, \"\"y\"\"\"\r\n,\r\n", "a,b\n 1 , \"2\" \n\t,x\n",
+        "a,b\n1,2\n3,4\n", "a\n1\n\n2\n", "a,b\n\n1,2\n", "\357\273\277a, b \r\n1,\"x, \"\"y\"\"\"\r\n,\r\n", "a,b\n 1 , \"2\" \n\t,x\n",
         "a,b\n\"\",\"\"\n\"line\nbreak\",\xc3\xa9\n", "a,b\n1,2", "a,b\n",
         /* refused by both */
         "", "a,b\n1\n", "a,b\n1,2,3\n", "a,a\n1,2\n", "a,b\n\"open,2\n", "a,b\n\"x\"y,2\n", "a,b\n1,\xff\n", "a,b\n1,2\r\n3,4\n5,6\r\n",
