@@ -249,7 +249,7 @@ bool tmi_is_utf8(const char *string)
     return length > 0;
 }
 
-/* ASCII that stands for itself; not the zero at the end. */
+/* ASCII that needs no escape; not the zero at the end. */
 static bool is_plain(char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';

@@ -18,7 +18,7 @@
 
 #include "base/text.h"
 
-/* The bytes of the control character, or of the hidden one, that stands at `at`; 0 if none does. */
+/* The bytes of the control character, or of the hidden one, at `at`; 0 if there is none. */
 size_t tmi_control(const char *at);
 size_t tmi_hidden(const char *bytes, size_t length, size_t at);
 

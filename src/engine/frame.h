@@ -31,7 +31,7 @@ tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress 
 
 /* The columns of these numbers: those that are `labels` (NULL: none) as canonical texts, of texts with the blanks around them,
  * others as they stand. INVALID: a label has no canonical form. SYSTEM if the file has another number of rows than when it was
- * opened. The watch is told the rows on top of those that it has. */
+ * opened. The rows are added to those that the watch has. */
 tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
                             void *context, const tmi_watch *watch, tamis_error *err);
 

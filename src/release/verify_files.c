@@ -277,7 +277,7 @@ done:
 /* What was published, made again from the measurements. */
 static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
 {
-    char kept[] = ""; /* stands for the text of an earlier release: only its presence counts */
+    char kept[] = ""; /* in place of the text of an earlier release: only its presence counts */
     tmi_variance_groups groups = {0};
     tamis_error reason = {0};
     tamis_release r = {.schedule = v->certificate.schedule, .noisy = noisy, .version = v->certificate.version,

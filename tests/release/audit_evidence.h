@@ -6,7 +6,7 @@
  *
  * The laws q: the declared one with its scale multiplied, moved by one scale, and with its signs loaded. After n draws from a law
  * whose scale is off by the factor c, the logarithm is about n times the divergence c - 1 - log c (Laplace) or
- * (c^2 - 1)/2 - log c (Gaussian), less log 16. With EVIDENCE = log 1e14 this finds
+ * (c^2 - 1)/2 - log c (Gaussian), less log 16. With EVIDENCE = log 1e14 this finds, by that formula,
  *
  *     a factor of 1/1000 or 10 in 7 draws,   1/10 or 4 in 30,   1/2 or 2 in 190,   0.9 or 1.1 in about 7000.
  *

@@ -1,6 +1,6 @@
 /* The audit: many releases of a survey whose rows are known, for every design, engine and noise. The published integers less the
- * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum, for each plan and over
- * all of them; no draw repeats another; and what else is left to chance differs from release to release.
+ * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for each plan; no draw
+ * repeats another; and what else is left to chance differs from release to release.
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
  * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found.                                  */
