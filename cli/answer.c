@@ -3,11 +3,13 @@
 
 static tamis_status put_json(const cli_answer *a, cli_guarantee *g, tamis_error *err)
 {
+    tamis_status status = cli_guarantee_ready(g, err);
+    if (status != TAMIS_OK) return status;
     a->json_head(a->what);
-    tamis_status status = cli_guarantee_json(g, err);
+    cli_guarantee_json(g);
     if (a->json) a->json(a->what, g);
     puts("}");
-    return status;
+    return TAMIS_OK;
 }
 
 static tamis_status put_text(const cli_answer *a, cli_guarantee *g, tamis_error *err)

@@ -94,11 +94,18 @@ int cli_check_new(const cli_call *call, const char *path, const char *what, cons
 
 /* ---- saying something on stderr ---- */
 
+/* With --json what goes wrong is also one JSON object on stdout (tamis_error_json), under the code that goes with the exit code:
+ * system, usage, invalid, refused or unable. On stdout it is alone: once a command has begun to write its result, which only
+ * those do that write without end, an error is on stderr only. */
+void cli_errors_in_json(bool json);
+void cli_output_begins(void);
+
 /* "tamis: message", and how to get help. Returns CLI_USAGE. */
 int cli_wrong_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The error's message, a line each with "tamis: " before it. Lines that tell a place in the plan `path` (NULL if there
- * is none) stand as they are, so that editors find the place; one about the data names the plan that asks for them.
+/* The error's message, each line after "tamis: ". Lines that tell a place in the plan `path` (NULL if there
+ * is none) stand as they are, so that editors find the place; one about the data names the plan that asks for them. In JSON `path` is the
+ * file of an error that names none, unless the system failed.
  * Returns the exit code that goes with the error. */
 int cli_failed(const tamis_error *err, const char *path);
 
@@ -117,7 +124,7 @@ cli_paint cli_paint_for(FILE *stream);
 
 /* ---- stdout ---- */
 
-/* Flushes stdout. A reader that went away ends the command quietly, a full disk is told; both give exit code 1. */
+/* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is told; both give exit code 1. */
 int cli_finish_output(void);
 
 /* Writes a text of the library to stdout, frees it, finishes. */

@@ -64,6 +64,7 @@ static int run(const cli_call *call)
     int code = TAMIS_OK, written = TAMIS_OK;
     if (isatty(STDIN_FILENO)) cli_remark(call, "reading requests, one a line; end with Ctrl-D");
     while (written == TAMIS_OK && read_line(&l, stdin)) {
+        cli_output_begins();
         if (!answer_line(&l, stdout)) code = TAMIS_INVALID;
         written = cli_finish_output();
     }

@@ -26,6 +26,7 @@ static int failed(const tamis_error *err)
 {
     static const char *const names[][2] = {{"sample: ", "--sample: "}, {"probabilities: ", "--probability: "}, {"sizes: ", "--size: "}};
     tamis_error told = *err;
+    if (told.item_count > 1) told.item_count = 1; /* behind the place, which comes first, the text changes */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *at = strstr(err->message, names[i][0]);
         if (!at || (at > err->message && at[-1] != ' ')) continue;

@@ -35,6 +35,8 @@ void cli_guarantee_clear(cli_guarantee *g)
 {
     tamis_number_free(g->eps);
     tamis_number_free(g->delta);
+    tamis_free(g->exact);
+    for (size_t i = 0; i < CLI_CURVE; i++) tamis_free(g->points[i].exact);
     cli_svg_close(&g->svg);
     *g = (cli_guarantee){0};
 }

@@ -50,6 +50,7 @@ void cli_svg_close(cli_svg *svg);
 
 typedef struct cli_point {
     char eps[TAMIS_DECIMAL]; /* exact */
+    char *exact;             /* as a fraction, for JSON; by cli_guarantee_ready */
     double x;
     tamis_bound delta;
     cli_note note;
@@ -62,6 +63,7 @@ typedef struct cli_guarantee {
     tamis_number *eps, *delta; /* as asked; NULL: not asked */
     tamis_bound answer;        /* the other one of the two */
     cli_note note;
+    char *exact; /* of what was asked; by cli_guarantee_ready */
     tamis_bound pure;
     char pure_text[TAMIS_DECIMAL]; /* for people: rounded up, or the exact value where a few digits hold it */
     cli_point points[CLI_CURVE];
@@ -80,8 +82,11 @@ tamis_status cli_guarantee_compute(cli_guarantee *guarantee, const cli_mechanism
 /* The lines with the answers, the table and the plot on stdout, and the picture in its file. TAMIS_OK or an error. */
 tamis_status cli_guarantee_show(cli_guarantee *guarantee, tamis_error *err);
 
-/* The fields of the JSON object, from "pure" to "curve", a comma before each; and the picture in its file. */
-tamis_status cli_guarantee_json(cli_guarantee *guarantee, tamis_error *err);
+/* Writes the picture and makes the texts for JSON: everything that can fail, before the first byte of the object. */
+tamis_status cli_guarantee_ready(cli_guarantee *guarantee, tamis_error *err);
+
+/* The fields of the JSON object, from "pure" to "curve", a comma before each. */
+void cli_guarantee_json(const cli_guarantee *guarantee);
 
 /* "differ by a factor of at most exp(0.1), but for ...": what the asked pair, or else the pure one, says about two
  * probabilities. */

@@ -246,35 +246,34 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
 
 /* ---- JSON ---- */
 
-tamis_status cli_guarantee_json(cli_guarantee *g, tamis_error *err)
+tamis_status cli_guarantee_ready(cli_guarantee *g, tamis_error *err)
 {
     picture p = {0};
     tamis_status status = make_picture(&p, g) ? cli_svg_write(&g->svg, &p.plot, err) : TAMIS_OK;
-    if (status != TAMIS_OK) return status;
+    if (status == TAMIS_OK && (g->eps || g->delta)) status = tamis_number_write(&g->exact, g->eps ? g->eps : g->delta, err);
+    for (size_t i = 0; status == TAMIS_OK && i < g->count; i++) {
+        tamis_number *eps = NULL;
+        status = tamis_number_read(&eps, g->points[i].eps, err);
+        if (status == TAMIS_OK) status = tamis_number_write(&g->points[i].exact, eps, err);
+        tamis_number_free(eps);
+    }
+    return status;
+}
+
+void cli_guarantee_json(const cli_guarantee *g)
+{
     fputs(", \"pure\": ", stdout);
     cli_put_bound(g->pure);
     if (g->eps || g->delta) {
-        fputs(", \"answer\": {", stdout);
-        char *exact = NULL;
-        if (tamis_number_write(&exact, g->eps ? g->eps : g->delta, err) == TAMIS_OK)
-            printf("\"%s\": \"%s\", \"%s\": ", g->eps ? "epsilon" : "delta", exact, g->eps ? "delta" : "epsilon");
-        tamis_free(exact);
+        printf(", \"answer\": {\"%s\": \"%s\", \"%s\": ", g->eps ? "epsilon" : "delta", g->exact, g->eps ? "delta" : "epsilon");
         cli_put_bound(g->answer);
         printf("%s}", g->note.json);
     }
     fputs(", \"curve\": [", stdout);
     for (size_t i = 0; i < g->count; i++) {
-        tamis_number *eps = NULL;
-        char *exact = NULL;
-        status = tamis_number_read(&eps, g->points[i].eps, err);
-        if (status == TAMIS_OK) status = tamis_number_write(&exact, eps, err);
-        tamis_number_free(eps);
-        if (status != TAMIS_OK) return status;
-        printf("%s{\"epsilon\": \"%s\", \"delta\": ", i > 0 ? ", " : "", exact);
-        tamis_free(exact);
+        printf("%s{\"epsilon\": \"%s\", \"delta\": ", i > 0 ? ", " : "", g->points[i].exact);
         cli_put_bound(g->points[i].delta);
         printf("%s}", g->points[i].note.json);
     }
     putchar(']');
-    return TAMIS_OK;
 }

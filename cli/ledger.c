@@ -46,7 +46,7 @@ static tamis_status show(char **text, const cli_call *call, const tamis_ledger *
     char(*reasons)[REASON] = calloc(count + 1, sizeof *reasons);
     tamis_status status = TAMIS_OK;
     if (!outsiders || !amplified || !reasons) {
-        *err = (tamis_error){TAMIS_SYSTEM, "out of memory"};
+        *err = (tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"};
         status = TAMIS_SYSTEM;
     }
     for (size_t i = 0; status == TAMIS_OK && i < count; i++)
@@ -101,7 +101,7 @@ static int run_verify(const cli_call *call)
     const char *path = call->operands[0], *against = cli_value(call, "against");
     const size_t count = against ? 1 + (size_t)call->more_count : 0;
     const char **certificates = calloc(count + 1, sizeof *certificates);
-    tamis_error err = {TAMIS_SYSTEM, "out of memory"};
+    tamis_error err = {.status = TAMIS_SYSTEM, .message = "out of memory"};
     tamis_status status = TAMIS_SYSTEM;
     char *text = NULL;
     int ok = 0, code;

@@ -92,6 +92,7 @@ static int run(const cli_call *call)
     }
     if (status == TAMIS_OK) status = tamis_rng_new(&rng, &err);
     if (status == TAMIS_OK) status = tamis_number_write(&exact, scale, &err);
+    if (status == TAMIS_OK) cli_output_begins();
     if (status == TAMIS_OK && call->json)
         printf("{\"law\": \"%s\", \"scale\": \"%s\", \"count\": %llu, \"noise\": [", call->operands[0], exact,
                (unsigned long long)count);

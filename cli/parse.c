@@ -194,25 +194,40 @@ static int help_about(char **topics, int count)
     return cli_finish_output();
 }
 
+/* Whether --json is among the arguments, also behind one that is wrong; getopt takes its beginning for it too. */
+static bool asks_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strlen(argv[i]) > 2 && strncmp("--json", argv[i], strlen(argv[i])) == 0) return true;
+    return false;
+}
+
+/* No command, or a group without one: the help says which there are. */
+static int no_command(const cli_command *group, bool json)
+{
+    if (json) return cli_wrong_usage(group, group ? "'%s' needs a command of its own" : "%sa command is missing", group ? group->name : "");
+    cli_help(stderr, group);
+    return CLI_USAGE;
+}
+
 int cli_main(int argc, char **argv)
 {
     cli_call call = {0};
     int code = 0;
     if (argc < 1) return CLI_USAGE;
+    cli_errors_in_json(asks_json(argc, argv));
     int at = 0;
     do { /* common options, then the command, or its group and once more the same */
         if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;
         at += optind;
-        if (at >= argc) {
-            cli_help(stderr, call.command);
-            return CLI_USAGE;
-        }
+        if (at >= argc) return no_command(call.command, call.json);
         const cli_command *group = call.command;
         if (!group && strcmp(argv[at], "help") == 0) return help_about(argv + at + 1, argc - at - 1);
         call.command = cli_find(group ? group->members : cli_commands, argv[at]);
         if (!call.command) return unknown_command(group, argv[at]);
     } while (call.command->members);
     if (read_options(&code, &call, argc - at, argv + at) == STOP) return code;
+    cli_errors_in_json(call.json); /* "--json" may have been the value of an option */
     if (check_call(&code, &call, argv + at + optind, argc - at - optind) == STOP) return code;
     return call.command->run(&call);
 }

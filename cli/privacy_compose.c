@@ -237,9 +237,10 @@ static int show(const request *r)
     if (r->outsider && last->delta.upper == 0) put_note(&last->note, (tamis_bound){0, 0}); /* where the sampled have delta 0 */
     if (status == TAMIS_OK) status = find_pairs(&p, r, g, &err);
     if (status == TAMIS_OK) status = meaning(&words, r, &p, &err);
+    if (status == TAMIS_OK && r->call->json) status = cli_guarantee_ready(g, &err);
     if (status == TAMIS_OK && r->call->json) {
         json_head(r);
-        status = cli_guarantee_json(g, &err);
+        cli_guarantee_json(g);
         json_who("sampled", &p, p.sampled);
         if (r->outsider) json_who("outsider", &p, p.outsider);
         printf("%s%s}\n", words ? ", \"meaning\": " : "", words ? words : "");

@@ -189,7 +189,7 @@ static tamis_status show_parts(const void *what, const cli_guarantee *g, tamis_e
     place *order = calloc(p->count, sizeof *order);
     tamis_status status = order ? TAMIS_OK : TAMIS_SYSTEM;
     size_t shown = p->count < MOST_PARTS ? p->count : MOST_PARTS;
-    if (!order) *err = (tamis_error){TAMIS_SYSTEM, "out of memory"};
+    if (!order) *err = (tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"};
     snprintf(rows[0][3], CLI_CELL, "%s", g->eps ? "delta" : "epsilon");
     for (size_t i = 0; order && i < p->count; i++) order[i] = (place){p->list[i].value.upper, i};
     if (order) qsort(order, p->count, sizeof *order, worse_first);
@@ -339,8 +339,8 @@ static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_k
         tamis_status status = tamis_ht_range_scale(scale, &smooth, eps, delta, err);
         if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
             *scale = (tamis_bound){0, INFINITY};
-            *err = (tamis_error){TAMIS_UNABLE, "discrete Gaussian noise would have a scale of too many steps to be searched for; "
-                                               "discrete Laplace noise is faster"};
+            *err = (tamis_error){.status = TAMIS_UNABLE, .message = "discrete Gaussian noise would have a scale of too many "
+                                                                    "steps to be searched for; discrete Laplace noise is faster"};
             status = TAMIS_UNABLE;
         }
         if (status != TAMIS_OK) return status;

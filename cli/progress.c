@@ -132,8 +132,7 @@ int cli_progress_step(void *context, double share, int64_t rows)
 tamis_status cli_go_on(cli_progress *p, double share, tamis_error *err)
 {
     if (!cli_progress_step(p, share, 0)) return TAMIS_OK;
-    err->status = TAMIS_SYSTEM;
-    snprintf(err->message, sizeof err->message, "stopped before the end");
+    *err = (tamis_error){.status = TAMIS_SYSTEM, .message = "stopped before the end"};
     return TAMIS_SYSTEM;
 }
 

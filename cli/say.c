@@ -31,14 +31,45 @@ static void say(const char *colour, const char *text, size_t length)
     fputc('\n', stderr);
 }
 
+/* ---- errors ---- */
+
+static struct {
+    bool json;  /* wanted */
+    bool begun; /* something else is on stdout */
+} output;
+
+void cli_errors_in_json(bool json)
+{
+    output.json = json;
+}
+
+void cli_output_begins(void)
+{
+    output.begun = true;
+}
+
+/* What cannot be written is on stderr, and the exit code is that of the error. */
+static void put_json(const tamis_error *err, const char *code, const char *file)
+{
+    static const char no_memory[] = "{\"code\": \"system\", \"message\": \"out of memory\", \"file\": null, \"line\": null, "
+                                    "\"column\": null, \"errors\": []}";
+    char *json = NULL;
+    if (!output.json || output.begun) return;
+    output.begun = true;
+    puts(tamis_error_json(&json, err, code, file, NULL) == TAMIS_OK ? json : no_memory);
+    tamis_free(json);
+    fflush(stdout);
+}
+
 int cli_wrong_usage(const cli_command *command, const char *format, ...)
 {
-    char message[TAMIS_ERROR_SIZE];
+    tamis_error err = {0};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(err.message, sizeof err.message, format, arguments);
     va_end(arguments);
-    say(cli_paint_for(stderr).red, message, strlen(message));
+    put_json(&err, "usage", NULL);
+    say(cli_paint_for(stderr).red, err.message, strlen(err.message));
     fprintf(stderr, "Try 'tamis%s%s --help'.\n", command ? " " : "", command ? command->name : "");
     return CLI_USAGE;
 }
@@ -59,6 +90,7 @@ static bool tells_place(const char *line, const char *path)
 int cli_failed(const tamis_error *err, const char *path)
 {
     cli_paint paint = cli_paint_for(stderr);
+    put_json(err, NULL, err->status == TAMIS_SYSTEM || err->status == TAMIS_OK ? NULL : path);
     for (const char *line = *err->message ? err->message : "internal error"; *line;) {
         size_t length = strcspn(line, "\n");
         if (!tells_place(line, path)) fprintf(stderr, "%stamis:%s ", paint.red, paint.plain);
@@ -121,6 +153,7 @@ const char *cli_nearest(const char *word, const char *const *names)
 int cli_finish_output(void)
 {
     bool failed = ferror(stdout);
+    cli_output_begins();
     if (fflush(stdout) == 0 && !failed) return TAMIS_OK;
     if (errno == EPIPE) return TAMIS_SYSTEM;
     tamis_error err = {.status = TAMIS_SYSTEM};

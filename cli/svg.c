@@ -33,7 +33,7 @@ tamis_status cli_svg_take(cli_svg *svg, char *text, tamis_error *err)
     svg->file = NULL;
     tamis_free(text);
     if (!wrong) return TAMIS_OK;
-    err->status = TAMIS_SYSTEM;
+    *err = (tamis_error){.status = TAMIS_SYSTEM};
     snprintf(err->message, sizeof err->message, "cannot write the picture: %s", strerror(errno));
     return TAMIS_SYSTEM;
 }

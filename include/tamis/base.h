@@ -36,12 +36,39 @@ typedef enum tamis_status {
 } tamis_status;
 
 #define TAMIS_ERROR_SIZE 4096
+#define TAMIS_ERROR_ITEMS 64 /* a line of a plan's errors has 60 bytes or more: a message has no room for others */
+
+/* One of the errors in a message, and the place in a file that it is about. It begins at byte `begin` of the message, with the
+ * file's name, and ends before the next one. */
+typedef struct tamis_error_item {
+    uint16_t begin;
+    uint16_t file;    /* bytes of the file's name; 0: no file */
+    uint16_t text;    /* the byte at which the text behind the place begins */
+    int32_t column;   /* from 1, in characters; 0: not known */
+    int64_t line;     /* from 1; 0: not known */
+} tamis_error_item;
 
 /* Several plan errors are separated by newlines. A message never contains a data value. */
 typedef struct tamis_error {
     tamis_status status;
     char message[TAMIS_ERROR_SIZE];
+    size_t item_count; /* 0: the message is one error, about no file */
+    tamis_error_item items[TAMIS_ERROR_ITEMS];
 } tamis_error;
+
+/* An error as one JSON object on one line, for programs:
+ *
+ *     {"code": "invalid", "message": "...", "file": "plan.yaml", "line": 7, "column": 17, "errors": [{...}, ...]}
+ *
+ * `errors` has an object with the other five fields for each error of the message, the first of which is repeated at the
+ * top. A place that is not known is null.
+ *
+ * Needs    `code`: the word for the error, or NULL: that of its status, one of system, invalid, refused, unable. `file`: what
+ *          an error without a file is about, or NULL.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Errors   INVALID (json or problem is NULL), SYSTEM (memory).                                                       */
+TAMIS_API tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file,
+                                        tamis_error *err);
 
 /* Called now and then during long work with the share done in [0, 1], or a negative number while it is unknown, and
  * the rows read so far. A result other than 0 asks to stop: the work ends with TAMIS_SYSTEM, nothing is published. */

@@ -4,16 +4,77 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char more[] = "\n(further messages did not fit)";
+#include "base/json.h"
 
-static void write_at(tamis_error *err, size_t at, const char *format, va_list arguments)
+static const char more[] = "\n(further messages did not fit)";
+static const char place[] = "%s:%d:%d: ";
+
+/* An item beyond the last one becomes a further line of that. */
+static void add_item(tamis_error *err, tamis_error_item item)
 {
-    size_t room = sizeof err->message - at;
-    int length = vsnprintf(err->message + at, room, format, arguments);
-    if (length >= 0 && (size_t)length < room) return;
+    if (err->item_count < TAMIS_ERROR_ITEMS) err->items[err->item_count++] = item;
+}
+
+/* Ends the message with the remark that it is not complete. */
+static void cut_message(tamis_error *err)
+{
     size_t cut = sizeof err->message - sizeof more;
     while (cut > 0 && ((unsigned char)err->message[cut] & 0xC0) == 0x80) cut--; /* not inside a UTF-8 character */
     memcpy(err->message + cut, more, sizeof more);
+    while (err->item_count > 0 && err->items[err->item_count - 1].begin >= cut) err->item_count--;
+    tamis_error_item *last = &err->items[err->item_count > 0 ? err->item_count - 1 : 0];
+    if (err->item_count > 0 && last->text > cut) *last = (tamis_error_item){.begin = last->begin, .text = last->begin};
+    add_item(err, (tamis_error_item){.begin = (uint16_t)(cut + 1), .text = (uint16_t)(cut + 1)});
+}
+
+/* Where the text ends that was written at `at`; nothing fits behind sizeof message. */
+static size_t end_of(size_t at, int length)
+{
+    return length < 0 || (size_t)length >= TAMIS_ERROR_SIZE - at ? TAMIS_ERROR_SIZE : at + (size_t)length;
+}
+
+/* Writes one error at byte `at`; `file` NULL: the format may name a place. */
+static void write_item(tamis_error *err, size_t at, const char *file, int64_t line, const char *format, va_list arguments)
+{
+    tamis_error_item item = {.begin = (uint16_t)at};
+    size_t end = at, room = sizeof err->message - at;
+    if (file && line > 0) end = end_of(at, snprintf(err->message + at, room, "%s: line %lld: ", file, (long long)line));
+    else if (file) end = end_of(at, snprintf(err->message + at, room, "%s: ", file));
+    if (!file && strncmp(format, place, sizeof place - 1) == 0) {
+        va_list copy;
+        va_copy(copy, arguments);
+        file = va_arg(copy, const char *);
+        line = va_arg(copy, int);
+        item.column = va_arg(copy, int);
+        va_end(copy);
+        item.text = (uint16_t)end_of(at, snprintf(NULL, 0, place, file, (int)line, (int)item.column));
+    } else {
+        item.text = (uint16_t)end;
+    }
+    item.line = line;
+    if (file) item.file = (uint16_t)(end_of(at, (int)strnlen(file, TAMIS_ERROR_SIZE)) - at);
+    add_item(err, item);
+    if (end < sizeof err->message)
+        end = end_of(end, vsnprintf(err->message + end, sizeof err->message - end, format, arguments));
+    if (end == sizeof err->message) cut_message(err);
+}
+
+static size_t begin(tamis_error *err, tamis_status status)
+{
+    err->status = status;
+    err->item_count = 0;
+    return 0;
+}
+
+/* At the end of what is there; a message that was written by hand is the first item. */
+static size_t begin_more(tamis_error *err, tamis_status status)
+{
+    size_t at = strnlen(err->message, sizeof err->message - 1);
+    err->status = status;
+    if (at == 0) return begin(err, status);
+    if (err->item_count == 0) add_item(err, (tamis_error_item){0});
+    if (at + 1 < sizeof err->message) err->message[at++] = '\n';
+    return at;
 }
 
 tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...)
@@ -21,8 +82,7 @@ tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format,
     if (!err) return status;
     va_list arguments;
     va_start(arguments, format);
-    err->status = status;
-    write_at(err, 0, format, arguments);
+    write_item(err, begin(err, status), NULL, 0, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -30,14 +90,52 @@ tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format,
 tamis_status tmi_fail_more(tamis_error *err, tamis_status status, const char *format, ...)
 {
     if (!err) return status;
-    size_t at = strnlen(err->message, sizeof err->message - 1);
-    if (at > 0 && at + 1 < sizeof err->message) err->message[at++] = '\n';
     va_list arguments;
     va_start(arguments, format);
-    err->status = status;
-    write_at(err, at, format, arguments);
+    write_item(err, begin_more(err, status), NULL, 0, format, arguments);
     va_end(arguments);
     return status;
+}
+
+tamis_status tmi_fail_file(tamis_error *err, tamis_status status, const char *file, int64_t line, const char *format, ...)
+{
+    if (!err) return status;
+    va_list arguments;
+    va_start(arguments, format);
+    write_item(err, begin(err, status), file, line, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+tamis_status tmi_fail_file_more(tamis_error *err, tamis_status status, const char *file, int64_t line, const char *format, ...)
+{
+    if (!err) return status;
+    va_list arguments;
+    va_start(arguments, format);
+    write_item(err, begin_more(err, status), file, line, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+tamis_status tmi_fail_as(tamis_error *err, const tamis_error *reason)
+{
+    if (err && err != reason) *err = *reason;
+    return reason->status;
+}
+
+tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason)
+{
+    if (!err) return reason->status;
+    size_t at = begin_more(err, reason->status), i = err->item_count;
+    if (reason->item_count == 0) add_item(err, (tamis_error_item){.begin = (uint16_t)at, .text = (uint16_t)at});
+    for (size_t r = 0; r < reason->item_count; r++) add_item(err, reason->items[r]);
+    for (; reason->item_count > 0 && i < err->item_count; i++) {
+        err->items[i].begin = (uint16_t)(err->items[i].begin + at);
+        err->items[i].text = (uint16_t)(err->items[i].text + at);
+    }
+    int length = snprintf(err->message + at, sizeof err->message - at, "%s", reason->message);
+    if (end_of(at, length) == sizeof err->message) cut_message(err);
+    return reason->status;
 }
 
 tamis_status tmi_fail_memory(tamis_error *err)
@@ -50,4 +148,72 @@ void tmi_error_reset(tamis_error *err)
     if (!err) return;
     err->status = TAMIS_OK;
     err->message[0] = '\0';
+    err->item_count = 0;
+}
+
+/* ---- for programs ---- */
+
+static const char *code_of(tamis_status status)
+{
+    switch (status) {
+    case TAMIS_INVALID: return "invalid";
+    case TAMIS_REFUSED: return "refused";
+    case TAMIS_UNABLE: return "unable";
+    default: return "system";
+    }
+}
+
+/* A piece of the message, which ends before `end`. */
+static void put_piece(tmi_json_out *out, const tamis_error *problem, size_t from, size_t end)
+{
+    char piece[TAMIS_ERROR_SIZE];
+    size_t length = end > from ? end - from : 0;
+    memcpy(piece, problem->message + from, length);
+    piece[length] = '\0';
+    tmi_json_put_string(out, piece);
+}
+
+static void put_item(tmi_json_out *out, const tamis_error *problem, size_t i, const char *code, const char *file)
+{
+    const tamis_error_item none = {0}, *item = i < problem->item_count ? &problem->items[i] : &none;
+    size_t end = i + 1 < problem->item_count ? (size_t)problem->items[i + 1].begin - 1
+                                             : strnlen(problem->message, sizeof problem->message - 1);
+    tmi_json_key(out, "code");
+    tmi_json_put_string(out, code);
+    tmi_json_key(out, "message");
+    if (problem->message[0]) put_piece(out, problem, item->text, end);
+    else tmi_json_put_string(out, "internal error");
+    tmi_json_key(out, "file");
+    if (item->file > 0) put_piece(out, problem, item->begin, (size_t)item->begin + item->file);
+    else tmi_json_put_string(out, file);
+    tmi_json_key(out, "line");
+    if (item->line > 0) tmi_json_put_integer(out, item->line);
+    else tmi_json_put_null(out);
+    tmi_json_key(out, "column");
+    if (item->column > 0) tmi_json_put_integer(out, item->column);
+    else tmi_json_put_null(out);
+}
+
+tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file, tamis_error *err)
+{
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: expected a place for the result, got NULL");
+    *json = NULL;
+    if (!problem) return tmi_fail(err, TAMIS_INVALID, "problem: expected an error, got NULL");
+    tmi_text text;
+    tmi_json_out out;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    if (!code) code = code_of(problem->status);
+    tmi_json_open(&out, '{');
+    put_item(&out, problem, 0, code, file);
+    tmi_json_key(&out, "errors");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i == 0 || i < problem->item_count; i++) {
+        tmi_json_open(&out, '{');
+        put_item(&out, problem, i, code, file);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
+    return tmi_text_take(json, &text, err);
 }

@@ -4,13 +4,25 @@
 
 #include <tamis/base.h>
 
-/* Writes the message and returns the status, so that a failure is one line: return tmi_fail(err, TAMIS_INVALID, ...). */
+/* Writes the message and returns the status, so that a failure is one line: return tmi_fail(err, TAMIS_INVALID, ...).
+ * A format that begins with "%s:%d:%d: " names a place, by its file, line and column, in these three arguments: the error
+ * keeps it as an item, for programs. */
 tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Adds a line to a message that may already hold some; used where all errors are told at once. */
 tamis_status tmi_fail_more(tamis_error *err, tamis_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same about a file: "FILE: ..." or, with a line above 0, "FILE: line 7: ...". */
+tamis_status tmi_fail_file(tamis_error *err, tamis_status status, const char *file, int64_t line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+tamis_status tmi_fail_file_more(tamis_error *err, tamis_status status, const char *file, int64_t line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Fails as another call did, with its status, message and places. */
+tamis_status tmi_fail_as(tamis_error *err, const tamis_error *reason);
+tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason);
 
 /* Out of memory. */
 tamis_status tmi_fail_memory(tamis_error *err);

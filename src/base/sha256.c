@@ -35,14 +35,15 @@ tamis_status tmi_sha256_file(char text[TMI_SHA256_TEXT], const char *path, tamis
     text[0] = '\0';
     FILE *file = fopen(path, "rbe");
     if (!file)
-        return tmi_fail(err, errno == ENOENT || errno == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: %s", path, strerror(errno));
+        return tmi_fail_file(err, errno == ENOENT || errno == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "%s",
+                             strerror(errno));
     EVP_MD_CTX *sum = EVP_MD_CTX_new();
     bool right = sum && EVP_DigestInit_ex(sum, EVP_sha256(), NULL) == 1;
     while (right && (n = fread(bytes, 1, sizeof bytes, file)) > 0) right = EVP_DigestUpdate(sum, bytes, n) == 1;
     right = right && !ferror(file) && EVP_DigestFinal_ex(sum, hash, NULL) == 1;
     EVP_MD_CTX_free(sum);
     fclose(file);
-    if (!right) return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot be read", path);
+    if (!right) return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "cannot be read");
     tmi_hex(text, hash, sizeof hash);
     return TAMIS_OK;
 }

@@ -35,7 +35,7 @@ void tmi_key_free(tmi_key *key)
 static tamis_status cannot(tamis_error *err, const char *path, int reason)
 {
     const bool absent = reason == ENOENT || reason == ENOTDIR || reason == EISDIR;
-    return tmi_fail(err, absent ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the key cannot be read: %s", path, strerror(reason));
+    return tmi_fail_file(err, absent ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "the key cannot be read: %s", strerror(reason));
 }
 
 /* The bytes of a file or a pipe, in memory for secrets; the caller frees them, whatever happens. */
@@ -51,8 +51,9 @@ static tamis_status read_bytes(char **bytes, size_t *length, const char *path, b
     } else if (file < 0 || fstat(file, &facts) != 0) {
         status = cannot(err, path, errno);
     } else if (secret && (facts.st_mode & 077) != 0 && S_ISREG(facts.st_mode)) {
-        status = tmi_fail(err, TAMIS_INVALID, "%s: others may read or write this secret key; chmod 600 it if it is still "
-                          "secret, else make a new one", path);
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                               "others may read or write this secret key; chmod 600 it if it is still "
+                               "secret, else make a new one");
     }
     while (status == TAMIS_OK && *length < LARGEST_KEY) {
         ssize_t n = read(file, *bytes + *length, LARGEST_KEY - *length);
@@ -84,13 +85,13 @@ static tamis_status no_key(tamis_error *err, const char *path, const char *bytes
 {
     const bool has_secret = holds(bytes, length, "PRIVATE KEY-----"), has_public = holds(bytes, length, "PUBLIC KEY-----");
     if (secret && has_secret && holds(bytes, length, "ENCRYPTED"))
-        return tmi_fail(err, TAMIS_INVALID, "%s: the key is encrypted, and no passphrase is asked for here; in bash, "
-                        "--sign <(openssl pkey -in %s) lets openssl ask", path, path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the key is encrypted, and no passphrase is asked for here; in bash, "
+                             "--sign <(openssl pkey -in %s) lets openssl ask", path);
     if (secret && has_public)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a public key; signing needs the secret one, NAME.key", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a public key; signing needs the secret one, NAME.key");
     if (!secret && has_secret)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a secret key; checking needs the public one, NAME.pub", path);
-    return tmi_fail(err, TAMIS_INVALID, "%s: expected an Ed25519 key in PEM, as `tamis key create` writes it", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a secret key; checking needs the public one, NAME.pub");
+    return tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected an Ed25519 key in PEM, as `tamis key create` writes it");
 }
 
 static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis_error *err)
@@ -108,7 +109,8 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
     ERR_clear_error();
     if (!found) TMI_TRY(no_key(err, path, bytes, length, secret));
     if (EVP_PKEY_get_base_id(found) != EVP_PKEY_ED25519)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: not an Ed25519 key; expected Ed25519, as `tamis key create` makes it", path));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                              "not an Ed25519 key; expected Ed25519, as `tamis key create` makes it"));
     *key = (tmi_key *)(void *)found;
     found = NULL;
 

@@ -37,12 +37,12 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
             quoted = true;
             closed = false;
         } else if (quoted && c == EOF) {
-            return tmi_fail(err, TAMIS_INVALID, "%s: a quote in the first line is never closed", path);
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a quote in the first line is never closed");
         } else if (!quoted && (c == ',' || c == '\n' || c == '\r' || c == EOF)) {
             *end = c == ',' ? ',' : '\n';
             return TAMIS_OK;
         } else if (c == '\0' || (closed && !tmi_is_blank((char)c)) || (c == '"' && name->length > 0 && !quoted)) {
-            return tmi_fail(err, TAMIS_INVALID, "%s: the first line is no list of column names with commas", path);
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is no list of column names with commas");
         } else if (c == '"' && !quoted) {
             quoted = true;
         } else if (!closed) {
@@ -51,8 +51,8 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
         }
         if (name->failed) return tmi_fail_memory(err);
         if (ftell(file) > TMI_CSV_MAX_HEADER)
-            return tmi_fail(err, TAMIS_INVALID, "%s: the first line is longer than %d bytes: is this a CSV file?", path,
-                            TMI_CSV_MAX_HEADER);
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is longer than %d bytes: is this a CSV file?",
+                                 TMI_CSV_MAX_HEADER);
     }
 }
 
@@ -69,22 +69,22 @@ static bool only_numbers(const tmi_csv_header *header)
 static tamis_status check_names(const tmi_csv_header *header, const char *path, tamis_error *err)
 {
     if (header->count == 1 && header->names[0][0] == '\0')
-        return tmi_fail(err, TAMIS_INVALID, "%s: the first line is empty; it must name the columns", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is empty; it must name the columns");
     if (header->count == 1 && strpbrk(header->names[0], ";\t"))
-        return tmi_fail(err, TAMIS_INVALID, "%s: the first line has no comma; columns must be separated by commas", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line has no comma; columns must be separated by commas");
     if (only_numbers(header))
-        return tmi_fail(err, TAMIS_INVALID, "%s: the first line holds numbers; it must name the columns", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line holds numbers; it must name the columns");
     for (size_t i = 0; i < header->count; i++)
         for (size_t j = i + 1; j < header->count; j++)
             if (header->names[i][0] != '\0' && strcmp(header->names[i], header->names[j]) == 0)
-                return tmi_fail(err, TAMIS_INVALID, "%s: columns %zu and %zu have the same name", path, i + 1, j + 1);
+                return tmi_fail_file(err, TAMIS_INVALID, path, 0, "columns %zu and %zu have the same name", i + 1, j + 1);
     return TAMIS_OK;
 }
 
 static tamis_status open_file(FILE **file, const char *path, tamis_error *err)
 {
     *file = fopen(path, "rbe");
-    return *file ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "%s: %s", path, strerror(errno));
+    return *file ? TAMIS_OK : tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
 }
 
 tamis_status tmi_csv_header_read(tmi_csv_header *header, const char *path, tamis_error *err)
@@ -100,14 +100,14 @@ tamis_status tmi_csv_header_read(tmi_csv_header *header, const char *path, tamis
     TMI_TRY(open_file(&file, path, err));
     size_t got = fread(start, 1, sizeof start, file);
     if (got == 0) {
-        status = ferror(file) ? tmi_fail(err, TAMIS_INVALID, "%s: %s", path, strerror(errno))
-                              : tmi_fail(err, TAMIS_INVALID, "%s: the file is empty", path);
+        status = ferror(file) ? tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno))
+                              : tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file is empty");
         goto done;
     }
     if (got < sizeof start || memcmp(start, mark, sizeof start) != 0) rewind(file);
     while (end == ',') {
         if (header->count == TMI_CSV_MAX_COLUMNS) {
-            status = tmi_fail(err, TAMIS_INVALID, "%s: more than %d columns", path, TMI_CSV_MAX_COLUMNS);
+            status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "more than %d columns", TMI_CSV_MAX_COLUMNS);
             goto done;
         }
         TMI_TRY(read_name(&end, &name, file, path, err));
@@ -195,8 +195,8 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
         size_t good = good_bytes(&state, bytes, n);
         offset += (int64_t)good;
         if (good < n) {
-            status = tmi_fail(err, TAMIS_INVALID, "%s: line %lld is no UTF-8; convert the file first (for example "
-                                                  "with iconv -f LATIN1 -t UTF-8)", path, line_of(file, offset));
+            status = tmi_fail_file(err, TAMIS_INVALID, path, line_of(file, offset), "no UTF-8; convert the file first (for "
+                                   "example with iconv -f LATIN1 -t UTF-8)");
             goto done;
         }
         if (!progress || offset - told < PROGRESS_BYTES) continue;
@@ -207,9 +207,9 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
         }
     }
     if (ferror(file))
-        status = tmi_fail(err, TAMIS_INVALID, "%s: %s", path, strerror(errno));
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
     else if (state.more > 0)
-        status = tmi_fail(err, TAMIS_INVALID, "%s: the file ends inside a character: it is no UTF-8", path);
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends inside a character: it is no UTF-8");
 done:
     if (file) fclose(file);
     return status;

@@ -47,7 +47,7 @@ void tmi_csv_rows_free(tmi_csv_rows *rows)
 
 static tamis_status fail(const tmi_csv_rows *rows, const char *what, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", rows->path, rows->line, what);
+    return tmi_fail_file(err, TAMIS_INVALID, rows->path, rows->line, "%s", what);
 }
 
 static int next_byte(tmi_csv_rows *rows)
@@ -162,7 +162,7 @@ static tamis_status skip_first_line(tmi_csv_rows *rows, tamis_error *err)
         take_line_end(rows, c);
         break;
     }
-    return ferror(rows->file) ? tmi_fail(err, TAMIS_INVALID, "%s: %s", rows->path, strerror(errno)) : TAMIS_OK;
+    return ferror(rows->file) ? tmi_fail_file(err, TAMIS_INVALID, rows->path, 0, "%s", strerror(errno)) : TAMIS_OK;
 }
 
 tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t columns, const size_t *wanted,
@@ -181,7 +181,7 @@ tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t col
     made->cells = tmi_alloc(wanted_count, TMI_CSV_ROWS * sizeof *made->cells);
     if (!made->starts || !made->cells) TMI_TRY(tmi_fail_memory(err));
     made->file = fopen(path, "rbe");
-    if (!made->file) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: %s", path, strerror(errno)));
+    if (!made->file) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno)));
     fseek(made->file, 0, SEEK_END);
     made->size = ftell(made->file);
     rewind(made->file);
@@ -204,7 +204,7 @@ tamis_status tmi_csv_rows_next(size_t *n, const tmi_cell **cells, double *share,
         tamis_status status = read_line(&found, rows, *n, err);
         if (status != TAMIS_OK || !found) {
             if (status == TAMIS_OK && ferror(rows->file))
-                status = tmi_fail(err, TAMIS_INVALID, "%s: %s", rows->path, strerror(errno));
+                status = tmi_fail_file(err, TAMIS_INVALID, rows->path, 0, "%s", strerror(errno));
             if (status != TAMIS_OK) return status;
             break;
         }

@@ -68,8 +68,8 @@ static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text
         api->destroy_data_chunk(&chunk);
     }
     if (chunk || first != state->frame.rows)
-        status = tmi_fail(err, TAMIS_SYSTEM, "%s: could not be read to its end, or changed while it was read",
-                          state->source.files[0].file.given);
+        status = tmi_fail_file(err, TAMIS_SYSTEM, state->source.files[0].file.given, 0,
+                               "could not be read to its end, or changed while it was read");
 done:
     api->destroy_data_chunk(&chunk);
     api->destroy_result(&result);

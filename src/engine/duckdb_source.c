@@ -111,12 +111,11 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
         file->definition = tmi_copy_text(definition.bytes, definition.length);
         if (!file->table || !file->definition) status = tmi_fail_memory(err);
     } else if (source->table) {
-        status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table %s" : "%s: there is more than one table %s",
-                          file->file.given, source->table);
+        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0,
+                               count == 0 ? "there is no table %s" : "there is more than one table %s", source->table);
     } else {
-        status = tmi_fail(err, TAMIS_INVALID, count == 0 ? "%s: there is no table in it"
-                                                         : "%s: there are several tables in it; `table` says which is meant",
-                          file->file.given);
+        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, count == 0 ? "there is no table in it"
+                               : "there are several tables in it; `table` says which is meant");
     }
 done:
     api->destroy_data_chunk(&chunk);
@@ -130,7 +129,7 @@ static tamis_status attach(tmi_duckdb_session *session, const tmi_duckdb_source 
     tamis_error own = {0};
     tamis_status status = tmi_duckdb_attach(session, source->files[f].file.path, f, &own);
     if (status == TAMIS_OK) return find_table(session, source, f, err);
-    return tmi_fail(err, status, "%s: %s", source->files[f].file.given, own.message);
+    return tmi_fail_file(err, status, source->files[f].file.given, 0, "%s", own.message);
 }
 
 tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
@@ -236,7 +235,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    return tmi_fail(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", file->file.given, kind_names[file->kind]);
+    return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "no %s file, or a damaged one", kind_names[file->kind]);
 }
 
 static tmi_form form_at(const file_columns *columns, const tmi_duckdb_file *file, size_t k)
@@ -347,17 +346,17 @@ static tamis_status write_column(tmi_text *sql, tmi_form *seen, const tmi_duckdb
     snprintf(number, sizeof number, "k%zu", k);
     const char *name = is_csv ? number : column->name;
     if (column->kind == TMI_NUMBER && !tmi_duckdb_is_numeric(type) && !tmi_duckdb_is_text(type))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds no numbers", file->file.given, column->name);
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds no numbers", column->name);
     if (tmi_duckdb_is_nested(type))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
-                             column->name);
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
+                                  column->name);
     if (column->kind == TMI_NUMBER) {
         write_number(sql, column, type, name);
         return TAMIS_OK;
     }
     const tmi_form form = form_at(columns, file, k);
     if (form == TMI_FORM_NONE)
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, file->file.given, column->name);
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s " TMI_NO_FORM, column->name);
     tamis_status status;
     TMI_TRY(tmi_form_join(seen, form, file->file.given, column->name, err));
     if (column->kind == TMI_CATEGORY) {
@@ -388,7 +387,7 @@ static tamis_status write_file(tmi_text *sql, tmi_form *seen, const tmi_duckdb_s
     tmi_text_put(sql, "1 AS one FROM ");
     write_reader(sql, source, f, &known);
 done:
-    if (status != TAMIS_OK) tmi_fail_more(err, status, "%s", own.message);
+    if (status != TAMIS_OK) tmi_fail_as_more(err, &own);
     clear_columns(&known, session);
     return status;
 }
@@ -425,8 +424,8 @@ tamis_status tmi_duckdb_write_texts(tmi_text *sql, const tmi_duckdb_source *sour
         char number[32];
         snprintf(number, sizeof number, "k%zu", columns[c]);
         if (tmi_duckdb_is_nested(type))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: column %s holds lists or bytes, no texts", file->file.given,
-                             name_at(&h, columns[c])));
+            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
+                                  name_at(&h, columns[c])));
         tmi_duckdb_write_canonical(sql, labels && labels[c] ? type : DUCKDB_TYPE_VARCHAR,
                                    is_csv ? number : name_at(&h, columns[c]));
         tmi_text_format(sql, " AS c%zu, ", c);
@@ -451,10 +450,10 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
     };
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
     if (file->kind != TMI_CSV_FILE)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a damaged %s file", file->file.given, kind_names[file->kind]);
+        return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "a damaged %s file", kind_names[file->kind]);
     if (session->line > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: line %lld: %s", file->file.given, session->line, kinds[session->trouble]);
-    return tmi_fail(err, TAMIS_INVALID, "%s: %s", file->file.given, kinds[session->trouble]);
+        return tmi_fail_file(err, TAMIS_INVALID, file->file.given, session->line, "%s", kinds[session->trouble]);
+    return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "%s", kinds[session->trouble]);
 }
 
 /* Counting goes file by file, and what share of the work it is nobody knows: only the wish to stop is passed on. */

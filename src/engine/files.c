@@ -20,7 +20,7 @@ tamis_status tmi_file_may_be_table(const char *name, tamis_error *err)
 {
     if (tmi_ends_in(name, ".csv") || tmi_ends_in(name, ".parquet") || tmi_ends_in(name, ".duckdb") || tmi_ends_in(name, ".db"))
         return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "%s: the name of a file must end in .csv, .parquet, .duckdb or .db", name);
+    return tmi_fail_file(err, TAMIS_INVALID, name, 0, "the name of a file must end in .csv, .parquet, .duckdb or .db");
 }
 
 tamis_status tmi_file_lacks_column(const tmi_file *file, const char *column, tmi_word_at *name_at, const void *names, size_t count,
@@ -37,7 +37,8 @@ tamis_status tmi_file_lacks_column(const tmi_file *file, const char *column, tmi
     }
     tmi_text_put(&shown, is_word ? "?" : "");
     const tamis_status status = shown.failed ? tmi_fail_memory(err)
-                                             : tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s%s", file->given, column, shown.bytes);
+                                             : tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "there is no column %s%s",
+                                                                  column, shown.bytes);
     tmi_text_clear(&shown);
     return status;
 }
@@ -62,11 +63,11 @@ tamis_status tmi_file_find(tmi_file *file, tamis_error *err)
     tmi_free(file->path);
     file->path = NULL;
     if (!realpath(file->given, path) || stat(path, &facts) != 0)
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "%s", strerror(errno));
     if (!S_ISREG(facts.st_mode))
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: %s, not a file", file->given,
-                             S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
-    if (access(path, R_OK) != 0) return tmi_fail_more(err, TAMIS_INVALID, "%s: %s", file->given, strerror(errno));
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "%s, not a file",
+                                  S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
+    if (access(path, R_OK) != 0) return tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "%s", strerror(errno));
     file->device = facts.st_dev;
     file->inode = facts.st_ino;
     file->path = tmi_copy_text(path, strlen(path));
@@ -77,8 +78,8 @@ tamis_status tmi_file_differs(const tmi_file *file, const tmi_file *const *befor
 {
     for (size_t f = 0; f < count; f++)
         if (before[f]->device == file->device && before[f]->inode == file->inode)
-            return tmi_fail_more(err, TAMIS_INVALID, "%s: the same file as %s: its rows would count twice", file->given,
-                                 before[f]->given);
+            return tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "the same file as %s: its rows would count twice",
+                                      before[f]->given);
     return TAMIS_OK;
 }
 

@@ -45,7 +45,7 @@ static void free_csv(tmi_frame *frame)
 
 static tamis_status changed(const csv_frame *f, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "%s: could not be read to its end, or changed while it was read", f->file.given);
+    return tmi_fail_file(err, TAMIS_SYSTEM, f->file.given, 0, "could not be read to its end, or changed while it was read");
 }
 
 /* wanted[c] for each column of the file (tmi_csv_rows_open). A column that is asked for twice is read once: place[i] is where

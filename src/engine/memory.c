@@ -126,7 +126,7 @@ tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, un
     for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
         const char *name = source->files[f] ? source->files[f] : "";
         if (!tmi_ends_in(name, ".csv"))
-            status = tmi_fail(err, TAMIS_INVALID, "%s: the memory engine reads files whose name ends in .csv", name);
+            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "the memory engine reads files whose name ends in .csv");
         else
             status = tmi_file_init(&s->files[s->file_count++], name, err);
     }

@@ -390,10 +390,10 @@ static tamis_status tell_trouble(const reading *r, readstat_error_t error, const
     case READSTAT_ERROR_MALLOC: return tmi_fail_memory(err);
     case READSTAT_ERROR_CONVERT: case READSTAT_ERROR_CONVERT_BAD_STRING: case READSTAT_ERROR_CONVERT_SHORT_STRING:
     case READSTAT_ERROR_CONVERT_LONG_STRING: case READSTAT_ERROR_UNSUPPORTED_CHARSET:
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: texts in another encoding than the file says", r->given);
+        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "texts in another encoding than the file says");
     case READSTAT_ERROR_READ: case READSTAT_ERROR_SEEK: case READSTAT_ERROR_ROW_COUNT_MISMATCH:
-        return tmi_fail_more(err, TAMIS_INVALID, "%s: no %s file, or one that is cut off", r->given, kind);
-    default: return tmi_fail_more(err, TAMIS_INVALID, "%s: no %s file, or a damaged one", r->given, kind);
+        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "no %s file, or one that is cut off", kind);
+    default: return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "no %s file, or a damaged one", kind);
     }
 }
 
@@ -421,7 +421,7 @@ static tamis_status look_into(reading *r, const char *path, tamis_error *err)
     TMI_TRY(parse(r, path, false, err));
     for (size_t c = 0; c < r->count; c++)
         if (!r->list[c].found)
-            status = tmi_fail_more(err, TAMIS_INVALID, "%s: there is no column %s", r->given, r->list[c].column->name);
+            status = tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "there is no column %s", r->list[c].column->name);
     if (status == TAMIS_OK) status = choose_labels(r, err);
 done:
     return status;
@@ -443,7 +443,7 @@ static tamis_status scan_file(const file_scanner *s, size_t f, const tmi_column 
     r.file_count = s->file_count;
     TMI_TRY(parse(&r, file->given, true, err));
     if (r.row_count >= 0 && r.base + (int64_t)r.rows != r.row_count)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: the file is cut off", file->given));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, file->given, 0, "the file is cut off"));
     TMI_TRY(hand_out(&r, err));
 done:
     clear_reading(&r);
@@ -522,8 +522,8 @@ tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, 
     for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
         const char *name = source->files[f] ? source->files[f] : "";
         if (!tmi_is_readstat_file(name))
-            status = tmi_fail(err, TAMIS_INVALID, "%s: not all files of the source are of SPSS, Stata or SAS (.sav, .zsav, .dta, "
-                                                  ".sas7bdat, .xpt)", name);
+            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "not all files of the source are of SPSS, Stata or SAS (.sav, "
+                                   ".zsav, .dta, .sas7bdat, .xpt)");
         else
             status = tmi_file_init(&s->files[s->file_count++], name, err);
     }

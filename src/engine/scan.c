@@ -285,7 +285,7 @@ static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t c
         /* What stopped the others is the cause. */
         if (workers[i].status == TAMIS_OK) continue;
         status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0
-                     ? tmi_fail(err, workers[i].status, "%s", workers[i].error.message)
+                     ? tmi_fail_as(err, &workers[i].error)
                      : status;
     }
     if (status != TAMIS_OK) return status;
@@ -330,7 +330,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     }
     /* After the charge a source that cannot be read is nobody's wrong call any more, and where it breaks is not told. */
     if (status == TAMIS_INVALID) status = tmi_fail(err, TAMIS_SYSTEM, "the source could not be read to its end");
-    else if (status != TAMIS_OK) tmi_fail(err, status, "%s", own.message);
+    else if (status != TAMIS_OK) tmi_fail_as(err, &own);
 done:
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     for (size_t i = 0; workers && i < count; i++) clear_worker(&workers[i]);

@@ -246,7 +246,7 @@ static tamis_status make_strata(tamis_design **made, part *p, tamis_error *err)
         status = make_part(&parts[s], p, &inner);
         if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
         if (status == TAMIS_OK) continue;
-        if (!strata->of) TMI_TRY(tmi_fail(err, status, "%s", inner.message));
+        if (!strata->of) TMI_TRY(tmi_fail_as(err, &inner));
         TMI_TRY(tmi_fail(err, status, "the stratum of row %lld: %s", (long long)strata->list[s].first + 1, inner.message));
     }
     if (count == 1) *made = parts[0];

@@ -396,7 +396,7 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
     TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
     status = tmi_json_read(&document, bytes, length, &reason);
     if (status != TAMIS_OK) {
-        tmi_fail(err, status, "%s: %s", path, reason.message);
+        tmi_fail_file(err, status, path, 0, "%s", reason.message);
         goto done;
     }
     c.document = document;

@@ -288,7 +288,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
     if (status == TAMIS_INVALID || status == TAMIS_REFUSED) {
         TMI_TRY(tmi_fault_note(faults, err, field, "%.200s", reason.message));
     } else if (status != TAMIS_OK) {
-        status = tmi_fail(err, status, "%s", reason.message);
+        status = tmi_fail_as(err, &reason);
         goto done;
     }
     book->number = number;

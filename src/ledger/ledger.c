@@ -22,7 +22,7 @@ static tamis_status load(tamis_ledger *ledger, tamis_error *err)
     TMI_TRY(tmi_store_begin(ledger->file, false, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     status = tmi_book_check_budgets(&ledger->book, NULL, &reason);
-    if (status != TAMIS_OK) tmi_fail(err, status, "%s: %s", tmi_store_path(ledger->file), reason.message);
+    if (status != TAMIS_OK) tmi_fail_file(err, status, tmi_store_path(ledger->file), 0, "%s", reason.message);
 done:
     tmi_store_cancel(ledger->file);
     return status;
@@ -287,8 +287,9 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
     if (status != TAMIS_OK) return status;
     if (charged->measurements) tmi_sha256_text(hash, charged->measurements, strlen(charged->measurements));
     if (!charged->measurements || strcmp(hash, c->kept) != 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: damaged or tampered with: what was kept of entry %lld is not what was released",
-                        tmi_store_path(ledger->file), (long long)c->number);
+        return tmi_fail_file(err, TAMIS_INVALID, tmi_store_path(ledger->file), 0,
+                             "damaged or tampered with: what was kept of entry %lld is not what was released",
+                             (long long)c->number);
     return tell(charged, &ledger->book, c, err);
 }
 

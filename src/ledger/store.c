@@ -49,7 +49,7 @@ tamis_status tmi_store_begin(tmi_store *file, bool writing, tamis_error *err)
 {
     int moved = 0;
     if (writing && sqlite3_file_control(file->db, NULL, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger was moved or deleted while it was open", file->path);
+        return tmi_fail_file(err, TAMIS_SYSTEM, file->path, 0, "the ledger was moved or deleted while it was open");
     return simply(file, writing ? TMI_ORDER_WRITE : TMI_ORDER_READ, err);
 }
 
@@ -122,9 +122,9 @@ tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *fau
     tamis_status status = each_from(file, first, take_row, &c, &reason);
     if (status == TAMIS_OK && c.last > 0 && !c.met)
         status = tmi_fault_note(faults, &reason, "chain", "entries that were there a moment ago are gone or changed");
-    if (status == TAMIS_INVALID && strncmp(reason.message, file->path, strlen(file->path)) != 0)
-        return tmi_fail(err, status, "%s: %s", file->path, reason.message);
-    return status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, status, "%s", reason.message);
+    if (status == TAMIS_INVALID && reason.items[0].file == 0)
+        return tmi_fail_file(err, status, file->path, 0, "%s", reason.message);
+    return status == TAMIS_OK ? TAMIS_OK : tmi_fail_as(err, &reason);
 }
 
 tamis_status tmi_store_add_entry(tmi_store *file, int64_t number, const char *entry, const char *hash, tamis_error *err)

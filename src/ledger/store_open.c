@@ -50,20 +50,20 @@ tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
     case SQLITE_NOMEM: return tmi_fail_memory(err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: another process has been using the ledger for more than %d seconds; try again", path,
-                        WAIT_MS / 1000);
-    case SQLITE_FULL: return tmi_fail(err, TAMIS_SYSTEM, "%s: the disk is full", path);
-    case SQLITE_READONLY: return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger, or its folder, is read-only", path);
+        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0,
+                             "another process has been using the ledger for more than %d seconds; try again", WAIT_MS / 1000);
+    case SQLITE_FULL: return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the disk is full");
+    case SQLITE_READONLY: return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the ledger, or its folder, is read-only");
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: the ledger, or a file beside it, cannot be opened: %s", path,
-                        reason ? strerror(reason) : "perhaps its folder is read-only");
-    case SQLITE_NOTADB: return tmi_fail(err, TAMIS_INVALID, "%s: not a ledger of tamis", path);
-    case SQLITE_CORRUPT: return tmi_fail(err, TAMIS_INVALID, "%s: damaged: the file contradicts itself", path);
+        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the ledger, or a file beside it, cannot be opened: %s",
+                             reason ? strerror(reason) : "perhaps its folder is read-only");
+    case SQLITE_NOTADB: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a ledger of tamis");
+    case SQLITE_CORRUPT: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "damaged: the file contradicts itself");
     case SQLITE_IOERR:
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: the disk failed: %s", path, reason ? strerror(reason) : sqlite3_errstr(code));
+        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the disk failed: %s", reason ? strerror(reason) : sqlite3_errstr(code));
     default:
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: %s", path, file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
+        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
     }
 }
 
@@ -97,11 +97,12 @@ static tamis_status resolve(char **full, const char *path, tamis_error *err)
     tamis_status status = TAMIS_OK;
     if (!folder) return tmi_fail_memory(err);
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        status = tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, e.g. schools.ledger", path);
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected the name of a file, e.g. schools.ledger");
     } else if (!realpath(folder, real)) {
         const int reason = errno;
-        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
-                          "%s: its folder cannot be used: %s", path, strerror(reason));
+        status = tmi_fail_file(err,
+                               reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
+                               path, 0, "its folder cannot be used: %s", strerror(reason));
     } else {
         tmi_text_init(&text);
         tmi_text_format(&text, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name);
@@ -128,8 +129,8 @@ static tamis_status make(const char *path, const char *full, tamis_error *err)
     int handle = open(full, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (handle < 0 && errno == EEXIST) return TAMIS_OK; /* another process was quicker */
     if (handle < 0) {
-        return tmi_fail(err, errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the ledger cannot be made: %s", path,
-                        strerror(errno));
+        return tmi_fail_file(err, errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "the ledger cannot be made: %s",
+                             strerror(errno));
     }
     close(handle);
     sync_folder(full);
@@ -141,13 +142,14 @@ static tamis_status check_place(const char *path, const char *full, bool writing
     struct stat there;
     if (lstat(full, &there) != 0) {
         if (errno == ENOENT && writing) return make(path, full, err);
-        if (errno == ENOENT) return tmi_fail(err, TAMIS_INVALID, "%s: there is no such file", path);
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: %s", path, strerror(errno));
+        if (errno == ENOENT) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "there is no such file");
+        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", strerror(errno));
     }
-    if (S_ISLNK(there.st_mode)) return tmi_fail(err, TAMIS_INVALID, "%s: a symbolic link: name the ledger itself", path);
-    if (!S_ISREG(there.st_mode)) return tmi_fail(err, TAMIS_INVALID, "%s: not a file", path);
+    if (S_ISLNK(there.st_mode)) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a symbolic link: name the ledger itself");
+    if (!S_ISREG(there.st_mode)) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a file");
     if (there.st_nlink > 1)
-        return tmi_fail(err, TAMIS_INVALID, "%s: the file has a second name (a hard link), under which its journal would not be found", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                             "the file has a second name (a hard link), under which its journal would not be found");
     return TAMIS_OK;
 }
 
@@ -186,7 +188,7 @@ static tamis_status check_schema(tmi_store *file, tmi_faults *faults, tamis_erro
     if (status != TAMIS_OK || found == SCHEMA) return status;
     tamis_error reason = {0};
     if (tmi_fault_note(faults, &reason, "tables", "they are not those that tamis made") == TAMIS_OK) return TAMIS_OK;
-    return tmi_fail(err, reason.status, "%s: %s", file->path, reason.message);
+    return tmi_fail_file(err, reason.status, file->path, 0, "%s", reason.message);
 }
 
 static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_error *err)
@@ -199,10 +201,11 @@ static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_er
     file->empty = application == 0 && format == 0 && tables == 0;
     if (file->empty) goto done;
     if (application != APPLICATION) {
-        status = tmi_fail(err, TAMIS_INVALID, "%s: not a ledger of tamis but a database of another program", file->path);
+        status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0, "not a ledger of tamis but a database of another program");
     } else if (format != FORMAT) {
-        status = tmi_fail(err, TAMIS_INVALID, "%s: a ledger of format %lld, made by another version of tamis; this one knows format %d",
-                          file->path, (long long)format, FORMAT);
+        status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0,
+                               "a ledger of format %lld, made by another version of tamis; this one knows format %d",
+                               (long long)format, FORMAT);
     } else {
         status = check_schema(file, faults, err);
     }
@@ -240,8 +243,8 @@ static tamis_status choose_journal(tmi_store *file, bool local, tamis_error *err
     if (local && (code & 0xff) == SQLITE_BUSY) return TAMIS_OK; /* somebody is writing the other way, which will do */
     if (code != SQLITE_ROW) return tmi_store_fail(file, code, err);
     if (log && !local)
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: another process uses the ledger in a way that a shared drive does not allow; try again",
-                        file->path);
+        return tmi_fail_file(err, TAMIS_SYSTEM, file->path, 0,
+                             "another process uses the ledger in a way that a shared drive does not allow; try again");
     return TAMIS_OK;
 }
 
@@ -314,7 +317,7 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
         if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
     }
     if (status != TAMIS_OK) {
-        tmi_fail(err, status, "%s", reason.message);
+        tmi_fail_as(err, &reason);
         goto done;
     }
     if (writing) {

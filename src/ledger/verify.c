@@ -22,12 +22,12 @@ tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path
     *length = 0;
     if (file < 0 || fstat(file, &facts) != 0) {
         const int reason = errno;
-        status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: cannot be read: %s",
-                          path, strerror(reason));
+        status = tmi_fail_file(err, reason == ENOENT || reason == ENOTDIR ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0,
+                               "cannot be read: %s", strerror(reason));
         goto done;
     }
     if (!S_ISREG(facts.st_mode) || facts.st_size < 0 || (size_t)facts.st_size > LARGEST_FILE) {
-        status = tmi_fail(err, TAMIS_INVALID, "%s: not a certificate", path);
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a certificate");
         goto done;
     }
     const size_t size = (size_t)facts.st_size;
@@ -38,7 +38,7 @@ tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path
     while (*length < size) {
         ssize_t n = read(file, *bytes + *length, size - *length);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) status = tmi_fail(err, TAMIS_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
+        if (n < 0) status = tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "cannot be read: %s", strerror(errno));
         if (n <= 0) break;
         *length += (size_t)n;
     }
@@ -51,7 +51,7 @@ done:
 static tamis_status noted(tamis_status status, tmi_faults *faults, const tamis_error *reason, tamis_error *err)
 {
     if (status == TAMIS_INVALID) return tmi_fault_note(faults, err, "file", "%.200s", reason->message);
-    return status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, status, "%s", reason->message);
+    return status == TAMIS_OK ? TAMIS_OK : tmi_fail_as(err, reason);
 }
 
 static tamis_status check(tmi_store *file, tmi_faults *faults, const char *const *certificates, size_t count, tamis_error *err)

@@ -78,8 +78,8 @@ tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis
     if (!o) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_yaml_read(&o->root, path, bytes, length, err));
     if (o->root->kind != TMI_YAML_MAP)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: expected a plan or a design, e.g. design: {srs: {population: 6194, sample: 200}}",
-                         path));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                              "expected a plan or a design, e.g. design: {srs: {population: 6194, sample: 200}}"));
     const tmi_yaml *design = tmi_yaml_get(o->root, "design");
     tmi_json_out_init(&out, &text, false);
     TMI_TRY(write_node(&out, o, design ? design : o->root, 0, err));
@@ -166,7 +166,7 @@ tamis_status tamis_outline_list(char **json, const char *path, tamis_error *err)
     TMI_TRY(tmi_plan_bytes(&bytes, &length, path, err));
     TMI_TRY(tmi_yaml_read(&root, path, bytes, length, err));
     if (root->kind != TMI_YAML_LIST)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: expected a list, such as [{law: laplace, scale: 10}]", path));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected a list, such as [{law: laplace, scale: 10}]"));
     tmi_json_out_init(&out, &text, false);
     TMI_TRY(write_node(&out, NULL, root, 0, err));
     TMI_TRY(tmi_text_take(json, &text, err));

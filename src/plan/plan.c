@@ -132,7 +132,7 @@ tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tami
     FILE *file = fopen(path, "rb");
     if (!file) {
         status = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM;
-        return tmi_fail(err, status, "%s: the plan cannot be opened: %s", path, strerror(errno));
+        return tmi_fail_file(err, status, path, 0, "the plan cannot be opened: %s", strerror(errno));
     }
     *bytes = tmi_alloc(TMI_YAML_BYTES + 2, 1); /* one byte more than a plan may have tells that it is too long */
     if (!*bytes) {
@@ -141,8 +141,8 @@ tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tami
     }
     *length = fread(*bytes, 1, TMI_YAML_BYTES + 1, file);
     if (ferror(file)) {
-        status = tmi_fail(err, errno == EISDIR ? TAMIS_INVALID : TAMIS_SYSTEM, "%s: the plan cannot be read: %s", path,
-                          strerror(errno));
+        status = tmi_fail_file(err, errno == EISDIR ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "the plan cannot be read: %s",
+                               strerror(errno));
     }
 done:
     fclose(file);

@@ -59,18 +59,19 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
     }
     tmi_text text;
     tmi_text_init(&text);
-    tmi_text_format(&text, "%s:%d:%d: ", reader->name, line, column);
     if (value->parent) {
         put_path(&text, value);
         tmi_text_put(&text, ": ");
     }
     tmi_text_put(&text, what);
-    char *message;
-    if (tmi_text_take(&message, &text, NULL) != TAMIS_OK) {
+    char *message = NULL, *name = tmi_copy_text(reader->name, strlen(reader->name));
+    if (tmi_text_take(&message, &text, NULL) != TAMIS_OK || !name) {
         reader->no_memory = true;
+        tmi_free(message);
+        tmi_free(name);
         return;
     }
-    reader->complaints[reader->count] = (tmi_complaint){reader->file, line, column, reader->count, message};
+    reader->complaints[reader->count] = (tmi_complaint){reader->file, line, column, reader->count, name, message};
     reader->count++;
 }
 
@@ -108,10 +109,14 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
         qsort(reader->complaints, reader->count, sizeof *reader->complaints, by_place);
         tmi_error_reset(err);
         for (size_t i = 0; i < reader->count; i++) {
-            status = tmi_fail_more(err, TAMIS_INVALID, "%s", reader->complaints[i].text);
+            const tmi_complaint *c = &reader->complaints[i];
+            status = tmi_fail_more(err, TAMIS_INVALID, "%s:%d:%d: %s", c->name, c->line, c->column, c->text);
         }
     }
-    for (size_t i = 0; i < reader->count; i++) tmi_free(reader->complaints[i].text);
+    for (size_t i = 0; i < reader->count; i++) {
+        tmi_free(reader->complaints[i].name);
+        tmi_free(reader->complaints[i].text);
+    }
     tmi_free(reader->complaints);
     reader->complaints = NULL;
     reader->count = reader->room = 0;

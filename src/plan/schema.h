@@ -20,7 +20,7 @@
 typedef struct tmi_complaint {
     int file, line, column;
     size_t order;
-    char *text;
+    char *name, *text; /* of the file; what is wrong */
 } tmi_complaint;
 
 typedef struct tmi_reader {

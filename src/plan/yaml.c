@@ -58,7 +58,7 @@ static size_t utf8_length(const unsigned char *s, size_t room)
 static tamis_status check_bytes(const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     if (length > TMI_YAML_BYTES) {
-        return tmi_fail(err, TAMIS_INVALID, "%s:1:1: the file is larger than a plan may be (%zu bytes)", name,
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: the file is larger than a plan may be (%zu bytes)", name, 1, 1,
                         TMI_YAML_BYTES);
     }
     int line = 1, column = 1;

@@ -99,9 +99,10 @@ static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, 
 {
     const bool there = a->ledger ? tamis_ledger_accounts(a->ledger) > 0 : access(path, F_OK) == 0;
     if (there || !s->plan->ledger_exists) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED, "%s: %s, but the plan says `existing: yes`, so that none is begun; nothing was read, nothing was "
-                    "spent. Put the survey's ledger back, or, if this is its very first release, write `existing: no`", path,
-                    a->ledger ? "the ledger has no account yet" : "there is no such ledger");
+    return tmi_fail_file(err, TAMIS_REFUSED, path, 0,
+                         "%s, but the plan says `existing: yes`, so that none is begun; nothing was read, nothing was "
+                         "spent. Put the survey's ledger back, or, if this is its very first release, write `existing: no`",
+                         a->ledger ? "the ledger has no account yet" : "there is no such ledger");
 }
 
 tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payment *p, tamis_error *err)

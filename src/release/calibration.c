@@ -208,8 +208,9 @@ static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
     for (size_t i = 0; i < c.cells; i++) ones[i] = 1;
     TMI_TRY(solve(&met, &c, ones, totals, err));
     if (!met)
-        status = tmi_fail(err, TAMIS_INVALID, "%s: calibrate: no table has all of these counts; do the classifications add up to the same "
-                          "number?", s->plan->name);
+        status = tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0,
+                               "calibrate: no table has all of these counts; do the classifications add up to the same "
+                               "number?");
 
 done:
     tmi_calibration_clear(&c);
@@ -223,7 +224,8 @@ static tamis_status add_columns(tmi_schedule *s, const tmi_plan_control *c, tami
     for (size_t j = 0; j < c->by_count; j++) {
         if (place_of(c->by[j], s->controls, s->control_count) < s->control_count) continue;
         if (s->control_count == TMI_MAX_BY)
-            return tmi_fail(err, TAMIS_INVALID, "%s: calibrate: expected at most %d columns in all", s->plan->name, TMI_MAX_BY);
+            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: expected at most %d columns in all",
+                                 TMI_MAX_BY);
         s->controls[s->control_count++] = c->by[j];
     }
     return TAMIS_OK;
@@ -237,23 +239,28 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     for (size_t i = 0; i < plan->control_count; i++) {
         const tmi_plan_control *c = &plan->controls[i];
         if (c->column)
-            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%s: calibrate: a release is calibrated to counts, not to the total of a number: that "
-                             "would take the products of %s with everything that is measured; nearest that works: counts of "
-                             "its ranges, {count: units, by: {%s: [...]}, totals: [...]}", plan->name, c->column->name, c->column->name));
+            TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                                  "calibrate: a release is calibrated to counts, not to the total of a number: that "
+                                  "would take the products of %s with everything that is measured; nearest that works: counts of "
+                                  "its ranges, {count: units, by: {%s: [...]}, totals: [...]}", c->column->name,
+                                  c->column->name));
         if (plan->design.regularise)
-            TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%s: calibrate: weights that `regularise` moves are not calibrated: the bound of their bias "
-                             "would not hold; nearest setting that works: without `regularise`", plan->name));
+            TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                                  "calibrate: weights that `regularise` moves are not calibrated: the bound of their bias "
+                                  "would not hold; nearest setting that works: without `regularise`"));
         if (!is_declared(s, c)) needed = true;
         else if (!agrees(c, &plan->design))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: calibrate: the counts are not those that `design` declares", plan->name));
+            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                  "calibrate: the counts are not those that `design` declares"));
         TMI_TRY(add_columns(s, c, err));
     }
     s->calibrated = needed;
     if (!needed) s->control_count = 0;
     if (!needed) return status;
     if (totals_of(plan) > TAMIS_MAX_AUXILIARY || cells_of(s->controls, s->control_count) > MAX_CELLS)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: calibrate: expected at most %d counts, and %d cells of all columns crossed", plan->name,
-                         TAMIS_MAX_AUXILIARY, MAX_CELLS));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                              "calibrate: expected at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
+                              MAX_CELLS));
     TMI_TRY(check_totals(s, err));
 
 done:

@@ -26,7 +26,7 @@ void tmi_check_note(tmi_checking *c, const char *field, const char *message)
 
 tamis_status tmi_check_noted(tmi_checking *c, const char *field, tamis_status status, const tamis_error *reason, tamis_error *err)
 {
-    if (status == TAMIS_SYSTEM) return tmi_fail(err, status, "%s", reason->message);
+    if (status == TAMIS_SYSTEM) return tmi_fail_as(err, reason);
     if (status != TAMIS_OK) tmi_check_note(c, field, reason->message);
     return TAMIS_OK;
 }

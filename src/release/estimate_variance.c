@@ -135,7 +135,7 @@ static tamis_status make_joint(tmi_sample_variance *v, tamis_progress *progress,
     tamis_status status = d->frame ? tmi_frame_joint(v, wants_joint(v->method), progress, context, &why)
                                    : tmi_fail(&why, TAMIS_UNABLE, "the plan names no frame");
     if (status == TAMIS_OK || !wants_joint(v->method)) return status == TAMIS_UNABLE ? TAMIS_OK : tmi_fail(err, status, "%s", why.message);
-    if (status != TAMIS_UNABLE) return tmi_fail(err, status, "%s", why.message);
+    if (status != TAMIS_UNABLE) return tmi_fail_as(err, &why);
     if (v->method != TMI_VARIANCE_BEST)
         return tmi_fail(err, TAMIS_UNABLE, "design.variance: joint probabilities are not known: %s", why.message);
     v->method = TMI_VARIANCE_DEVILLE;

@@ -85,7 +85,7 @@ tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tm
     o->proved = status == TAMIS_OK;
     if (status == TAMIS_OK) return TAMIS_OK;
     tmi_outsider_clear(o);
-    if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail(err, status, "%s", reason.message);
+    if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail_as(err, &reason);
     snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
     return TAMIS_OK;
 }

@@ -411,11 +411,13 @@ static tamis_status check_regularised(const tamis_plan *plan, tamis_error *err)
     const tmi_plan_design *d = &plan->design;
     if (!d->regularise) return TAMIS_OK;
     if (plan->privacy.rows_per_unit > 1)
-        return tmi_fail(err, TAMIS_REFUSED, "%s: design.regularise: with `rows_per_unit` above 1 the bound of its bias would not hold; "
-                        "nearest setting that works: without `regularise`", plan->name);
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "design.regularise: with `rows_per_unit` above 1 the bound of its bias would not hold; "
+                             "nearest setting that works: without `regularise`");
     if (d->frame && d->max_weight)
-        return tmi_fail(err, TAMIS_REFUSED, "%s: design.regularise: with a `max_weight` beside the frame the bound of its bias would "
-                        "not hold; nearest setting that works: without `max_weight`", plan->name);
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "design.regularise: with a `max_weight` beside the frame the bound of its bias would "
+                             "not hold; nearest setting that works: without `max_weight`");
     return TAMIS_OK;
 }
 

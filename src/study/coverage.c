@@ -299,7 +299,7 @@ static tamis_status run_until(tamis_coverage *study, worker *workers, size_t cou
         const bool cancelled = workers[i].status == TAMIS_SYSTEM; /* perhaps only because of another's failure */
         if (workers[i].status != TAMIS_OK && (!failed || !cancelled)) failed = &workers[i];
     }
-    if (failed) return tmi_fail(err, failed->status, "%s", failed->err.message);
+    if (failed) return tmi_fail_as(err, &failed->err);
     study->runs = wanted;
     return TAMIS_OK;
 }

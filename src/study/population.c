@@ -113,7 +113,7 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
     TMI_TRY(tmi_frame_open(&frame, path, NULL, NULL, err));
     p->rows = frame->rows;
     const size_t n = (size_t)p->rows;
-    if (n == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s: the population has no rows", path));
+    if (n == 0) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "the population has no rows"));
     numbers = tmi_alloc(frame->column_count, sizeof *numbers);
     labels = tmi_alloc(frame->column_count, sizeof *labels);
     p->columns = tmi_alloc(frame->column_count, sizeof *p->columns);

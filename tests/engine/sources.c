@@ -104,9 +104,9 @@ static void bad_files(void **state)
         {"a,b\n1,x\n2\n3,secret\n", "line 3: there are more or fewer fields", true},
         {"a,b\n1,x\n2,secret,z\n", "line 3: there are more or fewer fields", true},
         {"a,b\n1,x\r\n2,secret\n", "one kind of line end", true},
-        {"a,b\n1,x\n2,secr\xe9t\n", "line 3 is no UTF-8", true},
-        {"a,b\n1,\xed\xa0\x80\n", "line 2 is no UTF-8", true},
-        {"a,b\n1,\xc0\xaf\n", "line 2 is no UTF-8", true},
+        {"a,b\n1,x\n2,secr\xe9t\n", "line 3: no UTF-8", true},
+        {"a,b\n1,\xed\xa0\x80\n", "line 2: no UTF-8", true},
+        {"a,b\n1,\xc0\xaf\n", "line 2: no UTF-8", true},
         {"a,b\n1,x\xe2\x82", "ends inside a character", true},
     };
     (void)state;
