@@ -106,11 +106,15 @@ void cli_manual(FILE *out)
         text(out, cli_exit_codes[i][1]);
         fputc('\n', out);
     }
+    fputs(".PP\nWith\n.B \\-\\-json\na command that fails prints one JSON object on the standard output, with the fields\n"
+          "code (system, usage, invalid, refused or unable), message, file, line and column, null where not known, of the first\n"
+          "error, and the list errors of all of them. The text for people is on the standard error as without it.\n", out);
     fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n"
           ".SH FILES\n", out);
     file(out, TAMIS_DATA_FOLDER "/examples/api", "a plan to copy and change, with the survey that it releases");
     file(out, TAMIS_DOC_FOLDER "/plan.md", "what a plan may say");
     file(out, TAMIS_DOC_FOLDER "/privacy.md", "how private is it? questions and answers");
+    file(out, TAMIS_DOC_FOLDER "/errors.md", "exit codes, and errors as JSON");
     file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");
     file(out, TAMIS_DOC_FOLDER "/known-issues.md", "what is not covered");
     fputs(".SH SEE ALSO\n.BR pkg\\-config (1);\nthe headers in\n.I tamis/\n"

@@ -138,6 +138,16 @@ tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason)
     return reason->status;
 }
 
+tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const char *file)
+{
+    tmi_fail_file(err, reason->status, file, 0, "%s", reason->message);
+    if (err && reason->item_count == 1) {
+        err->items[0].line = reason->items[0].line;
+        err->items[0].column = reason->items[0].column;
+    }
+    return reason->status;
+}
+
 tamis_status tmi_fail_memory(tamis_error *err)
 {
     return tmi_fail(err, TAMIS_SYSTEM, "out of memory");

@@ -24,6 +24,9 @@ tamis_status tmi_fail_file_more(tamis_error *err, tamis_status status, const cha
 tamis_status tmi_fail_as(tamis_error *err, const tamis_error *reason);
 tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason);
 
+/* The same for the one error of a reader that did not know which file it read. */
+tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const char *file);
+
 /* Out of memory. */
 tamis_status tmi_fail_memory(tamis_error *err);
 

@@ -63,8 +63,9 @@ tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_
     if (root || where.text[0] == '\0') return tmi_fail_memory(err); /* jansson has no words for it */
     char *quote = strstr(where.text, " near '"); /* what stands there may be a value of somebody's data */
     if (quote) *quote = '\0';
-    return tmi_fail(err, TAMIS_INVALID, "not valid JSON at line %d, column %d: %s", where.line, where.column,
-                    where.text);
+    tmi_fail(err, TAMIS_INVALID, "not valid JSON at line %d, column %d: %s", where.line, where.column, where.text);
+    if (err) err->items[0].line = where.line, err->items[0].column = where.column;
+    return TAMIS_INVALID;
 }
 
 void tmi_json_free(tmi_json *document)

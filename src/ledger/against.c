@@ -396,7 +396,7 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
     TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
     status = tmi_json_read(&document, bytes, length, &reason);
     if (status != TAMIS_OK) {
-        tmi_fail_file(err, status, path, 0, "%s", reason.message);
+        tmi_fail_as_file(err, &reason, path);
         goto done;
     }
     c.document = document;

@@ -144,7 +144,7 @@ static tamis_status read_document(tmi_json **document, const char *path, tamis_e
     tamis_status status;
     TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
     status = tmi_json_read(document, bytes, length, &reason);
-    if (status != TAMIS_OK) TMI_TRY(tmi_fail_file(err, status, path, 0, "%s", reason.message));
+    if (status != TAMIS_OK) TMI_TRY(tmi_fail_as_file(err, &reason, path));
     if (tmi_json_kind_of(*document) != TMI_JSON_OBJECT) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a certificate"));
 
 done:

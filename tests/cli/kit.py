@@ -188,10 +188,28 @@ def main():
     sys.exit(1 if failed else 0)
 
 
+CODES = {SYSTEM: "system", USAGE: "usage", INVALID: "invalid", REFUSED: "refused", UNABLE: "unable"}
+
+
+def json_error(done):
+    """The error that a command with --json has printed: one object and nothing else, on one line of stdout."""
+    assert done.returncode in CODES and done.stdout.count("\n") == 1 and done.stdout.endswith("}\n"), done
+    error = json.loads(done.stdout)
+    first = {key: error[key] for key in ("code", "message", "file", "line", "column")}
+    assert list(error) == [*first, "errors"] and error["errors"][0] == first, error
+    for one in error["errors"]:
+        assert list(one) == list(first) and one["code"] == CODES[done.returncode], (done.returncode, one)
+        assert type(one["message"]) is str and one["message"] and type(one["file"]) in (str, type(None)), one
+        assert all(one[key] is None or type(one[key]) is int and one[key] > 0 for key in ("line", "column")), one
+        assert one["message"] in done.stderr, (one, done.stderr)
+    return error
+
+
 def is_usage_error(done, *words):
-    """Exit code 2, nothing on stdout, one message and the way to the help on stderr."""
+    """Exit code 2, nothing on stdout but with --json the error, one message and the way to the help on stderr."""
     assert done.returncode == USAGE, (done.returncode, done.stderr)
-    assert done.stdout == "", done.stdout
+    options = done.args[:done.args.index("--")] if "--" in done.args else done.args
+    assert done.stdout == "" or "--json" in options and json_error(done), done.stdout
     lines = done.stderr.splitlines()
     assert len(lines) == 2 and lines[0].startswith("tamis: ") and lines[1].startswith("Try 'tamis"), done.stderr
     for word in words:
