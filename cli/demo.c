@@ -11,6 +11,11 @@
 #define PLAN "examples/api/plan.yaml"
 static const char *const beside_program[] = {"../share/tamis/" PLAN, "../" PLAN};
 
+/* The line is in the plan: tests/cli/release.py compares. */
+static const char about_budget[] = "The plan's line `budget: {epsilon: 12}` says what all releases of this survey\n"
+                                   "  together may ever spend. Every release needs such a line: the ledger counts,\n"
+                                   "  and refuses what would pass it.\n";
+
 static int failed(const char *what, const char *about)
 {
     tamis_error err = {.status = TAMIS_SYSTEM};
@@ -49,6 +54,7 @@ static int run(const cli_call *call)
         rmdir(fresh);
     }
     if (code == TAMIS_OK && !call->json) {
+        fputs(about_budget, stdout);
         printf("Plan in %s\n", plan);
         if (!out) printf("%s is yours to keep or to delete\n", fresh);
         code = cli_finish_output();

@@ -64,7 +64,7 @@ typedef struct tamis_charge {
     const char *survey;  /* whose account */
     const char *release; /* a name for people, such as that of the plan's file */
     tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together */
-    tamis_coin budget;   /* of the account: fixed by its first charge */
+    tamis_coin budget;   /* of the account: fixed by its first charge. All NULL in a later one: whatever the account has */
     const char *frozen;  /* a JSON object: source, design, unit, id, ...: fixed by the first charge, compared field by field.
                             "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
                             takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */

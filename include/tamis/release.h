@@ -60,7 +60,7 @@ typedef struct tamis_release tamis_release;
  * Gives    a release that the caller frees with tamis_release_free, and the folder with release.json, release.csv,
  *          measurements.json, certificate.json, registry.yaml, report.html and, if it is signed, certificate.sig, complete or
  *          not at all; NULL and no folder on failure. It may outlive the plan.
- * Errors   INVALID (the folder exists, a column or file is missing, the number of rows contradicts the design: told
+ * Errors   INVALID (the plan has no budget, the folder exists, a column or file is missing, the number of rows contradicts the design: told
  *          before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
  *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by progress). After the first
  *          value has been read no message depends on a value.                                                         */

@@ -65,6 +65,9 @@ tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *
                              tamis_error *err);
 bool tmi_is_parts(const tmi_json *value); /* a list of texts */
 
+/* The first field in which a release differs from what was frozen; NULL if there is none. */
+const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
+
 /* Whether a charge opened its account. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 

@@ -58,6 +58,9 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
 
 void tmi_sums_clear(tmi_sums *sums);
 
+/* A copy of the cap of a survey's account. INVALID if there is no such account. */
+tamis_status tmi_ledger_cap(tmi_coin *cap, const tamis_ledger *ledger, const char *survey, tamis_error *err);
+
 /* Of the account of a survey: before its entry number `entry`, and as it is now. INVALID if there is no such account; both
  * are empty on failure. */
 tamis_status tmi_ledger_sums(tmi_sums *before, tmi_sums *now, const tamis_ledger *ledger, const char *survey, int64_t entry,

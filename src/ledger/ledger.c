@@ -105,6 +105,7 @@ static tamis_status check_name(const char *text, const char *name, tamis_error *
 typedef struct request {
     const tamis_charge *charge;
     tmi_coin amount, budget;
+    bool has_budget; /* else that of the account */
     tmi_json *frozen;
     char *frozen_text; /* canonical */
     tmi_json *parts;   /* of the source; NULL: not said */
@@ -155,7 +156,8 @@ static tamis_status request_make(request *r, const tamis_charge *charge, tamis_e
     if (charge->source) TMI_TRY(check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
     if (charge->new_account) TMI_TRY(check_name(charge->new_account, "new_account", err));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
-    TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
+    r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
+    if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));
     TMI_TRY(tmi_coin_reads_back(&r->budget, "budget", err));
     TMI_TRY(take_json(&r->frozen, &r->frozen_text, charge->frozen, "frozen: expected a JSON object", is_object, err));
@@ -185,8 +187,8 @@ static tamis_status compare(const tmi_ledger_account *a, const request *r, tamis
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
     TMI_TRY(tmi_json_read(&frozen, a->frozen, strlen(a->frozen), err));
-    const char *field = tmi_json_difference(frozen, r->frozen, "outsider"); /* which follows from the others */
-    if (!field && !tmi_coin_equal(&a->budget, &r->budget)) field = "budget";
+    const char *field = tmi_frozen_difference(frozen, r->frozen);
+    if (!field && r->has_budget && !tmi_coin_equal(&a->budget, &r->budget)) field = "budget";
     if (field)
         status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the account's first release has fixed '%.100s', and here it differs; nothing was "
                                               "spent. Use the same, or another survey name if these are other people", a->survey, field);
@@ -208,18 +210,24 @@ static tamis_status may_open(const tmi_book *book, const request *r, tamis_error
                     beside->survey);
 }
 
+static const tmi_coin *limit_of(const tmi_ledger_account *a, const request *r)
+{
+    return r->has_budget ? &r->budget : &a->budget;
+}
+
 /* What the account allows, in the words of a refusal. */
 static tamis_status refuse(const tmi_ledger_account *a, const request *r, const tmi_sums *sums, tamis_error *err)
 {
+    const tmi_coin *limit = limit_of(a, r);
     tamis_spending spent, left;
     tmi_text words;
     char decimal[TAMIS_DECIMAL];
-    tamis_status status = tmi_sums_spending(&spent, &left, sums, &r->budget, err);
+    tamis_status status = tmi_sums_spending(&spent, &left, sums, limit, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&words);
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, " would pass the budget of ");
-    tmi_coin_words(&words, &r->budget, false);
+    tmi_coin_words(&words, limit, false);
     tamis_decimal_down(decimal, (left.in_rho || sums->concentrated ? left.rho : left.epsilon).lower, 6);
     tmi_text_format(&words, ", of which %s %s", left.in_rho || sums->concentrated ? "rho" : "epsilon", decimal);
     if (!left.in_rho && !sums->concentrated && left.delta.upper > 0) {
@@ -236,19 +244,20 @@ static tamis_status refuse(const tmi_ledger_account *a, const request *r, const 
 /* REFUSED if the amount does not fit; `a` is NULL for the first charge. */
 static tamis_status fit(const tmi_ledger_account *a, const request *r, tamis_error *err)
 {
+    const tmi_coin *limit = limit_of(a, r);
     tamis_status status = TAMIS_OK;
     tmi_sums none = {0}, more = {0};
     bool fits = false;
-    TMI_TRY(tmi_sums_begin(&none, &r->budget, err));
+    TMI_TRY(tmi_sums_begin(&none, limit, err));
     const tmi_sums *sums = a ? &a->sums : &none;
-    status = tmi_sums_add(&more, sums, &r->budget, &r->amount, err);
+    status = tmi_sums_add(&more, sums, limit, &r->amount, err);
     if (status == TAMIS_REFUSED && err) {
         char reason[TAMIS_ERROR_SIZE];
         memcpy(reason, err->message, sizeof reason);
         tmi_fail(err, status, "%.200s: %.1000s; nothing was spent", r->charge->survey, reason);
     }
     if (status != TAMIS_OK) goto done;
-    TMI_TRY(tmi_sums_fit(&fits, &more, &r->budget, err));
+    TMI_TRY(tmi_sums_fit(&fits, &more, limit, err));
     if (!fits) status = refuse(a, r, sums, err);
 done:
     tmi_sums_clear(&none);
@@ -367,6 +376,8 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (a && charge->new_account)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%.200s has an account in this ledger already, and a reason for a new one would be recorded "
                          "nowhere: leave --new-account out", a->survey));
+    if (!a && !r.has_budget)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "budget: expected what %.200s may spend in all: it has no account yet", charge->survey));
     if (a) TMI_TRY(compare(a, &r, err));
     else TMI_TRY(may_open(&ledger->book, &r, err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);

@@ -52,6 +52,14 @@ done:
     return status;
 }
 
+tamis_status tmi_ledger_cap(tmi_coin *cap, const tamis_ledger *ledger, const char *survey, tamis_error *err)
+{
+    const tmi_ledger_account *a = tmi_book_account(&ledger->book, survey);
+    *cap = (tmi_coin){0};
+    if (!a) return tmi_fail(err, TAMIS_INVALID, "survey: it has no account in the ledger");
+    return tmi_coin_make(cap, &(tamis_coin){a->budget.eps, a->budget.delta, a->budget.rho}, "budget", err);
+}
+
 static tamis_status add_to(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
 {
     tmi_sums more;

@@ -458,9 +458,11 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     begin(&out, "statistics", '[');
     for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(&out, &plan->statistics[i]);
     tmi_json_close(&out, ']');
-    begin(&out, "budget", '{');
-    put_loss(&out, &plan->budget);
-    tmi_json_close(&out, '}');
+    if (tmi_has_budget(plan)) {
+        begin(&out, "budget", '{');
+        put_loss(&out, &plan->budget);
+        tmi_json_close(&out, '}');
+    }
     put_calibrate(&out, plan);
     put_postprocess(&out, &plan->postprocess);
     tmi_json_close(&out, '}');
@@ -499,9 +501,6 @@ tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi
     put_design(&out, &plan->design);
     tmi_json_close(&out, '}');
     put_setting(&out, &plan->privacy);
-    begin(&out, "budget", '{');
-    put_loss(&out, &plan->budget);
-    tmi_json_close(&out, '}');
     if (frame) text(&out, "frame", frame->hash);
     tamis_status status = put_outsider(&out, plan, frame, err);
     tmi_json_close(&out, '}');

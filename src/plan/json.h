@@ -15,8 +15,8 @@
 tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
 /* What the first release of an account fixes: source, design, unit, id, rows_per_unit, protect, given, design_variables,
- * secret_sample, budget; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling adds: {"design": ...} as tamis_design_read
- * takes it, or the reason why nothing is claimed.
+ * secret_sample; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling
+ * adds: {"design": ...} as tamis_design_read takes it, or the reason why nothing is claimed.
  *
  * Gives    as above. */
 tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);

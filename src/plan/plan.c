@@ -81,20 +81,6 @@ static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan
     tmi_free(path);
 }
 
-/* Unless the plan says how much may be spent in all, it is what this release spends. */
-static tamis_status set_budget(tmi_plan_loss *budget, const tmi_plan_loss *loss, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    if (budget->epsilon || budget->rho) return status;
-    if (loss->epsilon) TMI_TRY(tmi_number_copy(&budget->epsilon, loss->epsilon, err));
-    if (loss->delta) TMI_TRY(tmi_number_copy(&budget->delta, loss->delta, err));
-    if (loss->rho) TMI_TRY(tmi_number_copy(&budget->rho, loss->rho, err));
-    budget->line = loss->line;
-    budget->column = loss->column;
-done:
-    return status;
-}
-
 tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
@@ -113,7 +99,6 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     if (p->name) read_root(&reader, root, p);
     else reader.no_memory = true;
     status = tmi_reader_end(&reader, err);
-    if (status == TAMIS_OK) status = set_budget(&p->budget, &p->privacy.loss, err);
 
 done:
     tmi_yaml_free(root);

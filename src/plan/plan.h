@@ -248,12 +248,17 @@ struct tamis_plan {
     size_t statistic_count;
     char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */
     bool ledger_exists;   /* the plan says so: none is created */
-    tmi_plan_loss budget; /* the cap of the account; unless said, the loss of this plan */
+    tmi_plan_loss budget; /* what the survey may spend in all; all NULL: not given, and then the plan cannot be released */
     tmi_plan_control *controls;
     size_t control_count;
     bool raking; /* the totals are met by raking, else by least squares */
     tmi_plan_postprocess postprocess;
 };
+
+static inline bool tmi_has_budget(const tamis_plan *plan)
+{
+    return plan->budget.epsilon || plan->budget.rho;
+}
 
 /* Whether a mean or share is its total divided by the public number of units. */
 static inline bool tmi_by_size(const tmi_plan_statistic *statistic)

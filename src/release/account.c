@@ -24,6 +24,32 @@ static tamis_coin coin_of(const tmi_plan_loss *loss)
     return (tamis_coin){loss->epsilon, loss->delta, loss->rho};
 }
 
+/* A plan without a budget is only looked at: for an account that it would open, what it spends is enough. */
+static tamis_coin budget_of(const tamis_plan *plan)
+{
+    return coin_of(tmi_has_budget(plan) ? &plan->budget : &plan->privacy.loss);
+}
+
+tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    tmi_text line, spends;
+    tamis_status status = TAMIS_OK;
+    if (tmi_has_budget(plan)) return TAMIS_OK;
+    tmi_text_init(&line);
+    tmi_text_init(&spends);
+    tmi_budget_line(&line, plan);
+    tmi_text_put(&spends, loss->rho ? "rho " : "epsilon ");
+    tmi_text_number_up(&spends, loss->rho ? loss->rho : loss->epsilon);
+    if (line.failed || spends.failed) status = tmi_fail_memory(err);
+    else status = tmi_fail(err, TAMIS_INVALID, "%.300s: a release needs the line `%.300s` in the plan, with the number that you decide on: what "
+                           "all releases of this survey together may ever spend. This plan spends %.300s of it; what would pass it "
+                           "is refused", plan->name, line.bytes, spends.bytes);
+    tmi_text_clear(&line);
+    tmi_text_clear(&spends);
+    return status;
+}
+
 /* ---- charging ---- */
 
 typedef struct bill {
@@ -48,7 +74,7 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
-    b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = coin_of(&plan->budget),
+    b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = budget_of(plan),
                                .frozen = b->frozen, .measures = b->measures, .again = p->again, .source = b->source,
                                .new_account = p->new_account};
     if (s->gaussian) b->charge.amount.rho = s->spent;
@@ -137,6 +163,7 @@ tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_p
     TMI_TRY(tamis_ledger_look(&a->ledger, p->ledger, err));
     TMI_TRY(check_existing(a, s, p->ledger, err));
     TMI_TRY(look_at_spending(a, s, err));
+    if (a->has_spending && !tmi_has_budget(s->plan)) b.charge.budget = (tamis_coin){0};
     TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
 
 done:
@@ -147,7 +174,7 @@ done:
 
 tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *err)
 {
-    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = coin_of(&s->plan->budget);
+    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = budget_of(s->plan);
     tmi_coin budget = {0}, amount = {0};
     tmi_sums first = {0}, now = {0}, then = {0};
     tamis_number *eps = NULL, *delta = NULL;
@@ -155,7 +182,8 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
     tmi_outsider outsider;
     tamis_status status;
     if (s->measurement_count == 0) return TAMIS_OK;
-    TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
+    if (a->has_spending) TMI_TRY(tmi_ledger_cap(&budget, a->ledger, s->plan->survey, err));
+    else TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
     if (a->has_spending) TMI_TRY(tmi_ledger_sums(&first, &now, a->ledger, s->plan->survey, 0, err));
     else TMI_TRY(tmi_sums_begin(&now, &budget, err));
@@ -167,7 +195,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
     TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), eps, delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
-    a->has_then = true;
+    a->has_then = a->has_spending || tmi_has_budget(s->plan);
 
 done:
     tmi_coin_clear(&budget);

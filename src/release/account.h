@@ -26,6 +26,15 @@ typedef struct tmi_payment {
     const char *new_account; /* why a second account over the same source is opened; NULL: none is */
 } tmi_payment;
 
+/* INVALID, with the line to write and why, if the plan has no budget. */
+tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err);
+
+/* "budget: {epsilon: 4}": four times what the plan spends, as a proposal. */
+void tmi_budget_line(tmi_text *text, const tamis_plan *plan);
+
+/* What `tamis check` says of a plan without a budget. */
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan);
+
 /* Opens the ledger and charges what the schedule spends; the schedule's outsider becomes that of the whole account.
  *
  * Needs    a schedule that measures something.

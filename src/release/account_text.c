@@ -1,6 +1,9 @@
 /* The account of a sample, for people and programs. */
+#include <tamis/profile.h>
+
 #include "base/table.h"
 #include "num/bound.h"
+#include "num/number.h"
 #include "release/promise.h"
 
 void tmi_put_spending(tmi_json_out *out, const tmi_account *a, const tamis_spending *s)
@@ -69,6 +72,35 @@ static void put_amount(tmi_text *text, const tamis_spending *s, bool up)
     tmi_text_format(text, ", delta %s", number);
 }
 
+/* How many releases like this one the proposed budget has room for. */
+#define PROPOSED 4
+
+static void put_times(tmi_text *text, const tamis_number *loss)
+{
+    tamis_number *times = NULL, *product = NULL;
+    if (tmi_number_ratio(&times, PROPOSED, 1, NULL) != TAMIS_OK || tmi_number_mul(&product, loss, times, NULL) != TAMIS_OK) text->failed = true;
+    else tmi_text_number_up(text, tmi_number_compare_int(product, TAMIS_MAX_LOSS) > 0 ? loss : product);
+    tamis_number_free(times);
+    tamis_number_free(product);
+}
+
+void tmi_budget_line(tmi_text *text, const tamis_plan *plan)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    tmi_text_put(text, loss->rho ? "budget: {rho: " : "budget: {epsilon: ");
+    put_times(text, loss->rho ? loss->rho : loss->epsilon);
+    if (loss->delta) tmi_text_put(text, ", delta: ");
+    if (loss->delta) tmi_text_number_up(text, loss->delta);
+    tmi_text_put(text, "}");
+}
+
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan)
+{
+    tmi_text_put(text, "The plan has no `budget`, which `tamis release` needs: write, for instance, `");
+    tmi_budget_line(text, plan);
+    tmi_text_put(text, "`: what all releases of this survey together may ever spend.");
+}
+
 void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
 {
     tmi_text p;
@@ -96,6 +128,10 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_text_put(&p, " This release would leave ");
         put_amount(&p, &a->then_left, false);
         tmi_text_put(&p, ".");
+    }
+    if (!tmi_has_budget(s->plan)) {
+        tmi_text_put(&p, " ");
+        tmi_budget_advice(&p, s->plan);
     }
     if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
     if (p.failed) text->failed = true;

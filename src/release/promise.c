@@ -267,6 +267,10 @@ void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, c
     tmi_json_open(out, '[');
     if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
     tmi_text_clear(&notice);
+    if (!tmi_has_budget(schedule->plan)) tmi_budget_advice(&notice, schedule->plan);
+    if (notice.failed) out->text->failed = true;
+    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
+    tmi_text_clear(&notice);
     if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;

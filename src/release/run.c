@@ -299,6 +299,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     *release = NULL;
     tamis_release *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
+    if (run->ledger) TMI_TRY(tmi_account_need_budget(plan, err));
     TMI_TRY(tmi_schedule_make_watched(&r->schedule, plan, NULL, &watch, err));
     TMI_TRY(begin_certificate(r, &key, run, err));
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));

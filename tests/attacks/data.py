@@ -10,6 +10,7 @@ survey: attack
 source: {file: data.csv}
 design: {srs: {population: 800, sample: 40}}
 privacy: {unit: person, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: -50, to: 200, step: 0.5}
   g: {values: [a, b]}
@@ -54,6 +55,7 @@ survey: attack
 source: {file: data.csv}
 design: {srs_with_replacement: {population: 50, sample: 3}}
 privacy: {unit: person, id: id, rows_per_unit: 1, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: 100, to: 101, step: 1, missing: 100}
 statistics:
@@ -80,6 +82,7 @@ design:
     strata: {a: {population: 20, sample: 2}, b: {population: 9, sample: 3}}
   max_weight: 100
 privacy: {unit: person, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   s: {values: [a, b]}
   x: {from: 0, to: 9, step: 1}
@@ -108,6 +111,7 @@ design:
   weight: w
   max_weight: 100
 privacy: {unit: person, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: 0, to: 1, step: 1}
   g: {values: [a, b]}
@@ -130,6 +134,7 @@ survey: attack
 source: {file: data.csv}
 design: {srs: {population: 2048, sample: 1024}}
 privacy: {unit: person, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: 2251799813685248, to: 2251799813685249, step: 1}
 statistics:

@@ -11,6 +11,7 @@ survey: attack
 source: {file: data.csv}
 design: {srs: {population: 300, sample: 30}}
 privacy: {unit: person, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: 0, to: 100, step: 1}
   g: {values: [a, b]}
@@ -56,7 +57,7 @@ def plan_errors_name_file_line_column_and_key_what_was_expected_and_an_example_a
         done, new, _ = run(wrong, ROWS, command=command)
         assert done.returncode == INVALID and new == set() and done.stdout == "", done
         places = re.findall(r"^plan\.yaml:(\d+):(\d+): (.*)$", done.stderr, re.M)
-        assert [line for line, _, _ in places] == ["4", "7", "11"], done.stderr
+        assert [line for line, _, _ in places] == ["4", "8", "12"], done.stderr
         for (_, column, words), key in zip(places, ("sample", "step", "mean")):
             assert int(column) > 1 and key in words, words
         assert "expected" in done.stderr and re.search(r"e\.g\.|for example|such as|as in|: \d", done.stderr), done.stderr
@@ -176,7 +177,7 @@ def a_file_that_breaks_after_the_charge_is_exit_1_and_stays_charged():
     plan = PLAN.replace("population: 300, sample: 30", "population: 30000, sample: 20000")
     for engine in ENGINES:
         with tempfile.TemporaryDirectory() as folder:
-            write(folder, plan.replace("statistics:", "budget: {epsilon: 20}\nstatistics:"), rows)
+            write(folder, plan.replace("budget: {epsilon: 2}", "budget: {epsilon: 20}"), rows)
             path = pathlib.Path(folder, "tamis.ledger")
             line = [TAMIS, "release", "plan.yaml", "--again", "--engine", engine, "--out"]
             assert tamis(*line[1:], "first", cwd=folder).returncode == OK
@@ -231,7 +232,7 @@ def a_crash_at_any_moment_publishes_no_number_that_is_not_charged():
     """Killed 20 times, from the start to the end of a release; whatever the moment, what is there is whole and in the ledger."""
     dice, published = random.Random(7391), 0
     with tempfile.TemporaryDirectory() as folder:
-        write(folder, PLAN.replace("epsilon: 2", "epsilon: 1/100") + "budget: {epsilon: 1}\n", ROWS)
+        write(folder, PLAN.replace("person, epsilon: 2", "person, epsilon: 1/100"), ROWS)
         start = time.monotonic()
         assert tamis("release", "plan.yaml", "--again", "--out", "out", cwd=folder).returncode == OK
         usual = time.monotonic() - start

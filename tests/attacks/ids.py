@@ -9,6 +9,7 @@ survey: attack
 source: {postgres: {connection: "CONNECTION", table: people}}
 design: {bernoulli: {rate: 1/10}}
 privacy: {unit: person, id: id, rows_per_unit: 1, epsilon: 2}
+budget: {epsilon: 2}
 columns:
   x: {from: 0, to: 10, step: 1, missing: 0}
 statistics:
@@ -62,7 +63,7 @@ def what_has_several_spellings_is_refused_before_the_charge():
         "deterministic = false)")
     with tempfile.TemporaryDirectory() as folder:
         plan = PLAN.replace("CONNECTION", CONNECTION)
-        write(folder, plan.replace("LEDGER", "ledger: l.ledger\nbudget: {epsilon: 10}\n"), [])
+        write(folder, plan.replace("LEDGER", "ledger: l.ledger\n").replace("budget: {epsilon: 2}", "budget: {epsilon: 10}"), [])
         table("text", ["'a'"])
         release(folder)
         book = tamis("ledger", "show", "l.ledger", "--json", cwd=folder).stdout
@@ -78,7 +79,7 @@ def what_has_several_spellings_is_refused_before_the_charge():
 def a_frame_names_the_same_people():
     """The ids of a frame are values: in a column of numbers 17 of the frame is 17.00 of the table, and a person whom the frame has
     twice, as 17 and 17.0, is refused before the charge. Nobody is lost: the total is what the weights of the frame make it."""
-    plan = (PLAN.replace("CONNECTION", CONNECTION).replace("LEDGER", "ledger: l.ledger\nbudget: {epsilon: 10}\n")
+    plan = (PLAN.replace("CONNECTION", CONNECTION).replace("LEDGER", "ledger: l.ledger\n").replace("budget: {epsilon: 2}", "budget: {epsilon: 10}")
             .replace("{bernoulli: {rate: 1/10}}", "{poisson: {probability: p, frame: data.csv}}"))
     for kind in ("numeric", "float8", "int4", "text"):
         table(kind, [])

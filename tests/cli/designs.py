@@ -39,7 +39,7 @@ def release(rows, design, privacy="epsilon: 100000", statistics=STATISTICS, extr
             writer.writeheader()
             writer.writerows(rows)
         pathlib.Path(folder, "p.yaml").write_text(
-            f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{{design}}}\nprivacy: {{unit: person, {privacy}}}\n"
+            f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{{design}}}\nprivacy: {{unit: person, {privacy}}}\n{budget(privacy)}"
             + COLUMNS + statistics + extra)
         done = tamis("release", "p.yaml", "--out", "o", "--json", "--quiet", cwd=folder)
         assert done.returncode == status, (design, done.returncode, done.stderr)

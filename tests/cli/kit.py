@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import signal
@@ -67,6 +68,11 @@ def tamis(*arguments, env={}, text=True, stdout=subprocess.PIPE, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
     return without_remark(subprocess.run([TAMIS, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=text,
                                          env=environment(**env), timeout=300, **options))
+
+
+def budget(loss):
+    """The line of a plan that allows what `loss`, the text of its `privacy`, spends, once."""
+    return "budget: {%s}\n" % ", ".join(re.findall(r"\b(?:epsilon|delta|rho): [\d./e+-]+", loss))
 
 
 def shell(line, **options):

@@ -5,7 +5,7 @@ import math
 import pathlib
 import tempfile
 
-from kit import INVALID, OK, case, main, tamis
+from kit import INVALID, OK, budget, case, main, tamis
 
 PLAN = """tamis: 1
 survey: s
@@ -28,7 +28,7 @@ SHARE = 0.4
 def release(design, rows, frame=None, loss="epsilon: 1000000", unit=""):
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        (folder / "plan.yaml").write_text(PLAN.format(design=design, id=unit, loss=loss))
+        (folder / "plan.yaml").write_text(PLAN.format(design=design, id=unit, loss=loss) + budget(loss))
         (folder / "sample.csv").write_text("id,x,g\n" + "".join(f"{i},{x},{g}\n" for i, x, g in rows))
         if frame:
             (folder / "frame.csv").write_text("id,p\n" + "".join(f"{i},{p:.12f}\n" for i, p in frame.items()))

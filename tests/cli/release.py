@@ -47,7 +47,6 @@ def numbers(folder):
 def the_same_again_costs_nothing_and_fresh_noise_does():
     with folder_with_plan() as folder:
         plan = folder / "plan.yaml"
-        plan.write_text(plan.read_text() + "budget: {epsilon: 12}\n")
         told = [json.loads(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "a", cwd=folder).stdout)]
         text = plan.read_text()
         plan.write_text("# another order\n" + re.sub(r"(statistics:\n)(  - count: units\n)(.*)(budget:)", r"\1\3\2\4", text, flags=re.S))
@@ -91,7 +90,8 @@ def what_only_shares_its_names_is_not_the_same_release():
 @case
 def a_budget_that_is_spent_is_exit_4_and_a_frozen_field_too():
     with folder_with_plan() as folder:
-        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        for name in ("a", "again"):
+            assert tamis("release", "plan.yaml", "--again", "--out", name, cwd=folder).returncode == OK
         done = tamis("release", "plan.yaml", "--again", "--out", "b", cwd=folder)
         assert done.returncode == REFUSED and "nothing was spent" in done.stderr and not (folder / "b").exists(), done
         plan = folder / "plan.yaml"
@@ -145,10 +145,33 @@ def a_large_release_stops_when_it_is_told_to():
 
 
 @case
+def a_budget_is_asked_for_by_release_alone():
+    with folder_with_plan() as folder:
+        plan = folder / "plan.yaml"
+        plan.write_text(re.sub(r"(?m)^budget:.*\n", "", plan.read_text()))
+        before = set(os.listdir(folder))
+        done = tamis("release", "plan.yaml", "--out", "a", cwd=folder)
+        assert done.returncode == INVALID and set(os.listdir(folder)) == before, done
+        for words in ("plan.yaml", "`budget: {epsilon: 24}`", "all releases of this survey", "spends epsilon 6"):
+            assert words in done.stderr, done.stderr
+        for command in ("check", "estimate"):
+            done = tamis(command, "plan.yaml", cwd=folder)
+            assert done.returncode == OK, done
+            assert (command == "check") == ("`budget: {epsilon: 24}`" in done.stdout.replace("\n  ", " ")), done.stdout
+        told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
+        assert "`budget: {epsilon: 24}`" in told["warnings"][0] and told["would_leave"] is None, told["warnings"]
+        plan.write_text(plan.read_text() + "budget: {epsilon: 12}\n")
+        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        plan.write_text(re.sub(r"(?m)^budget:.*\n", "", plan.read_text()))  # an account has one: what it leaves is known
+        told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
+        assert told["left"]["epsilon"]["lower"] == told["would_leave"]["epsilon"]["lower"] == 6, told["would_leave"]
+        assert tamis("release", "plan.yaml", "--out", "b", cwd=folder).returncode == INVALID
+
+
+@case
 def a_new_ledger_is_announced_first_and_certified():
     with folder_with_plan() as folder:
         plan = folder / "plan.yaml"
-        plan.write_text(plan.read_text() + "budget: {epsilon: 12}\n")
         texts = [tamis("release", "plan.yaml", *more, "--out", name, cwd=folder).stdout
                  for name, more in (("a", ()), ("b", ()), ("c", ("--again",)))]
         assert texts[0].startswith("New ledger: tamis.ledger; this release created it and is its first entry"), texts[0]
@@ -177,9 +200,9 @@ def a_ledger_that_must_exist_is_not_created():
             (folder / "old.ledger").write_text("")  # an empty file is no ledger either
             before = set(os.listdir(folder))
         (folder / "old.ledger").unlink()
-        plan.write_text(text + "ledger: {file: old.ledger, existing: no}\nbudget: {epsilon: 12}\n")
+        plan.write_text(text + "ledger: {file: old.ledger, existing: no}\n")
         assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
-        plan.write_text(text + "ledger: {file: old.ledger, existing: yes}\nbudget: {epsilon: 12}\n")
+        plan.write_text(text + "ledger: {file: old.ledger, existing: yes}\n")
         done = tamis("release", "plan.yaml", "--again", "--out", "b", cwd=folder)
         assert done.returncode == OK and "New ledger" not in done.stdout, done
 
@@ -326,7 +349,8 @@ def the_demo_runs_twice_and_says_where_the_files_are():
             assert place.startswith(folder) and FILES == set(os.listdir(place))
             assert f"\n{os.path.dirname(place)} is yours to keep or to delete\n" in done.stdout
             plan = re.search(r"Plan in (\S+)\n", done.stdout).group(1)
-            assert os.path.isfile(plan)
+            line = re.search(r"`(budget: .*)` says what all releases of this survey\n  together may ever spend", done.stdout).group(1)
+            assert line in pathlib.Path(plan).read_text()
             assert all(len(line) <= 80 for line in done.stdout.splitlines() if folder not in line and plan not in line)
         assert len(os.listdir(folder)) == 2
 
@@ -392,7 +416,7 @@ class folder_with_much_work(folder_with_plan):
         plan = (folder / "plan.yaml").read_text()
         plan = plan.replace("file: apisrs.csv", f"files: [{', '.join(f'part{i}.csv' for i in range(PARTS))}]")
         plan = plan.replace("srs: {population: 6194, sample: 200}", "census: {population: %d}" % (ROWS * PARTS))
-        (folder / "plan.yaml").write_text(plan + "budget: {epsilon: 100}\n")
+        (folder / "plan.yaml").write_text(plan.replace("budget: {epsilon: 12}", "budget: {epsilon: 100}"))
         return folder
 
 

@@ -81,7 +81,7 @@ static void a_small_plan_is_written_so(void **state)
     (void)state;
     char *json = json_of(plans[1]);
     assert_string_equal(json,
-        "{\"budget\": {\"epsilon\": \"1\"}, \"columns\": {\"age\": {\"from\": \"0\", \"missing_codes\": [\"999\", "
+        "{\"columns\": {\"age\": {\"from\": \"0\", \"missing_codes\": [\"999\", "
         "\"1393301134717747/140737488355328\", \"5573204538870989/562949953421312\"], \"step\": \"1\", \"to\": \"120\"}, \"awards\": "
         "{\"missing\": \"No\", \"values\": [\"No\", \"Yes\"]}, \"pay\": {\"from\": \"-1/4\", \"missing\": \"1/2\", \"step\": "
         "\"1/4\", \"to\": \"3\", \"typical\": \"1\"}, \"status\": {\"missing\": \"category\", \"missing_codes\": [\"9\"], "
@@ -113,7 +113,7 @@ static void an_account_freezes_what_a_plan_promises(void **state)
     (void)state;
     char *first = frozen_of(FROZEN("{file: x/a.csv}", A ", " B));
     assert_string_equal(first,
-        "{\"budget\": {\"epsilon\": \"1\"}, \"design\": {\"stratified\": {\"by\": \"r\", \"strata\": {\"a\": {\"population\": 8, "
+        "{\"design\": {\"stratified\": {\"by\": \"r\", \"strata\": {\"a\": {\"population\": 8, "
         "\"sample\": 2}, \"b\": {\"population\": 9, \"sample\": 4}}, \"within\": {\"srs\": {}}}}, \"design_variables\": \"public\", "
         "\"given\": \"population\", \"id\": \"hid\", \"outsider\": {\"design\": {\"stratified\": {\"strata\": [{\"population\": 8, "
         "\"sample\": 2}, {\"population\": 9, \"sample\": 4}], \"within\": \"srs\"}}}, \"protect\": \"frame\", \"rows_per_unit\": 1, "

@@ -266,8 +266,8 @@ static tamis_plan *read_plan(const struct audited *p, bool gaussian)
     tamis_plan *plan;
     tamis_error err = {0};
     snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s%s}\n"
-             "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%s",
-             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics);
+             "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%sbudget: {%s}\n",
+             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics, gaussian ? "rho: 1/2" : "epsilon: 1");
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     return plan;
 }

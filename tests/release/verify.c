@@ -49,13 +49,14 @@ static const struct {
     const char *name, *rest;
     int times;
 } cases[] = {
-    {"pure", SRS PURE TOTAL, 1},
+    {"pure", SRS PURE TOTAL "budget: {epsilon: 1}\n", 1},
     {"three", SRS PURE TOTAL "budget: {epsilon: 10/3}\n", 3},
     {"rho", SRS "privacy: {unit: person, rho: 0.1}\n" TOTAL "budget: {rho: 1}\n", 2},
-    {"approximate", SRS "privacy: {unit: person, epsilon: 1, delta: 1e-6}\nstatistics: [{table: [g, h]}]\n", 1},
-    {"strata", STRATA PURE "statistics: [{mean: x, by: g}]\n", 1},
+    {"approximate", SRS "privacy: {unit: person, epsilon: 1, delta: 1e-6}\nstatistics: [{table: [g, h]}]\n"
+     "budget: {epsilon: 1, delta: 1e-6}\n", 1},
+    {"strata", STRATA PURE "statistics: [{mean: x, by: g}]\nbudget: {epsilon: 1}\n", 1},
     {"outsider", STRATA FRAME "epsilon: 1/3}\n" TOTAL "budget: {epsilon: 1}\n", 2},
-    {"known", SRS PURE "statistics: [{count: units}]\n", 1},
+    {"known", SRS PURE "statistics: [{count: units}]\nbudget: {epsilon: 1}\n", 1},
 };
 #define CASES (sizeof cases / sizeof *cases)
 
