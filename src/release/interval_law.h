@@ -10,7 +10,7 @@ typedef struct tmi_smooth_part {
 } tmi_smooth_part;
 
 #define TMI_STUDENT_NODES 31
-#define TMI_STUDENT_MOMENTS 20
+#define TMI_STUDENT_TERMS 20
 
 typedef struct tmi_spectrum {
     double unit;              /* everything below is in this unit */
@@ -20,7 +20,7 @@ typedef struct tmi_spectrum {
     tmi_smooth_part *parts;
     size_t count;
     double node[TMI_STUDENT_NODES], weight[TMI_STUDENT_NODES]; /* many degrees of freedom: Student's law as a mixture of normal ones */
-    double moment[TMI_STUDENT_MOMENTS];                        /* of node - 1 */
+    double term[TMI_STUDENT_TERMS];                            /* of the average of exp(-a (node - 1)) as a series in a */
     double length; /* half period of the square wave */
     bool alternate; /* Student's tails are heavy: they are taken off */
     double *values; /* of the characteristic function */
