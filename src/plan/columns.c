@@ -117,11 +117,22 @@ static void read_missing_texts(tmi_reader *reader, const tmi_yaml *value, tmi_pl
             tmi_complain(reader, item, "stands in the list of values too");
 }
 
+static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_label(reader, value, &((tmi_plan_column *)target)->label, "pupils enrolled");
+}
+
+static void read_unit_of_measure(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_label(reader, value, &((tmi_plan_column *)target)->measured_in, "pupils");
+}
+
 static const tmi_key keys[] = {
     {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
     {.name = "step", .read = tmi_read_later},    {.name = "typical", .read = tmi_read_later},
     {.name = "values", .read = read_values},     {.name = "missing", .read = tmi_read_later},
     {.name = "missing_codes", .read = tmi_read_later},
+    {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
 };
 
 static const char *const number_keys[] = {"from", "to", "step", "typical"};
@@ -146,6 +157,8 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
     } else if (reader->count == before) {
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
+    const tmi_yaml *measured_in = tmi_yaml_get(value, "unit_of_measure");
+    if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
     if (column->is_number) return;
     const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);

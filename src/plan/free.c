@@ -17,6 +17,8 @@ static void free_texts(char **texts, size_t count)
 static void clear_column(const tmi_plan_column *column, size_t strata)
 {
     tmi_free(column->name);
+    tmi_free(column->label);
+    tmi_free(column->measured_in);
     tamis_number_free(column->from);
     tamis_number_free(column->to);
     tamis_number_free(column->step);
@@ -74,6 +76,7 @@ static void clear_source(const tmi_plan_source *source)
 static void clear_statistic(const tmi_plan_statistic *statistic)
 {
     tamis_number_free(statistic->share);
+    tmi_free(statistic->label);
     tamis_number_free(statistic->confidence);
     free_numbers(statistic->at, statistic->at_count);
 }
@@ -94,6 +97,7 @@ void tamis_plan_free(tamis_plan *plan)
     if (!plan || atomic_fetch_sub(&plan->holders, 1) > 1) return;
     tmi_free(plan->name);
     tmi_free(plan->survey);
+    tmi_free(plan->title);
     clear_source(&plan->source);
     for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i], plan->design.stratum_count);
     tmi_free(plan->columns);

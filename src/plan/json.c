@@ -226,6 +226,8 @@ static void put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan
     begin(out, column->name, '{');
     put_declared(out, plan, column);
     exact(out, "typical", column->typical);
+    text(out, "label", column->label);
+    text(out, "unit_of_measure", column->measured_in);
     tmi_json_close(out, '}');
 }
 
@@ -332,6 +334,7 @@ static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
     exact(out, "budget_share", s->share);
     exact(out, "confidence", s->confidence);
     text(out, "method", s->method);
+    text(out, "label", s->label);
     if (s->kind == TMI_QUANTILE) {
         begin(out, "at", '[');
         for (size_t i = 0; i < s->at_count; i++) put_exact(out, s->at[i]);
@@ -440,6 +443,7 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     tmi_json_open(&out, '{');
     whole(&out, "tamis", 1);
     text(&out, "survey", plan->survey);
+    text(&out, "title", plan->title);
     begin(&out, "source", '{');
     put_source(&out, &plan->source, false);
     tmi_json_close(&out, '}');

@@ -23,9 +23,15 @@ static void read_survey(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_text(reader, value, &((tamis_plan *)target)->survey, "california-schools-2000");
 }
 
+static void read_title(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_label(reader, value, &((tamis_plan *)target)->title, "Schools of California, 2000");
+}
+
 static const tmi_key keys[] = {
     {.name = "tamis", .read = read_version, .required = "tamis: 1"},
     {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
+    {.name = "title", .read = read_title},
     {.name = "source", .read = tmi_read_source, .required = "source: {file: schools.csv}"},
     {.name = "design", .read = tmi_read_later, .required = "design: {srs: {population: 6194, sample: 200}}"},
     {.name = "privacy", .read = tmi_read_privacy, .required = "privacy: {unit: school, epsilon: 1}"},

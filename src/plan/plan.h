@@ -42,6 +42,9 @@
 #define TMI_MAX_CONDITIONS 16
 #define TMI_MAX_ROWS_PER_UNIT 1000000
 
+/* Bytes of a title, label or unit of measure: 80 characters of four bytes, the longest label of Stata; SPSS and SAS have 256 bytes. */
+#define TMI_MAX_LABEL 320
+
 typedef struct tmi_plan_column tmi_plan_column;
 
 /* ---- columns ---- */
@@ -67,6 +70,7 @@ typedef enum tmi_missing {
 
 struct tmi_plan_column {
     char *name;                  /* of an indicator "awards=Yes", of cuts the name of the number */
+    char *label, *measured_in;   /* for the report only: what it is called, unit_of_measure; NULL if not given */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
     int64_t instead; /* TMI_AS_VALUE: a grid point (there is one step then, and it is in every stratum's grid), or a code */
@@ -183,6 +187,7 @@ typedef struct tmi_plan_statistic {
     tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
     size_t at_count;
     const char *method; /* of a mean or share: "ratio", "known_size"; NULL: the usual one */
+    char *label;        /* for the report only: its title there; NULL: made from its columns */
     int line, place;    /* where it stands in the file */
 } tmi_plan_statistic;
 
@@ -238,6 +243,7 @@ struct tamis_plan {
     atomic_int holders; /* who still needs it: the caller, previews, releases */
     char *name; /* of the file, as the caller gave it */
     char *survey;
+    char *title; /* for the report only; NULL: the survey's name */
     tmi_plan_source source;
     tmi_plan_design design;
     tmi_plan_privacy privacy;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "num/number.h"
+#include "plan/plan.h"
 
 /* ---- complaints ---- */
 
@@ -219,6 +220,16 @@ bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const
         }
     }
     tmi_complain(reader, value, "expected a text, e.g. %s", example);
+    return false;
+}
+
+bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)
+{
+    if (!tmi_read_text(reader, value, text, example)) return false;
+    if (strlen(*text) <= TMI_MAX_LABEL) return true;
+    tmi_complain(reader, value, "expected at most %d bytes, e.g. %s", TMI_MAX_LABEL, example);
+    tmi_free(*text);
+    *text = NULL;
     return false;
 }
 

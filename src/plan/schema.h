@@ -69,6 +69,9 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root);
 
 /* Text that is not empty after trimming and has no control characters; *text is a copy, freed with tmi_free. */
 bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
+
+/* The same for what people read in a report, at most TMI_MAX_LABEL bytes. */
+bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
 bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
                     const char *example);
 bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);

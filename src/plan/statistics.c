@@ -291,6 +291,11 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, tmi_plan_stat
     else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
 }
 
+static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
+}
+
 static const tmi_key keys[] = {
     {.name = "count", .read = read_count},
     {.name = "total", .read = read_total},
@@ -306,6 +311,7 @@ static const tmi_key keys[] = {
     {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},
     {.name = "confidence", .read = read_confidence},
+    {.name = "label", .read = read_label},
     {.name = "where", .read = read_where},
     {.name = "method", .read = tmi_read_later},
     {.name = "at", .read = tmi_read_later},

@@ -22,6 +22,17 @@ void tmi_certificate_clear(tmi_certificate *c)
 
 /* ---- the plan, out of its own text ---- */
 
+/* Whether the source of the plan, and nothing else in it, has that key. */
+static bool is_sharded(const char *plan_text)
+{
+    tmi_json *plan = NULL;
+    if (tmi_json_read(&plan, plan_text, strlen(plan_text), NULL) != TAMIS_OK) return false; /* the plan's reader says why */
+    const tmi_json *source = tmi_json_kind_of(plan) == TMI_JSON_OBJECT ? tmi_json_get(plan, "source") : NULL;
+    const bool sharded = source && tmi_json_kind_of(source) == TMI_JSON_OBJECT && tmi_json_get(source, "sharded_by");
+    tmi_json_free(plan);
+    return sharded;
+}
+
 /* How to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left out. */
 static tamis_status readable(char **text, const char *plan_text, tamis_error *err)
 {
@@ -32,7 +43,7 @@ static tamis_status readable(char **text, const char *plan_text, tamis_error *er
     if (found) {
         size_t head = (size_t)(found - plan_text) + strlen(before);
         tmi_text_add(&t, plan_text, head);
-        tmi_text_put(&t, strstr(found, "\"sharded_by\"") ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
+        tmi_text_put(&t, is_sharded(plan_text) ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
         tmi_text_put(&t, plan_text + head);
     } else {
         tmi_text_put(&t, plan_text);

@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 #include "base/decimal.h"
+#include "release/report_words.h"
 
 static void put_words(tmi_json_out *out, tmi_text *words)
 {
@@ -23,11 +24,13 @@ static void put_range(tmi_text *words, const tamis_number *from, const tamis_num
 
 #define MOST_VALUES 20 /* written out; the plan has all of them */
 
-static void put_column(tmi_json_out *out, const tmi_plan_column *column, const tmi_plan_design *design)
+static void put_column(tmi_json_out *out, const tmi_plan_column *column, const tmi_plan_design *design, bool page)
 {
     tmi_text words;
     tmi_text_init(&words);
-    tmi_text_format(&words, "%s: ", column->name);
+    tmi_text_format(&words, "%s", page ? tmi_column_label(column) : column->name);
+    if (page && column->measured_in) tmi_text_format(&words, " (%s)", column->measured_in);
+    tmi_text_put(&words, ": ");
     if (column->is_category) {
         tmi_text_put(&words, "the values ");
         for (size_t i = 0; i < column->value_count && i < MOST_VALUES; i++)
@@ -62,7 +65,8 @@ static void put_frame(tmi_json_out *out, const tmi_schedule *s)
     }
 }
 
-void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
+/* `page`: columns are called by their labels. */
+static void put_declared(tmi_json_out *out, const tmi_schedule *s, bool page)
 {
     const tamis_plan *plan = s->plan;
     const tmi_plan_design *d = &plan->design;
@@ -70,7 +74,7 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_open(out, '[');
     tmi_text_init(&words);
     tmi_text_put(&words, "the design: ");
-    tmi_describe_design(&words, d);
+    tmi_describe_design_by(&words, d, !d->by ? NULL : page ? tmi_column_label(d->by) : d->by->name);
     put_words(out, &words);
     if (d->kind == TMI_DESIGN_CLUSTER) {
         tmi_text_format(&words, "no cluster has fewer than %lld units or more than %lld", (long long)d->smallest, (long long)d->largest);
@@ -99,9 +103,19 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
     }
     if (tmi_frame_of(s)) put_frame(out, s);
     if (d->weights_final) tmi_json_put_string(out, "the final weights");
-    for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d);
+    for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d, page);
     if (plan->control_count > 0) tmi_json_put_string(out, "the counts that the numbers are calibrated to");
     tmi_json_close(out, ']');
+}
+
+void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
+{
+    put_declared(out, s, false);
+}
+
+void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *s)
+{
+    put_declared(out, s, true);
 }
 
 tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule)

@@ -23,6 +23,11 @@ const char *tmi_design_name(const tmi_plan_design *d)
 
 void tmi_describe_design(tmi_text *text, const tmi_plan_design *d)
 {
+    tmi_describe_design_by(text, d, d->by ? d->by->name : NULL);
+}
+
+void tmi_describe_design_by(tmi_text *text, const tmi_plan_design *d, const char *strata)
+{
     tmi_text_put(text, words[d->kind]);
     if (d->kind == TMI_DESIGN_CENSUS) {
         tmi_text_put(text, " of all ");
@@ -39,5 +44,5 @@ void tmi_describe_design(tmi_text *text, const tmi_plan_design *d)
         tmi_text_rounded(text, (double)d->population, 0);
     }
     if (clusters) tmi_text_put(text, " clusters");
-    if (d->by) tmi_text_format(text, " in %zu strata by %s", d->stratum_count, d->by->name);
+    if (d->by) tmi_text_format(text, " in %zu strata by %s", d->stratum_count, strata);
 }

@@ -11,6 +11,18 @@
 #define SMALL_GAUSSIAN 10.0 /* below this scale its tails are listed, above an expansion serves */
 #define TAILS 420           /* scale 10: exp(-420^2 / 200) is nothing */
 
+/* Powers of exp(-1/scale), by which a probability is not an exponential for each of its terms. */
+static void laplace_powers(tmi_count_test *test, double scale)
+{
+    double p = exp(-1 / scale), far = pow(p, TMI_COUNT_POWERS);
+    test->near[0] = 1;
+    test->far[0] = 1 / (1 + p);
+    for (int i = 1; i < TMI_COUNT_POWERS; i++) {
+        test->near[i] = test->near[i - 1] * p;
+        test->far[i] = test->far[i - 1] * far;
+    }
+}
+
 tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, int64_t noisy, tamis_error *err)
 {
     double scale = c->scale ? tmi_number_nearest(c->scale) : sqrt(tmi_number_nearest(c->variance));
@@ -20,6 +32,7 @@ tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, 
     double share = fmin(fmax((double)noisy / (c->law == TMI_COUNT_RATE ? INFINITY : (double)c->sample), 0), 1);
     double counts = c->law == TMI_COUNT_RATE ? fmax((double)noisy, 1) : (double)c->sample * share * (1 - share);
     test->spread = sqrt(counts + tmi_noise_part_variance(test->noise)) / test->rate;
+    if (c->scale) laplace_powers(test, scale);
     if (c->scale || scale >= SMALL_GAUSSIAN) return TAMIS_OK;
     test->tails = tmi_alloc(TAILS + 1, sizeof *test->tails);
     if (!test->tails) return tmi_fail_memory(err);
@@ -45,6 +58,8 @@ double tmi_count_guess(const tmi_count_test *test)
 static double at_least(const tmi_count_test *test, double i)
 {
     if (i <= 0) return 1 - at_least(test, 1 - i);
+    if (!test->noise.gaussian && i < TMI_COUNT_POWERS * TMI_COUNT_POWERS)
+        return test->far[(int)i / TMI_COUNT_POWERS] * test->near[(int)i % TMI_COUNT_POWERS];
     if (!test->tails) return tmi_noise_at_least(test->noise, i);
     return i < TAILS ? test->tails[(int)i] : 0;
 }

@@ -5,6 +5,8 @@
 #include "num/ball.h"
 #include "release/interval_count.h"
 
+#define TMI_COUNT_POWERS 64
+
 typedef struct tmi_count_test {
     const tmi_count_case *c;
     int64_t noisy;
@@ -12,6 +14,7 @@ typedef struct tmi_count_test {
     double alpha, rate;
     double spread;   /* a guess of the standard deviation of noisy in units of K */
     tmi_noise_part noise;
+    double near[TMI_COUNT_POWERS], far[TMI_COUNT_POWERS]; /* Laplace: P(X >= 64 i + j) = far[i] near[j] */
     double *tails; /* P(X >= i), i = 0, 1, ..., for small Gaussian noise */
 } tmi_count_test;
 

@@ -74,7 +74,12 @@ static double student_small(double z, int64_t df)
 
 /* For many degrees of freedom: exp(-s^2 / (2 G)) averaged over G = Gamma(df/2) / (df/2) at the nodes of the trapezoidal rule
  * in log G, whose width is sqrt(2/df). */
-#define NODES 31
+#define NODES TMI_STUDENT_NODES
+#define TERMS TMI_STUDENT_TERMS
+
+/* With a = s^2/2 the average is exp(-a) times that of exp(-a (node - 1)), whose power series needs one exponential instead of 31. The
+ * spread of the nodes is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this a d. */
+#define SERIES 0.6
 
 static void student_nodes(tmi_spectrum *v)
 {
@@ -85,15 +90,22 @@ static void student_nodes(tmi_spectrum *v)
         v->weight[i] = exp(nu / 2 * (u - expm1(u)));
         total += v->weight[i];
     }
-    for (int i = 0; i < NODES; i++) v->weight[i] /= total;
+    for (int i = 0; i < NODES; i++) {
+        double term = v->weight[i] /= total;
+        for (int j = 0; j < TERMS; term *= (1 - v->node[i]) / ++j) v->term[j] += term;
+    }
 }
 
 static double student(const tmi_spectrum *v, double s)
 {
     if (v->df == TMI_NORMAL) return exp(-s * s / 2);
     if (v->df <= LARGE_DF) return student_small(sqrt((double)v->df) * s, v->df);
-    double sum = 0;
-    for (int i = 0; i < NODES; i++) sum += v->weight[i] * exp(-s * s / 2 * v->node[i]);
+    double a = s * s / 2, sum = 0;
+    if (a * sqrt(2 / (double)v->df) <= SERIES) {
+        for (int j = TERMS; j-- > 0;) sum = sum * a + v->term[j];
+        return exp(-a) * sum;
+    }
+    for (int i = 0; i < NODES; i++) sum += v->weight[i] * exp(-a * v->node[i]);
     return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "num/number.h"
 #include "privacy/meaning.h"
 #include "release/noise_law.h"
+#include "release/report_words.h"
 #include "release/specification.h"
 
 /* ---- exact numbers ---- */
@@ -230,14 +231,16 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
 /* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
 #define BARE (1.0 / 2)
 
+typedef void name_measurement(tmi_text *text, const tmi_measurement *m);
+
 /* The sentence about one measurement; false if its noise is worth the name. */
-static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m)
+static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
 {
     double zero = 0;
     for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
     if (!(zero > BARE)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
-    tmi_measurement_name(sentence, m);
+    name(sentence, m);
     tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
                     "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
     return true;
@@ -253,9 +256,28 @@ static const char *idle_secret(const tmi_schedule *schedule)
                : NULL;
 }
 
+static void put_bare(tmi_json_out *out, const tmi_schedule *schedule, name_measurement *name)
+{
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i], name);
+        if (sentence.failed) out->text->failed = true;
+        if (bare) tmi_json_put_string(out, sentence.bytes);
+        tmi_text_clear(&sentence);
+    }
+}
+
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
 {
     tmi_put_release_warnings(out, schedule, &(tmi_account){0});
+}
+
+void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '[');
+    put_bare(out, schedule, tmi_measurement_words);
+    tmi_json_close(out, ']');
 }
 
 void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account)
@@ -272,14 +294,7 @@ void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, c
     if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
     tmi_text_clear(&notice);
     if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
-    for (size_t i = 0; i < schedule->measurement_count; i++) {
-        tmi_text sentence;
-        tmi_text_init(&sentence);
-        bool bare = warn(&sentence, schedule, &schedule->measurements[i]);
-        if (sentence.failed) out->text->failed = true;
-        if (bare) tmi_json_put_string(out, sentence.bytes);
-        tmi_text_clear(&sentence);
-    }
+    put_bare(out, schedule, tmi_measurement_name);
     tmi_json_close(out, ']');
 }
 
@@ -290,7 +305,7 @@ static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
-        bool bare = warn(&sentence, schedule, &schedule->measurements[i]);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i], tmi_measurement_name);
         if (sentence.failed) text->failed = true;
         else if (bare) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
         tmi_text_clear(&sentence);
@@ -307,7 +322,7 @@ static const char clamped[] =
     "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
     "that reported.";
 static const char some_rows[] =
-    "Of the rows of a unit at most rows_per_unit are kept, chosen at random: the numbers are of the rows that are kept.";
+    "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
 static const char large_weights[] =
     "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
 static const char as_if_srs[] =
@@ -367,7 +382,7 @@ static void put_whose(tmi_text *text, const tmi_schedule *schedule)
                     schedule->plan->privacy.unit);
 }
 
-void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
+static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *setting_words)
 {
     if (schedule->measurement_count == 0) {
         tmi_text_put(p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
@@ -382,7 +397,7 @@ void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
     if (schedule->gaussian) tmi_text_put(p, ", rho ");
     if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
     tmi_text_format(p, " (%s). Replacing %s%s's record by any other%s changes the probability of any output by a factor "
-                    "of at most exp(", setting->name, is_census(schedule) ? "one " : "such a ", schedule->plan->privacy.unit,
+                    "of at most exp(", setting_words, is_census(schedule) ? "one " : "such a ", schedule->plan->privacy.unit,
                     setting->size_is_public ? "" : ", or taking it away,");
     tmi_text_number_up(p, schedule->epsilon);
     tmi_text_put(p, ")");
@@ -390,6 +405,22 @@ void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
     tmi_text_format(p, ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
                     "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled",
                     schedule->gaussian ? "Gaussian" : "Laplace");
+}
+
+void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
+{
+    put_promise(p, schedule, schedule->plan->privacy.setting->name);
+}
+
+void tmi_promise_page(tmi_text *p, const tmi_schedule *schedule)
+{
+    static const char *const given[TAMIS_LEVELS] = {
+        [TAMIS_NOTHING] = "nothing is taken as public",
+        [TAMIS_POPULATION] = "who belongs to the population is taken as public",
+        [TAMIS_FRAME] = "the frame from which the sample was drawn is taken as public",
+        [TAMIS_SAMPLE] = "who was sampled is taken as public",
+    };
+    put_promise(p, schedule, given[schedule->plan->privacy.setting->given]);
 }
 
 #define MOST_PARTS 12 /* told to people; the JSON has all */
@@ -410,6 +441,12 @@ static void put_apart(tmi_text *p, const tmi_schedule *schedule)
     }
     if (outsider->part_count > MOST_PARTS) tmi_text_format(p, "; and %zu more", outsider->part_count - MOST_PARTS);
     tmi_text_put(p, ".");
+}
+
+void tmi_outsider_page(tmi_text *p, const tmi_schedule *schedule)
+{
+    if (schedule->outsider.proved) tmi_outsider_words(p, schedule);
+    else tmi_text_put(p, "No separate guarantee is claimed for people whose participation is unknown: theirs is that of sampled ones.");
 }
 
 void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)

@@ -31,9 +31,14 @@ void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
 void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
 void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account);
 
-/* What a sampled unit, and what an outsider is promised: a few sentences; and a picture of it, SVG that the caller frees. */
+/* The same for a public page: what the reader of the numbers has to know, with the plan's labels. */
+void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* What a sampled unit, and what an outsider is promised: a few sentences, also for a public page, without the plan's words; and a picture of it, SVG that the caller frees. */
 void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);
 void tmi_outsider_words(tmi_text *text, const tmi_schedule *schedule);
+void tmi_promise_page(tmi_text *text, const tmi_schedule *schedule);
+void tmi_outsider_page(tmi_text *text, const tmi_schedule *schedule);
 tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err);
 
 /* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
@@ -65,6 +70,7 @@ void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
 /* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people. */
 void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *schedule); /* with labels, for a public page */
 void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule);
 
 /* What one of the functions above puts, as a list of texts; NULL if memory runs out. */

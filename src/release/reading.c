@@ -102,22 +102,37 @@ typedef struct error {
     bool with_noise;   /* sampling holds the noise too */
 } error;
 
-static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, const error *e, tamis_error *err)
+static double whole_variance(const error *e)
 {
-    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    double all = e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise;
-    double sampling = e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling;
+    return e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise;
+}
+
+static double sampling_variance(const error *e)
+{
+    return e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling;
+}
+
+/* The standard errors. False: there is no interval, for the reason of the result. */
+static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error *e)
+{
     result->noise_sd = sqrt(e->noise);
-    result->sampling_se = sqrt(sampling);
-    result->se = sqrt(all);
+    result->sampling_se = sqrt(sampling_variance(e));
+    result->se = sqrt(whole_variance(e));
     result->df = z->df >= 0 && e->sampling > 0 ? z->df : -1;
     result->outside_range = result->estimate < result->least || result->estimate > result->most;
-    if (!isfinite(result->estimate)) return TAMIS_OK;
+    if (!isfinite(result->estimate)) return false;
     if (isnan(e->sampling) || !isfinite(e->sampling) || (z->df == 0 && e->sampling > 0)) {
         result->reason = one_unit;
         result->sampling_se = result->se = TMI_NULL;
-        return TAMIS_OK;
+        return false;
     }
+    return true;
+}
+
+/* The interval of a result that has errors, about its estimate. */
+static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, const error *e, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     tmi_noise_part *parts = tmi_alloc(z->part_count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     size_t count = 0;
@@ -125,7 +140,7 @@ static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const
         parts[count] = tmi_sums_part_in(&z->parts[i], e->factor);
         count += parts[count].factor != 0; /* calibration leaves nothing of a noise where it makes a count public */
     }
-    tmi_error_law law = {.se = sqrt(e->with_noise ? all : sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts,
+    tmi_error_law law = {.se = sqrt(e->with_noise ? whole_variance(e) : e->sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts,
                          .count = count};
     tmi_interval interval;
     tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
@@ -268,12 +283,17 @@ static tamis_status strata_count(tmi_result *result, const tmi_reading *r, doubl
     return TAMIS_OK;
 }
 
-/* The interval of a count by inversion of its test, if it has one: no estimated variance is then in it. */
+/* Whether the interval is that of a count by inversion of its test: no estimated variance is then in it. */
+static bool is_inverted(const tmi_result *result, const tmi_reading *r)
+{
+    tmi_count_law law;
+    return has_exact_count(r->schedule, result, &law) || has_strata_count(r->schedule, result);
+}
+
 static tamis_status invert(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
 {
     tmi_count_law law;
     bool exact = has_exact_count(r->schedule, result, &law);
-    if (!exact && !has_strata_count(r->schedule, result)) return TAMIS_OK;
     result->note_count = 0;
     result->exact = true;
     result->limited = false;
@@ -317,8 +337,9 @@ static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_gro
     result->shared_noise = z->shared_noise;
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
     TMI_TRY(round_once(result, r, err));
-    TMI_TRY(set_interval(result, r, z, &e, err));
-    TMI_TRY(invert(result, r, 1, err));
+    bool has_interval = set_errors(result, z, &e);
+    if (is_inverted(result, r)) TMI_TRY(invert(result, r, 1, err));
+    else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_result_bias(result, s, range.high - range.low, 1);
 
 done:
@@ -420,7 +441,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N, centre = t->second ? 0 : centre_of(r, result);
     bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     if (!is_denominator(B, r, result) && measured) {
         result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
         return TAMIS_OK;
@@ -433,10 +454,11 @@ static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_gro
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, z->with_noise ? INFINITY : largest) / (B * B);
-    TMI_TRY(set_interval(result, r, z, &e, err));
-    bool fits = measured && !isnan(result->lower) && isfinite(range.low) && isfinite(range.high);
-    if (fits) TMI_TRY(fieller(result, r, z, centre, range, err));
-    else if (!measured) TMI_TRY(invert(result, r, B, err));
+    bool has_interval = set_errors(result, z, &e);
+    if (!measured && is_inverted(result, r)) TMI_TRY(invert(result, r, B, err));
+    else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
+        TMI_TRY(fieller(result, r, z, centre, range, err));
+    else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
     ends x = ends_of(t->column), y = t->second ? with_zero(ends_of(t->second)) : (ends){0, 0};
     if (t->second) x = with_zero(x);
     tmi_result_bias(result, s, x.high - x.low + fabs(ratio) * (y.high - y.low), B);
@@ -472,7 +494,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_
     const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_Q] / B) / B, 1 / B};
     error e = {.factor = {more * factors[TMI_A], more * factors[TMI_B], more * factors[TMI_Q]}, .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     if (s->sampling.clustered && !is_census(s)) {
         TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
     } else if (!is_census(s)) { /* (x - mean)^2 lies in [0, R^2] with mean S^2: its variance is at most S^2 (R^2 - S^2) */
@@ -483,7 +505,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_
         e.sampling = z->spread * (B / units) * largest / (B * B);
         note(result, bounded);
     }
-    TMI_TRY(set_interval(result, r, z, &e, err));
+    if (set_errors(result, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
     ends range = ends_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
     tmi_result_bias(result, s, (range.high - range.low) * (range.high - range.low), B);
 

@@ -9,6 +9,12 @@
 /* Adds a text with what HTML takes for its own written as entities. */
 void tmi_html_text(tmi_text *html, const char *text);
 
+/* What `words` holds, escaped, between two tags; and empties it. */
+void tmi_html_words(tmi_text *html, const char *before, tmi_text *words, const char *after);
+
+/* The tables of results. */
+void tmi_report_results(tmi_text *html, const tmi_results *results);
+
 /* What an attacker can learn at most: the nosy neighbour, the journalist, the outsider. */
 void tmi_report_meaning(tmi_text *html, const tmi_schedule *schedule);
 

@@ -6,22 +6,23 @@
 
 #include "num/number.h"
 #include "release/report.h"
+#include "release/report_words.h"
 
 /* ---- meaning ---- */
 
 static void put_reader(tmi_text *html, const char *who, const tamis_meaning *m)
 {
     char odds[TAMIS_DECIMAL], ten[TAMIS_DECIMAL], half[TAMIS_DECIMAL], hit[TAMIS_DECIMAL];
-    tmi_text_format(html, "<tr><td>%s</td>", who);
+    tmi_text_format(html, "<tr><th scope=row>%s", who);
     if (!m) {
-        tmi_text_put(html, "<td colspan=\"4\">no number is proved beyond that of a sampled record</td></tr>\n");
+        tmi_text_put(html, "<td colspan=4>no separate guarantee: that of a sampled record\n");
         return;
     }
     tamis_decimal_up(odds, m->odds.upper, 3);
     tamis_decimal_up(ten, 100 * m->posterior[1].upper, 3);
     tamis_decimal_up(half, 100 * m->posterior[2].upper, 3);
     tamis_decimal_up(hit, 100 * m->found[1].upper, 3);
-    tmi_text_format(html, "<td class=\"n\">%s</td><td class=\"n p\">%s %%</td><td class=\"n\">%s %%</td><td class=\"n\">%s %%</td></tr>\n", odds, ten,
+    tmi_text_format(html, "<td class=n>%s<td class=\"n p\">%s&nbsp;%%<td class=n>%s&nbsp;%%<td class=n>%s&nbsp;%%\n", odds, ten,
                     half, hit);
 }
 
@@ -35,18 +36,18 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tamis_meaning_of(&outside, eps, delta, NULL);
     if (status != TAMIS_OK) html->failed = true;
-    tmi_text_put(html, "<div class=\"wide\"><table><tr><th>who wants to know</th><th class=\"n\">odds grow at most times</th><th "
-                 "class=\"n p\">10 % belief becomes at most</th><th class=\"n\">50 % belief becomes at most</th><th class=\"n\">records "
-                 "found at 5 % false alarms</th></tr>\n");
-    put_reader(html, "the nosy neighbour, who saw the interviewer", status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "the journalist, who picks any sampled record", status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "the outsider, who does not know who was sampled", status == TAMIS_OK && o->proved ? &outside : NULL);
+    tmi_text_put(html, "<div class=wide tabindex=0><table><caption><h3>What an attacker can learn about one record, at most</h3></caption>\n<thead><tr>"
+                 "<th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col class=\"n p\">10 % belief becomes"
+                 "<th scope=col class=n>50 % belief becomes<th scope=col class=n>Records found at 5 % false alarms</thead>\n<tbody>\n");
+    put_reader(html, "a neighbour, who saw the interviewer", status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "a journalist, who picks any sampled record", status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "an outsider, who does not know who was sampled", status == TAMIS_OK && o->proved ? &outside : NULL);
     tmi_text_put(html, "</table></div>\n<p class=\"soft\">Each compared with a world in which that person's answers were replaced by a guess "
                  "from everything else, and whatever is known about all others.");
     if (status == TAMIS_OK && sampled.except.upper > 0) {
         char except[TAMIS_DECIMAL];
         tamis_decimal_up(except, sampled.except.upper, 3);
-        tmi_text_format(html, " Odds and beliefs: but for outputs of a probability of at most %s.", except);
+        tmi_text_format(html, " Odds and beliefs: except with probability at most %s.", except);
     }
     tmi_text_put(html, "</p>\n");
     tamis_number_free(eps);
@@ -105,7 +106,7 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
                  "the budget nothing is released. A second ledger for the same people is not seen.");
     put_answer(html, "Are repeated releases accounted for?", &t);
     tmi_text_put(&t, "Public and the same for all neighbours: ");
-    tmi_describe_design(&t, &s->plan->design);
+    tmi_describe_design_by(&t, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_text_put(&t, ". What these numbers reveal by themselves is not covered.");
     put_answer(html, "Are there invariants?", &t);
     tmi_text_put(&t, "No. Sums and noise are exact integers, the noise is drawn exactly from its law with random bits of the operating system's "

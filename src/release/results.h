@@ -38,6 +38,9 @@ void tmi_results_table(tmi_text *text, const tmi_results *results);
 #define TMI_RESULT_CELLS 4
 void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result);
 
+/* Decimals that write every multiple of the unit: 0.5 -> 1, 20 -> 0; 9 if it has more. */
+int tmi_unit_decimals(double unit);
+
 /* "count", "total", ... */
 const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
 

@@ -47,8 +47,7 @@ static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *
 
 #define MOST_DECIMALS 9
 
-/* Decimals that write every multiple of the unit: 0.5 -> 1, 20 -> 0; MOST_DECIMALS if it has more. */
-static int decimals_of_unit(double unit)
+int tmi_unit_decimals(double unit)
 {
     int decimals = 0;
     double scaled = unit;
@@ -60,7 +59,7 @@ static int decimals_of_unit(double unit)
  * for a quotient. */
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
-    int decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
+    int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
     if (s->kind == TMI_MEAN || s->kind == TMI_SHARE || s->kind == TMI_RATIO) return decimals + 4;
     const tmi_plan_design *d = &results->plan->design;
     bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
@@ -124,7 +123,7 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
         tmi_text_put(&cells[3], result->reason ? result->reason : "none");
         return;
     }
-    int limit_decimals = s->column ? decimals_of_unit(s->column->grid.step) : 0;
+    int limit_decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
     put_end(&cells[3], result->lower, -1, result->least, decimals, limit_decimals);
     tmi_text_put(&cells[3], " to ");
     put_end(&cells[3], result->upper, 1, result->most, decimals, limit_decimals);

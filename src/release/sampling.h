@@ -65,4 +65,7 @@ const char *tmi_design_name(const tmi_plan_design *design);
 /* "simple random sample of 200 out of 6,194", for people. */
 void tmi_describe_design(tmi_text *text, const tmi_plan_design *design);
 
+/* The same with another name for the column of the strata. */
+void tmi_describe_design_by(tmi_text *text, const tmi_plan_design *design, const char *strata);
+
 #endif

@@ -123,11 +123,9 @@ def the_report_is_one_page_that_needs_nothing_else():
         html = (folder / "out" / "report.html").read_text()
         assert "<script" not in html and "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in html
         assert not re.search(r"(src|href)=|@import|url\(", html)
-        assert "<code>protect: sample</code>" in html and "`" not in html
-        assert html.count('<div class="ends">') >= 5
-        for words in ("second ledger", "nosy neighbour", "journalist", "outsider", "clamped", "Declared public", "NIST SP 800-226"):
+        for words in ("second ledger", "neighbour", "journalist", "outsider", "clamped", "Declared public", "NIST SP 800-226"):
             assert words in html, words
-        assert html.count("<table>") == html.count("</table>") and html.count('class="w"') > 5
+        assert html.count("<table") == html.count("</table>") and html.count("<svg class=w") > 5
 
 
 # ---- registry.yaml ----

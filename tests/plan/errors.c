@@ -26,6 +26,9 @@ static const char stratified[] = "design: {stratified: {by: stype, within: srs, 
                                  "9, sample: 3}, H: {population: 5, sample: 2}}}}";
 static const char with_id[] = "privacy: {unit: school, epsilon: 1, id: hid}";
 
+#define L10 "longlongly"
+#define L100 L10 L10 L10 L10 L10 L10 L10 L10 L10 L10
+
 #define HIDDEN                                                                                                        \
     "cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it "       \
     "(docs/plan.md#names)"

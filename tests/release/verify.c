@@ -520,6 +520,25 @@ static void wrong_arguments(void **state)
     assert_false(verifies(path, NULL));
 }
 
+/* How to connect is not in a certificate and is put back before its plan is read: as one connection, whatever else is called so. */
+static void a_title_is_no_key(void **state)
+{
+    static const char text[] = "tamis: 1\nsurvey: s\ntitle: sharded_by\nsource: {postgres: {connection: service=s, table: t}}\n"
+                               "design: {srs: {population: 900, sample: 30}}\nprivacy: {unit: person, id: i, epsilon: 1}\n"
+                               "columns: {sharded_by: {values: [a, b]}}\nstatistics: [{count: units, by: sharded_by}]\nbudget: {epsilon: 1}\n";
+    tamis_plan *plan = NULL;
+    tmi_schedule schedule;
+    tmi_certificate c;
+    tamis_error err = {0};
+    (void)state;
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err), TAMIS_OK);
+    assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), TAMIS_OK);
+    assert_int_equal(tmi_certificate_of(&c, &schedule, &err), TAMIS_OK);
+    tmi_certificate_clear(&c);
+    tmi_schedule_clear(&schedule);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +552,7 @@ int main(void)
         cmocka_unit_test(no_memory),
         cmocka_unit_test(other_numbers_are_found),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(a_title_is_no_key),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
