@@ -42,7 +42,7 @@ static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, ta
 
 static const char *state_of(const tmi_ledger_charge *c)
 {
-    return c->released ? "released" : "charged";
+    return c->released ? "released" : c->voided ? "voided" : "charged";
 }
 
 static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
@@ -57,6 +57,10 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
     tmi_json_put_string(out, c->release);
     tmi_json_key(out, "state");
     tmi_json_put_string(out, state_of(c));
+    if (c->voided) {
+        tmi_json_key(out, "reason");
+        tmi_json_put_string(out, c->void_reason);
+    }
     put_spending(out, "charge", &charge, false);
     tmi_json_key(out, "hash");
     tmi_json_put_string(out, c->hash);
@@ -223,6 +227,31 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t pla
     tmi_table_clear(&table);
 }
 
+/* Why charges were voided, and what can be done about those that were never published. */
+static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t place)
+{
+    tmi_text lines;
+    tmi_text_init(&lines);
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        if (c->account != place || !c->voided) continue;
+        tmi_text_format(&lines, "Entry %" PRId64 " was voided on %s: ", c->number, c->voided_time);
+        tmi_text_shown(&lines, c->void_reason);
+        tmi_text_put(&lines, "\n");
+    }
+    tmi_ledger_unpublished(&lines, ledger, place, 0);
+    if (lines.failed) text->failed = true;
+    for (const char *line = lines.bytes; !lines.failed && line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        char *one = tmi_copy_text(line, length);
+        if (one) tmi_text_wrap(text, "  ", "    ", one);
+        else text->failed = true;
+        tmi_free(one);
+        line += length + 1;
+    }
+    tmi_text_clear(&lines);
+}
+
 /* The worst case, and then each stratum. */
 static void write_outsider(tmi_text *text, const account *x)
 {
@@ -276,6 +305,7 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
     }
     tmi_text_put(text, "\n");
     write_entries(text, ledger, x->place);
+    write_remarks(text, ledger, x->place);
 }
 
 tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders, const tamis_number *at,

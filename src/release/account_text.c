@@ -42,6 +42,10 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
     tmi_json_put_boolean(out, a->charged.measurements != NULL);
     tmi_json_key(out, "created");
     tmi_json_put_boolean(out, a->charged.created);
+    if (a->charged.claim) {
+        tmi_json_key(out, "claim");
+        tmi_json_put_integer(out, a->charged.claim);
+    }
     tmi_json_close(out, '}');
 }
 
@@ -50,8 +54,14 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     const tamis_charged *c = &a->charged;
     if (c->entry == 0) return;
     if (c->measurements) {
-        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, and nothing was spent.", c->time);
-    } else if (c->created) {
+        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, the data were not read again, and nothing was "
+                        "spent.", c->time);
+        return;
+    }
+    if (c->unpublished)
+        tmi_text_format(text, "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
+                        "and nothing more was charged.%s", c->time, c->created || c->opened ? " " : "");
+    if (c->created) {
         tmi_text_format(text, "New ledger: %s%sthis release created it and is its first entry, so that nothing released before counts "
                         "against the budget. If this survey has a ledger already, use that one.", path ? path : "", path ? "; " : "");
     } else if (c->opened) {
@@ -124,11 +134,17 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
                         "for this one: %s", (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
+    else if (a->charged.unpublished)
+        tmi_text_format(&p, " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
+                        "nothing.", (long long)a->charged.unpublished);
     else if (a->has_then) {
         tmi_text_put(&p, " This release would leave ");
         put_amount(&p, &a->then_left, false);
         tmi_text_put(&p, ".");
     }
+    if (a->charged.entry > 0 && a->charged.unpublished)
+        tmi_text_format(&p, " That entry was charged for an earlier run, which published nothing; this release took it over (entry %lld), and nothing "
+                        "more was charged.", (long long)a->charged.claim);
     if (!tmi_has_budget(s->plan)) {
         tmi_text_put(&p, " ");
         tmi_budget_advice(&p, s->plan);
