@@ -304,7 +304,7 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
         tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: the same plan into a new folder "
                  "costs nothing", reason.message, word, number, entry, run->ledger);
     else
-        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s is charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
+        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
                  "this charge over and pays nothing. Or give it back: tamis ledger void %.300s %lld --reason TEXT", reason.message, word, number,
                  entry, run->ledger, run->ledger, entry);
     tmi_text_clear(&amount);
