@@ -215,7 +215,7 @@ static const cli_command void_command = {
     .options = (const cli_argument[]){
         {.name = "reason", .value = "TEXT", .help = "why; it is recorded in the ledger"},
         {0}},
-    .examples = (const cli_example[]){{"tamis ledger void schools.ledger 7 --reason 'stopped by a power failure'", "the budget of entry 7 is free again"},
+    .examples = (const cli_example[]){{"tamis ledger void schools.ledger 4 --reason 'stopped by a power failure'", "the budget of entry 4 is free again"},
                                       {0}},
     .run = run_void,
 };

@@ -159,11 +159,14 @@ TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *surv
 TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
 
 /* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
+#define TAMIS_SPENDING_WORDS 160
 typedef struct tamis_spending {
     int in_rho;
     tamis_bound epsilon, delta; /* if not in_rho */
     tamis_bound rho;            /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
                                    it: {0, 0} as long as there was none */
+    char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is rounded up, and
+                                   a budget, or what is left of it, down */
 } tamis_spending;
 
 /* Needs    an account of the ledger; any output may be NULL.

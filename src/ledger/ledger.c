@@ -224,19 +224,13 @@ static tamis_status refuse(const tmi_ledger_account *a, const request *r, const 
     const tmi_coin *limit = limit_of(a, r);
     tamis_spending spent, left;
     tmi_text words;
-    char decimal[TAMIS_DECIMAL];
     tamis_status status = tmi_sums_spending(&spent, &left, sums, limit, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&words);
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, " would pass the budget of ");
     tmi_coin_words(&words, limit, false);
-    tamis_decimal_down(decimal, (left.in_rho || sums->concentrated ? left.rho : left.epsilon).lower, 6);
-    tmi_text_format(&words, ", of which %s %s", left.in_rho || sums->concentrated ? "rho" : "epsilon", decimal);
-    if (!left.in_rho && !sums->concentrated && left.delta.upper > 0) {
-        tamis_decimal_down(decimal, left.delta.lower, 6);
-        tmi_text_format(&words, " and delta %s", decimal);
-    }
+    tmi_text_format(&words, ", of which %s", left.words);
     if (words.failed) status = tmi_fail_memory(err);
     else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s %s left; nothing was spent", a ? a->survey : r->charge->survey, words.bytes,
                            a ? "is" : "would be");

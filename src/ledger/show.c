@@ -47,7 +47,8 @@ static const char *state_of(const tmi_ledger_charge *c)
 
 static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
 {
-    const tamis_spending charge = tmi_coin_spending(&c->amount);
+    tamis_spending charge;
+    if (tmi_coin_spending(&charge, &c->amount, true, NULL) != TAMIS_OK) out->text->failed = true;
     tmi_json_open(out, '{');
     tmi_json_key(out, "number");
     tmi_json_put_integer(out, c->number);
@@ -71,8 +72,7 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
 typedef struct account {
     const tmi_ledger_account *a;
     size_t place;
-    tamis_spending budget, spent, left;
-    tamis_bound epsilon, delta; /* of a sampled person */
+    tamis_spending budget, spent, left, sample; /* sample: of a sampled person */
     const tamis_ledger_outsider *outsider;
     tmi_json *frozen;
     const tmi_json *strata; /* of the design, by name; NULL: there are none */
@@ -106,9 +106,8 @@ static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, co
     *x = (account){.a = &ledger->book.accounts[i], .place = i, .outsider = outsiders ? &outsiders[i] : NULL};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
-    x->epsilon = tmi_number_bound(eps);
-    x->delta = tmi_number_bound(delta);
-    if (x->a->sums.concentrated && !x->budget.in_rho) x->epsilon = x->spent.epsilon;
+    TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_coin){.eps = eps, .delta = delta}, true, err));
+    if (x->a->sums.concentrated && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
     TMI_TRY(tmi_json_read(&x->frozen, x->a->frozen, strlen(x->a->frozen), err)); /* canonical: keys in the order of the names */
     x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
 done:
@@ -155,7 +154,7 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
     put_spending(out, "budget", &x->budget, false);
     put_spending(out, "spent", &x->spent, converted);
     put_spending(out, "left", &x->left, converted);
-    put_loss(out, "sample", x->epsilon, x->delta);
+    put_loss(out, "sample", x->sample.epsilon, x->sample.delta);
     if (x->outsider && x->outsider->proved) {
         put_outsider(out, x);
     } else {
@@ -174,31 +173,18 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
 
 /* ---- for people ---- */
 
-#define DIGITS 6
-
-static void put_words(tmi_text *text, const tamis_spending *s, bool with_rho, bool up)
+static void write_line(tmi_text *text, const char *name, const char *words)
 {
-    char decimal[TAMIS_DECIMAL];
-    const tamis_bound bounds[] = {s->epsilon, s->delta, s->rho};
-    static const char *const names[] = {"epsilon ", "delta ", "rho "};
-    const bool told[] = {!s->in_rho, !s->in_rho && s->delta.upper > 0, s->in_rho || with_rho};
-    bool first = true;
-    for (size_t i = 0; i < 3; i++) {
-        if (!told[i]) continue;
-        if (up) tamis_decimal_up(decimal, bounds[i].upper, DIGITS);
-        else tamis_decimal_down(decimal, bounds[i].lower, DIGITS);
-        tmi_text_put(text, first ? "" : ", ");
-        tmi_text_put(text, names[i]);
-        tmi_text_put(text, decimal);
-        first = false;
-    }
+    tmi_text_format(text, "  %-16s%s\n", name, words);
 }
 
-static void write_line(tmi_text *text, const char *name, const tamis_spending *s, bool with_rho, bool up)
+/* The upper ends of an epsilon and a delta. */
+static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_text_format(text, "  %-16s", name);
-    put_words(text, s, with_rho, up);
-    tmi_text_put(text, "\n");
+    *s = (tamis_spending){0};
+    tmi_say_end(s, "epsilon", epsilon.upper, true);
+    if (delta.upper > 0) tmi_say_end(s, "delta", delta.upper, true);
+    return s->words;
 }
 
 static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
@@ -256,18 +242,16 @@ static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t pla
 static void write_outsider(tmi_text *text, const account *x)
 {
     const tamis_ledger_outsider *o = x->outsider;
-    tamis_spending loss = {.epsilon = o->epsilon, .delta = o->delta};
-    write_line(text, "outsider", &loss, false, true);
+    tamis_spending loss;
+    write_line(text, "outsider", say_loss(&loss, o->epsilon, o->delta));
     for (size_t i = 0; o->part_count > 1 && i < o->part_count; i++) {
         const tamis_amplified_part *p = &o->parts[i];
         const char *name = name_of(x, p->stratum);
-        loss = (tamis_spending){.epsilon = p->eps, .delta = p->delta};
         tmi_text_put(text, "    ");
         tmi_text_shown(text, name ? name : p->take_all ? "always drawn" : "others");
         if (name && p->take_all) tmi_text_put(text, ", always drawn");
         tmi_text_put(text, ": ");
-        put_words(text, &loss, false, true);
-        tmi_text_put(text, "\n");
+        tmi_text_format(text, "%s\n", say_loss(&loss, p->eps, p->delta));
     }
 }
 
@@ -284,15 +268,13 @@ static void write_reason(tmi_text *text, const char *reason)
 
 static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
 {
-    const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
-    tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
     tmi_text_shown(text, x->a->survey);
     tmi_text_put(text, "\n");
     if (x->a->new_account) write_reason(text, x->a->new_account);
-    write_line(text, "budget", &x->budget, false, false);
-    write_line(text, "spent", &x->spent, converted, true);
-    write_line(text, "left", &x->left, converted, false);
-    write_line(text, "sampled person", &sample, false, true);
+    write_line(text, "budget", x->budget.words);
+    write_line(text, "spent", x->spent.words);
+    write_line(text, "left", x->left.words);
+    write_line(text, "sampled person", x->sample.words);
     if (x->outsider && x->outsider->proved) {
         write_outsider(text, x);
     } else {

@@ -22,11 +22,8 @@ tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent
     tamis_spending b = unknown, s = unknown, l = unknown;
     tamis_status status = find(&a, ledger, account, err);
     if (status == TAMIS_OK) status = tmi_sums_spending(&s, &l, &a->sums, &a->budget, err);
-    if (status == TAMIS_OK) {
-        b = tmi_coin_spending(&a->budget);
-    } else {
-        s = l = unknown;
-    }
+    if (status == TAMIS_OK) status = tmi_coin_spending(&b, &a->budget, false, err);
+    if (status != TAMIS_OK) b = s = l = unknown;
     if (budget) *budget = b;
     if (spent) *spent = s;
     if (left) *left = l;

@@ -70,18 +70,6 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     }
 }
 
-/* "epsilon 2, delta 0" or "rho 1/2", rounded to the safe side. */
-static void put_amount(tmi_text *text, const tamis_spending *s, bool up)
-{
-    void (*const decimal)(char *, double, int) = up ? tamis_decimal_up : tamis_decimal_down;
-    char number[TAMIS_DECIMAL];
-    decimal(number, s->in_rho ? (up ? s->rho.upper : s->rho.lower) : (up ? s->epsilon.upper : s->epsilon.lower), 6);
-    tmi_text_format(text, "%s %s", s->in_rho ? "rho" : "epsilon", number);
-    if (s->in_rho || s->delta.upper == 0) return;
-    decimal(number, up ? s->delta.upper : s->delta.lower, 6);
-    tmi_text_format(text, ", delta %s", number);
-}
-
 /* How many releases like this one the proposed budget has room for. */
 #define PROPOSED 4
 
@@ -121,9 +109,9 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_text_put(&p, "Nothing was released from this sample yet; the first release opens its account in the ledger.");
     } else {
         tmi_text_put(&p, "Spent so far: ");
-        put_amount(&p, &a->spent, true);
+        tmi_text_put(&p, a->spent.words);
         tmi_text_put(&p, "; left: ");
-        put_amount(&p, &a->left, false);
+        tmi_text_put(&p, a->left.words);
         tmi_text_put(&p, ".");
     }
     if (a->charged.measurements)
@@ -139,7 +127,7 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
                         "nothing.", (long long)a->charged.unpublished);
     else if (a->has_then) {
         tmi_text_put(&p, " This release would leave ");
-        put_amount(&p, &a->then_left, false);
+        tmi_text_put(&p, a->then_left.words);
         tmi_text_put(&p, ".");
     }
     if (a->charged.entry > 0 && a->charged.unpublished)
