@@ -1,4 +1,5 @@
-/* tamis ledger: the budget book, looked at, checked, exported. */
+/* tamis ledger: the budget book, looked at, checked, exported; charges that were never published are voided. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,7 +82,8 @@ static const cli_command show_command = {
              "an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All releases of a sample "
              "are added up first, and sampling is counted once.\n\n"
              "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
-             "One that stays charged was interrupted: it has published nothing and has spent its budget.",
+             "One that stays charged was interrupted: it has published nothing, and its budget is spent until the same plan is run again, which "
+             "takes the charge over, or 'tamis ledger void' gives it back. What was voided counts no more.",
     .operands = (const cli_argument[]){
         {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger, as the plan names it"},
         {0}},
@@ -173,6 +175,51 @@ static const cli_command export_command = {
     .run = run_export,
 };
 
+/* ---- void ---- */
+
+static int run_void(const cli_call *call)
+{
+    const char *path = call->operands[0], *number = call->operands[1], *reason = cli_value(call, "reason");
+    tamis_error err = {0};
+    tamis_ledger *ledger = NULL;
+    char *end = NULL;
+    errno = 0;
+    const long long entry = strtoll(number, &end, 10);
+    if (errno != 0 || end == number || *end || entry <= 0)
+        return cli_wrong_usage(call->command, "'%s' is not the number of an entry; 'tamis ledger show %s' lists them", number, path);
+    if (!reason) return cli_wrong_usage(call->command, "--reason TEXT is needed: why the charge is given back is recorded in the ledger");
+    tamis_status status = tamis_ledger_look(&ledger, path, &err); /* which makes no new file */
+    tamis_ledger_free(ledger);
+    ledger = NULL;
+    if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+    if (status == TAMIS_OK) status = tamis_ledger_void(ledger, entry, reason, &err);
+    tamis_ledger_free(ledger);
+    if (status != TAMIS_OK) return cli_failed(&err, path);
+    if (call->json) printf("{\"entry\": %lld, \"state\": \"voided\"}\n", entry);
+    else printf("Entry %lld is voided: what was charged for it no longer counts.\n", entry);
+    return cli_finish_output();
+}
+
+static const cli_command void_command = {
+    .name = "ledger void",
+    .purpose = "gives back a charge that was never published",
+    .about = "A release that was stopped after its charge, by Ctrl-C, a crash or a power failure, has published nothing. Voiding the charge "
+             "gives its amount back; the entry stays in the book, with the reason, and 'tamis ledger show' has it as 'voided'. What the "
+             "stopped run left in its temporary folder is deleted first. The other way is to run the same plan again, which takes the "
+             "charge over and pays nothing.\n\n"
+             "Refused with exit code 4: a release that was published, a charge that was voided already, a release that is still running.",
+    .operands = (const cli_argument[]){
+        {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+        {.name = "ENTRY", .needed = true, .help = "the number of the charge, as 'tamis ledger show' lists it"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "reason", .value = "TEXT", .help = "why; it is recorded in the ledger"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis ledger void schools.ledger 4 --reason 'stopped by a power failure'", "the budget of entry 4 is free again"},
+                                      {0}},
+    .run = run_void,
+};
+
 /* ---- the group ---- */
 
 extern const cli_command cli_command_ledger;
@@ -182,5 +229,5 @@ const cli_command cli_command_ledger = {
     .about = "A ledger is the file that a plan names under 'ledger'. It holds one account for each survey, with a budget that its "
              "first release has fixed, and every charge since. Entries are only ever added, each chained to the one before "
              "by its hash. docs/ledger.md describes the file.",
-    .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, NULL},
+    .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, NULL},
 };

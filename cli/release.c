@@ -14,10 +14,21 @@ static tamis_status remark_notice(const cli_call *call, const tamis_release *rel
     return status;
 }
 
+/* Always on stderr: it is nobody else's business. */
+static tamis_status remark_for_operator(const cli_call *call, const tamis_release *release, tamis_error *err)
+{
+    char *text = NULL;
+    tamis_status status = tamis_release_remarks(&text, release, err);
+    for (char *line = text; status == TAMIS_OK && *line; line += strcspn(line, "\n") + 1) cli_remark(call, "%.*s", (int)strcspn(line, "\n"), line);
+    tamis_free(text);
+    return status;
+}
+
 static int tell_result(const cli_call *call, const tamis_release *release, const char *folder)
 {
     tamis_error err = {0};
     char *text = NULL;
+    if (remark_for_operator(call, release, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (call->json && remark_notice(call, release, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     tamis_status status = call->json ? tamis_release_json(&text, release, &err) : tamis_release_text(&text, release, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
@@ -89,7 +100,9 @@ const cli_command cli_command_release = {
              "With --sign the folder also has certificate.sig, by which others can tell whose release it is. The key is read "
              "before anything is charged.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work within about a second; nothing is "
-             "published then, and the message says whether something was charged.\n\n"
+             "published then, and the message says whether something was charged. A charge that was never published, because the run was "
+             "stopped or the computer was, is taken over by the next run of the same plan, which then pays nothing; or `tamis ledger void` "
+             "gives it back.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},

@@ -13,8 +13,9 @@
  *     ...                     the data is read, noise is added, the output is written
  *     tamis_ledger_released   the noisy numbers are kept, so that the same release again costs nothing
  *
- * A process that dies in between has spent its charge and published nothing. Two processes at once are served one after
- * the other: they cannot overspend together.
+ * A process that dies in between has spent its charge and published nothing. Such a charge can be voided (tamis_ledger_void), or
+ * is claimed by the next identical release instead of paying again; not while its process lives. Two processes at once are served
+ * one after the other: they cannot overspend together.
  *
  * Charges are exact and add up exactly. An account of pure epsilons takes epsilons. An account of rho takes rhos, and an
  * epsilon as a rho of epsilon^2/2. An account of (epsilon, delta) adds epsilons and deltas; from its first rho on, what was
@@ -74,6 +75,10 @@ typedef struct tamis_charge {
     const char *source;  /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
     const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a part
                             of its source: recorded with the account */
+    const char *leftover; /* NULL: nobody can claim this charge, and it claims none. Else the folder, by its absolute path, in which
+                            unpublished numbers stay if this process is killed: whoever claims or voids the charge deletes it first.
+                            Empty: there is none. The folder is named like ".june.Xa81kQ": a dot, a name, a dot, six letters or
+                            digits; it holds only files */
 } tamis_charge;
 
 #define TAMIS_LEDGER_HASH 65
@@ -88,19 +93,25 @@ typedef struct tamis_charged {
                                      were kept, and the other fields are those of the earlier charge */
     int created, opened;          /* it is the first charge of its ledger, of its account */
     char *new_account;            /* the reason that was recorded when its account was opened; NULL: none */
+    int64_t unpublished;          /* not 0: this charge of the same release was never published and was claimed (by tamis_ledger_ask:
+                                     would be); nothing more is spent */
+    int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
 } tamis_charged;
 
-/* Charges a release to the account of its survey, which is opened by its first charge. A second account over the same source, that is
+/* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the numbers of the
+ * earlier one; or takes over an earlier charge that was never published; both cost nothing, and `again` pays. A second account over the same source, that is
  * with a part in common, needs a reason; what has no `source` is compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
  *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
  *          a delta below 1.
- * Gives    the entry, or the earlier release. On failure all zero, but for the entry of a charge that is known to be on the
+ * Gives    the entry, or the earlier one and its release. With `leftover` the ledger holds a lock on the charge until it is released or
+ *          the ledger is freed, in a file beside it (FILE-charge-N; an open file for each). On failure all zero, but for the entry of a charge that is known to be on the
  *          disk. The caller clears it with tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
  * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
- *          adds this kind of amount to the account; a second account over the same source without a reason), INVALID (also: a
+ *          adds this kind of amount to the account; a second account over the same source without a reason; the same release is just
+ *          being made by a process that lives; what an interrupted one has left cannot be deleted), INVALID (also: a
  *          reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted), SYSTEM. On
  *          INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk: if it did,
  *          it stays.                                                                                                  */
@@ -114,12 +125,25 @@ TAMIS_API tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *le
 
 TAMIS_API void tamis_charged_clear(tamis_charged *charged);
 
-/* Notes that what was charged as `entry` has been released, and keeps its noisy numbers: never noise, never data.
+/* Notes that what was charged as `entry` has been released, and keeps its noisy numbers: never noise, never data. Only what is
+ * noted may be published: call it first, then give the output its name.
  *
- * Needs    an entry that is a charge and not released yet; measurements as above.
- * Errors   INVALID, SYSTEM.                                                                                          */
+ * Needs    an entry that is a charge and not released yet; measurements as above. One that was charged with `leftover`: by the ledger
+ *          that charged it, or the last one that claimed it.
+ * Errors   INVALID, REFUSED (it was voided, or claimed by another: the numbers must not be published), SYSTEM.        */
 TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
                                              tamis_error *err);
+
+/* Gives back what was charged for a release that was never published: the amount no longer counts, and the entry and the reason stay in
+ * the book. What the interrupted process has left in its temporary folder is deleted first.
+ *
+ * Needs    a reason of 1 to TAMIS_LEDGER_NAME bytes, for people, not blank.
+ * Gives    on OK the charge is voided on the disk. A charge without `leftover`, as earlier versions made them, has no lock and names no
+ *          folder: that nobody is at work on it any more, and that nothing of it is left, is up to the caller.
+ * Errors   INVALID (the reason; open for reading only), REFUSED (no such charge; it was released or voided; its process lives; it has
+ *          fixed how much rho the account may spend; what is left of it cannot be deleted), SYSTEM. Then it stays charged; but
+ *          after SYSTEM it is unknown whether the entry reached the disk.                                             */
+TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
 
 /* ---- looking ---- */
 
@@ -135,11 +159,14 @@ TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *surv
 TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
 
 /* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
+#define TAMIS_SPENDING_WORDS 160
 typedef struct tamis_spending {
     int in_rho;
     tamis_bound epsilon, delta; /* if not in_rho */
     tamis_bound rho;            /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
                                    it: {0, 0} as long as there was none */
+    char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is rounded up, and
+                                   a budget, or what is left of it, down */
 } tamis_spending;
 
 /* Needs    an account of the ledger; any output may be NULL.

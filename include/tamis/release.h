@@ -77,6 +77,11 @@ TAMIS_API tamis_status tamis_release_text(char **text, const tamis_release *rele
  * computer, so it is not for others; release.json has it among `warnings`, without the path. */
 TAMIS_API tamis_status tamis_release_notice(char **text, const tamis_release *release, tamis_error *err);
 
+/* What only the one who runs a release should hear, a line each: that a file of the source was changed after the release whose numbers
+ * are returned, that other charges of the account were never published. It may depend on the data's files and names paths, so it is in
+ * no file of the folder; a program prints it on stderr. An empty text if there is nothing. */
+TAMIS_API tamis_status tamis_release_remarks(char **text, const tamis_release *release, tamis_error *err);
+
 /* measurements.json: the noisy integers with their exact noise laws. */
 TAMIS_API tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err);
 

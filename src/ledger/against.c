@@ -97,41 +97,84 @@ static tamis_status compare_coins(bool *same, const tmi_json *says, const tmi_co
     return TAMIS_OK;
 }
 
-static bool is_charge_of(const tmi_ledger_charge *charge, const tmi_ledger_charge *of)
+/* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. For
+ * a release that was charged for it, the moment is its charge; for one that claimed it, the claim; for one that was repeated, any moment
+ * since the release. */
+typedef struct sums_said {
+    const tmi_json *before, *after;
+    bool right_before, right_after; /* met at one moment, together if both are */
+} sums_said;
+
+static tamis_status compare_at(sums_said *said, const tmi_sums *before, const tmi_sums *after, tamis_error *err)
 {
-    return charge->account == of->account;
+    const tmi_coin sum_before = {before->eps, before->delta, before->rho}, sum_after = {after->eps, after->delta, after->rho};
+    bool first, second;
+    tamis_status status;
+    if (said->right_before && said->right_after) return TAMIS_OK;
+    TMI_TRY(compare_coins(&first, said->before, &sum_before, err));
+    TMI_TRY(compare_coins(&second, said->after, &sum_after, err));
+    if ((first && second) || (!said->right_before && !said->right_after)) {
+        said->right_before = first;
+        said->right_after = second;
+    }
+done:
+    return status;
 }
 
-/* What was charged before the entry, and with it: of a release that was repeated, up to some later charge. */
+/* From the moment `from` to just before the moment `to`, between which nothing is voided in the account: one after the other. */
+static tamis_status compare_from(sums_said *said, const tmi_book *book, const tmi_ledger_charge *charge, int64_t from, int64_t to, tamis_error *err)
+{
+    const tmi_coin *budget = &book->accounts[charge->account].budget;
+    tmi_sums before = {0}, sums = {0};
+    tamis_status status;
+    bool begun = false;
+    TMI_TRY(tmi_sums_begin(&before, budget, err));
+    TMI_TRY(tmi_sums_begin(&sums, budget, err));
+    for (size_t i = 0; i < book->charge_count && book->charges[i].number < to; i++) {
+        const tmi_ledger_charge *next = &book->charges[i];
+        if (next->account != charge->account) continue;
+        if (next->number > from && !begun) TMI_TRY(compare_at(said, &before, &sums, err));
+        begun = begun || next->number > from;
+        if (next->number < charge->number) TMI_TRY(tmi_count_charge(&before, budget, next, from, err));
+        TMI_TRY(tmi_count_charge(&sums, budget, next, from, err));
+        if (begun) TMI_TRY(compare_at(said, &before, &sums, err));
+    }
+    if (!begun) TMI_TRY(compare_at(said, &before, &sums, err));
+done:
+    tmi_sums_clear(&before);
+    tmi_sums_clear(&sums);
+    return status;
+}
+
+/* The next entry after a moment that voids a charge of the account. */
+static int64_t next_void(const tmi_book *book, size_t account, int64_t after)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < book->charge_count; i++) {
+        const tmi_ledger_charge *c = &book->charges[i];
+        if (c->account == account && c->voided > after && c->voided < next) next = c->voided;
+    }
+    return next;
+}
+
 static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
-    const tmi_ledger_account *account = &book->accounts[charge->account];
     const tmi_json *says = object_of(c, "account"), *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN);
-    const bool later = repeated && tmi_json_is_true(repeated);
-    bool before = false, after = false, same;
-    tmi_sums sums = {0}, more = {0};
-    tamis_status status;
-    TMI_TRY(tmi_sums_begin(&sums, &account->budget, err));
-    for (size_t i = 0; i < book->charge_count; i++) {
-        const tmi_ledger_charge *next = &book->charges[i];
-        if (!is_charge_of(next, charge)) continue;
-        const tmi_coin now = {sums.eps, sums.delta, sums.rho};
-        if (next == charge) TMI_TRY(compare_coins(&before, field(says, "before", TMI_JSON_OBJECT), &now, err));
-        TMI_TRY(tmi_sums_add(&more, &sums, &account->budget, &next->amount, err));
-        tmi_sums_clear(&sums);
-        sums = more;
-        more = (tmi_sums){0};
-        const tmi_coin then = {sums.eps, sums.delta, sums.rho};
-        if (next != charge && !(later && next->number > charge->number)) continue;
-        TMI_TRY(compare_coins(&same, field(says, "after", TMI_JSON_OBJECT), &then, err));
-        after = after || same;
+    const int64_t own = charge->claim ? charge->claim : charge->number;
+    sums_said said = {.before = field(says, "before", TMI_JSON_OBJECT), .after = field(says, "after", TMI_JSON_OBJECT)};
+    tamis_status status = TAMIS_OK;
+    if (!repeated || !tmi_json_is_true(repeated)) {
+        TMI_TRY(compare_from(&said, book, charge, own, own + 1, err));
+    } else {
+        for (int64_t from = own, to; from < INT64_MAX; from = to) {
+            to = next_void(book, charge->account, from);
+            TMI_TRY(compare_from(&said, book, charge, from, to, err));
+        }
     }
-    if (!before) note(c, "account.before", "comes after other charges than the certificate says");
-    if (!after) note(c, "account.after", "leaves the account with other sums than the certificate says");
+    if (!said.right_before) note(c, "account.before", "comes after other charges than the certificate says");
+    if (!said.right_after) note(c, "account.after", "leaves the account with other sums than the certificate says");
 
 done:
-    tmi_sums_clear(&sums);
-    tmi_sums_clear(&more);
     return status;
 }
 
@@ -364,7 +407,10 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     TMI_TRY(check_frozen(c, account, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
-    if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
+    const tmi_json *claimed = field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);
+    if ((claimed ? tmi_json_integer(claimed) : 0) != charge->claim) note(c, "ledger.claim", "was claimed by another release");
+    if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
+    else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
     else if (strcmp(text_of(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
         note(c, "files.measurements.json", "was released with other measurements than the certificate names");
     status = c->status;

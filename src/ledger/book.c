@@ -28,6 +28,7 @@ static void clear_account(tmi_ledger_account *a)
 static void clear_charge(tmi_ledger_charge *c)
 {
     tmi_free(c->release);
+    tmi_free(c->void_reason);
     tmi_coin_clear(&c->amount);
 }
 
@@ -61,7 +62,7 @@ tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number)
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge)
 {
     for (const tmi_ledger_charge *c = book->charges; c < charge; c++)
-        if (c->account == charge->account) return false;
+        if (c->account == charge->account && !c->voided) return false;
     return true;
 }
 
@@ -185,8 +186,11 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     tmi_sums sums = {0};
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey"), *release = string_of(r, "release"), *measures = string_of(r, "measures");
+    const tmi_json *claimable = tmi_json_get(r->entry, "claimable");
     tmi_ledger_account *a = survey ? tmi_book_account(book, survey) : NULL;
     if (!a || !release || !measures) return wrong(err, "a charge has the survey of an account, a release and measures");
+    if (claimable && (tmi_json_kind_of(claimable) != TMI_JSON_BOOLEAN || !tmi_json_is_true(claimable)))
+        return wrong(err, "claimable is true or absent");
     tmi_ledger_charge *charges = grown(book->charges, &book->charge_room, book->charge_count, sizeof c);
     if (!charges) return tmi_fail_memory(err);
     book->charges = charges;
@@ -194,6 +198,8 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     TMI_TRY(tmi_sums_add(&sums, &a->sums, &a->budget, &c.amount, err));
     TMI_TRY(copy(&c.release, release, err));
     c.account = (size_t)(a - book->accounts);
+    c.claimable = claimable != NULL;
+    c.as_rho = sums.concentrated;
     snprintf(c.time, sizeof c.time, "%s", r->time);
     snprintf(c.hash, sizeof c.hash, "%s", r->hash);
     tmi_sha256_text(c.identity, measures, strlen(measures));
@@ -208,18 +214,60 @@ done:
     return status;
 }
 
-static tamis_status add_released(const reading *r, tamis_error *err)
+/* The charge that an entry is about; NULL if it names none. */
+static tmi_ledger_charge *charge_of(const reading *r)
 {
     const tmi_json *entry = tmi_json_get(r->entry, "entry");
+    return entry && tmi_json_kind_of(entry) == TMI_JSON_INTEGER ? tmi_book_charge(r->book, tmi_json_integer(entry)) : NULL;
+}
+
+static tamis_status add_released(const reading *r, tamis_error *err)
+{
     const char *kept = string_of(r, "measurements");
-    tmi_ledger_charge *c = entry && tmi_json_kind_of(entry) == TMI_JSON_INTEGER ? tmi_book_charge(r->book, tmi_json_integer(entry))
-                                                                               : NULL;
+    const tmi_json *claim = tmi_json_get(r->entry, "claim");
+    tmi_ledger_charge *c = charge_of(r);
     if (!c || !kept || !tmi_is_sha256_text(kept)) return wrong(err, "a release names its charge and a hash of what is kept");
     if (c->released) return wrong(err, "the charge was released already");
+    if (c->voided) return wrong(err, "the charge was voided");
+    if (claim ? tmi_json_kind_of(claim) != TMI_JSON_INTEGER || tmi_json_integer(claim) != c->claim || c->claim == 0 : c->claim != 0)
+        return wrong(err, "the charge was claimed by another release");
     c->released = r->number;
     snprintf(c->released_time, sizeof c->released_time, "%s", r->time);
     snprintf(c->kept, sizeof c->kept, "%s", kept);
     return TAMIS_OK;
+}
+
+static tamis_status add_claimed(const reading *r, tamis_error *err)
+{
+    tmi_ledger_charge *c = charge_of(r);
+    if (!c || !c->claimable || !tmi_charge_is_open(c)) return wrong(err, "a claim names a claimable charge that is neither released nor voided");
+    c->claim = r->number;
+    return TAMIS_OK;
+}
+
+static tamis_status add_voided(const reading *r, tamis_error *err)
+{
+    const char *reason = string_of(r, "reason");
+    tmi_ledger_charge *c = charge_of(r);
+    tmi_sums sums = {0};
+    tamis_status status;
+    if (!c || !reason || !tmi_charge_is_open(c)) return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
+    TMI_TRY(tmi_check_returnable(r->book, c, err));
+    TMI_TRY(copy(&c->void_reason, reason, err));
+    c->voided = r->number;
+    status = tmi_count_account(&sums, r->book, c->account, err);
+    if (status != TAMIS_OK) {
+        tmi_free(c->void_reason);
+        c->void_reason = NULL;
+        c->voided = 0;
+        goto done;
+    }
+    tmi_sums *old = &r->book->accounts[c->account].sums;
+    tmi_sums_clear(old);
+    *old = sums;
+    snprintf(c->voided_time, sizeof c->voided_time, "%s", r->time);
+done:
+    return status;
 }
 
 static const struct kind {
@@ -228,8 +276,10 @@ static const struct kind {
     const char *keys[9];
 } kinds[] = {
     {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "budget", "frozen", "source", "new_account"}},
-    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "release", "amount", "measures"}},
-    {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "measurements"}},
+    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "release", "amount", "measures", "claimable"}},
+    {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements"}},
+    {"voided", add_voided, {"number", "time", "clock_behind", "kind", "entry", "reason"}},
+    {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry"}},
 };
 
 bool tmi_is_time(const char *text)

@@ -7,14 +7,17 @@
  *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
  *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
  *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
+ *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
+ *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
  *
- * and "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
+ * and "claimable": true in a charge whose owner holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed, "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
  *
  * Invariants of a book without faults:
  *  1  Entries are numbered 1, 2, 3 ..., their hashes form the chain, their times never go backwards.
- *  2  A survey has one account, opened before its charges; a charge is released at most once, after it.
- *  3  The charges of each account stay within its budget.                                                            */
+ *  2  A survey has one account, opened before its charges; a charge is released or voided, at most once, after it; it is claimed
+ *     only while it is neither, and released by the last one who claimed it.
+ *  3  The charges of each account that are not voided stay within its budget.                                        */
 #ifndef TMI_BOOK_H
 #define TMI_BOOK_H
 
@@ -34,10 +37,11 @@ typedef struct tmi_ledger_account {
 
 typedef struct tmi_ledger_charge {
     size_t account;
-    int64_t number, released; /* released: the number of that entry, or 0 */
-    char *release;
+    int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
+    bool claimable, as_rho; /* as_rho: it counts as rho, also if it is an epsilon */
+    char *release, *void_reason;
     tmi_coin amount;
-    char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME];
+    char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
                                                                                      kept of the release */
 } tmi_ledger_charge;
@@ -68,8 +72,21 @@ bool tmi_is_parts(const tmi_json *value); /* a list of texts */
 /* The first field in which a release differs from what was frozen; NULL if there is none. */
 const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
 
-/* Whether a charge opened its account. */
+/* Whether a charge opened its account: no earlier one counts. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
+
+/* Neither released nor voided. */
+bool tmi_charge_is_open(const tmi_ledger_charge *charge);
+
+/* sums += what a charge counts as once the book has come to the entry `at`: nothing if it is voided by then. */
+tamis_status tmi_count_charge(tmi_sums *sums, const tmi_coin *budget, const tmi_ledger_charge *charge, int64_t at, tamis_error *err);
+
+/* What the charges of an account come to, as the book is now. *sums is empty on failure. */
+tamis_status tmi_count_account(tmi_sums *sums, const tmi_book *book, size_t account, tamis_error *err);
+
+/* REFUSED if the amount of a charge cannot be given back: in an account of (epsilon, delta) that counts in rho, what was charged
+ * before the first rho has fixed how much rho there may be, and that must not move with the answers (count.c). */
+tamis_status tmi_check_returnable(const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err);
 
 /* ---- faults ---- */
 
@@ -123,7 +140,10 @@ typedef struct tmi_entry_head {
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
                                const char *frozen, const char *parts, const char *new_account, tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
-                              const tmi_coin *amount, const char *measures, tamis_error *err);
-tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, const char *measurements, tamis_error *err);
+                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err);
+tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
+                                tamis_error *err); /* claim: 0 for none */
+tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, tamis_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "ledger/coin.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <tamis/profile.h>
 
@@ -122,15 +123,14 @@ bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y)
 
 static void number_words(tmi_text *text, const tamis_number *number, bool up)
 {
-    char *exact = NULL, decimal[TAMIS_DECIMAL];
-    if (tamis_number_write(&exact, number, NULL) != TAMIS_OK) {
+    char *fraction = NULL, decimal[TAMIS_DECIMAL];
+    bool exact;
+    if (tmi_number_decimal(decimal, &exact, number, up, NULL) != TAMIS_OK || tamis_number_write(&fraction, number, NULL) != TAMIS_OK) {
         text->failed = true;
         return;
     }
-    if (up) tamis_decimal_up(decimal, tmi_number_up(number), 6);
-    else tamis_decimal_down(decimal, tmi_number_down(number), 6);
-    tmi_text_put(text, strlen(exact) < SHORT ? exact : decimal);
-    tamis_free(exact);
+    tmi_text_put(text, !exact && strlen(fraction) < SHORT ? fraction : decimal);
+    tamis_free(fraction);
 }
 
 void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
@@ -142,8 +142,43 @@ void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
     number_words(text, coin->delta, up);
 }
 
-tamis_spending tmi_coin_spending(const tmi_coin *coin)
+static void say(tamis_spending *s, const char *name, const char *decimal)
 {
-    if (coin->rho) return (tamis_spending){.in_rho = 1, .rho = tmi_number_bound(coin->rho)};
-    return (tamis_spending){.epsilon = tmi_number_bound(coin->eps), .delta = tmi_number_bound(coin->delta)};
+    const size_t length = strlen(s->words);
+    snprintf(s->words + length, sizeof s->words - length, "%s%s %s", length > 0 ? ", " : "", name, decimal);
+}
+
+tamis_status tmi_say_exactly(tamis_spending *s, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err)
+{
+    char decimal[TAMIS_DECIMAL];
+    if (optional && tmi_number_sign(amount) == 0) return TAMIS_OK;
+    tamis_status status = tmi_number_decimal(decimal, NULL, amount, up, err);
+    if (status == TAMIS_OK) say(s, name, decimal);
+    return status;
+}
+
+#define DIGITS 6 /* of ends that are not exact */
+
+void tmi_say_end(tamis_spending *s, const char *name, double end, bool up)
+{
+    char decimal[TAMIS_DECIMAL];
+    if (up) tamis_decimal_up(decimal, end, DIGITS);
+    else tamis_decimal_down(decimal, end, DIGITS);
+    say(s, name, decimal);
+}
+
+tamis_status tmi_coin_spending(tamis_spending *s, const tmi_coin *coin, bool up, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *s = (tamis_spending){.in_rho = coin->rho != NULL};
+    if (coin->rho) {
+        s->rho = tmi_number_bound(coin->rho);
+        return tmi_say_exactly(s, "rho", coin->rho, false, up, err);
+    }
+    s->epsilon = tmi_number_bound(coin->eps);
+    s->delta = tmi_number_bound(coin->delta);
+    TMI_TRY(tmi_say_exactly(s, "epsilon", coin->eps, false, up, err));
+    TMI_TRY(tmi_say_exactly(s, "delta", coin->delta, true, up, err));
+done:
+    return status;
 }

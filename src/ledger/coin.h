@@ -24,10 +24,16 @@ tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_e
 
 bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y);
 
-/* "epsilon 1 and delta 1e-06": for messages; in decimals rounded up, or down, where the exact fraction is long. */
+/* "epsilon 0.1 and delta 1e-06": for messages; in decimals rounded up, or down, where neither the exact one nor the fraction is short. */
 void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up);
 
-tamis_spending tmi_coin_spending(const tmi_coin *coin);
+/* `up`: how its words are rounded. SYSTEM (memory). */
+tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_coin *coin, bool up, tamis_error *err);
+
+/* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out if it is
+ * `optional`. SYSTEM (memory). */
+tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err);
+void tmi_say_end(tamis_spending *spending, const char *name, double end, bool up);
 
 void tmi_coin_clear(tmi_coin *coin);
 

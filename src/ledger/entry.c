@@ -75,7 +75,7 @@ tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const c
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
-                              const tmi_coin *amount, const char *measures, tamis_error *err)
+                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");
@@ -84,17 +84,46 @@ tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const ch
     tmi_json_key(&w.out, "amount");
     tamis_status status = tmi_coin_put(&w.out, amount, err);
     put(&w, "measures", measures);
+    if (claimable) {
+        tmi_json_key(&w.out, "claimable");
+        tmi_json_put_boolean(&w.out, true);
+    }
     return end(entry, &w, status, err);
 }
 
-tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, const char *measurements, tamis_error *err)
+/* The number of another entry. */
+static void put_number(writing *w, const char *key, int64_t number)
+{
+    tmi_json_key(&w->out, key);
+    tmi_json_put_integer(&w->out, number);
+}
+
+tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
+                                tamis_error *err)
 {
     writing w;
     char hash[TMI_SHA256_TEXT];
     tmi_sha256_text(hash, measurements, strlen(measurements));
     begin(&w, head, "released");
-    tmi_json_key(&w.out, "entry");
-    tmi_json_put_integer(&w.out, charge);
+    put_number(&w, "entry", charge);
+    if (claim > 0) put_number(&w, "claim", claim);
     put(&w, "measurements", hash);
+    return end(entry, &w, TAMIS_OK, err);
+}
+
+tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "voided");
+    put_number(&w, "entry", charge);
+    put(&w, "reason", reason);
+    return end(entry, &w, TAMIS_OK, err);
+}
+
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "claimed");
+    put_number(&w, "entry", charge);
     return end(entry, &w, TAMIS_OK, err);
 }

@@ -25,18 +25,20 @@ static void put_number(tmi_text *csv, const tamis_number *number)
 
 static void write_csv(tmi_text *csv, const tmi_book *book)
 {
-    tmi_text_put(csv, "number,time,survey,release,state,released,epsilon,delta,rho,hash\n");
+    tmi_text_put(csv, "number,time,survey,release,state,released,epsilon,delta,rho,hash,voided,reason\n");
     for (size_t i = 0; i < book->charge_count; i++) {
         const tmi_ledger_charge *c = &book->charges[i];
         tmi_text_format(csv, "%" PRId64 ",%s,", c->number, c->time);
         put_field(csv, book->accounts[c->account].survey);
         tmi_text_put(csv, ",");
         put_field(csv, c->release);
-        tmi_text_format(csv, ",%s,%s", c->released ? "released" : "charged", c->released_time);
+        tmi_text_format(csv, ",%s,%s", c->released ? "released" : c->voided ? "voided" : "charged", c->released_time);
         put_number(csv, c->amount.eps);
         put_number(csv, c->amount.delta);
         put_number(csv, c->amount.rho);
-        tmi_text_format(csv, ",%s\n", c->hash);
+        tmi_text_format(csv, ",%s,%s,", c->hash, c->voided_time);
+        if (c->void_reason) put_field(csv, c->void_reason);
+        tmi_text_put(csv, "\n");
     }
 }
 

@@ -61,6 +61,7 @@ tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_er
 void tamis_ledger_free(tamis_ledger *ledger)
 {
     if (!ledger) return;
+    tmi_ledger_disown_all(ledger);
     tmi_store_close(ledger->file);
     tmi_book_clear(&ledger->book);
     tmi_free(ledger);
@@ -68,7 +69,7 @@ void tamis_ledger_free(tamis_ledger *ledger)
 
 /* ---- what a caller gives ---- */
 
-static tamis_status check_text(const char *text, const char *name, size_t least, size_t most, tamis_error *err)
+tamis_status tmi_check_text(const char *text, const char *name, size_t least, size_t most, tamis_error *err)
 {
     if (!text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
     const size_t length = strnlen(text, most + 1);
@@ -92,9 +93,9 @@ static bool is_all_blank(const char *text)
     return true;
 }
 
-static tamis_status check_name(const char *text, const char *name, tamis_error *err)
+tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err)
 {
-    tamis_status status = check_text(text, name, 1, TAMIS_LEDGER_NAME, err);
+    tamis_status status = tmi_check_text(text, name, 1, TAMIS_LEDGER_NAME, err);
     if (status == TAMIS_OK && is_all_blank(text)) return tmi_fail(err, TAMIS_INVALID, "%s: must not be blank", name);
     const uint32_t point = status == TAMIS_OK ? tmi_unreadable(text) : 0;
     if (point == 0) return status;
@@ -149,12 +150,14 @@ static tamis_status request_make(request *r, const tamis_charge *charge, tamis_e
     tamis_status status = TAMIS_OK;
     *r = (request){.charge = charge};
     if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
-    TMI_TRY(check_name(charge->survey, "survey", err));
-    TMI_TRY(check_name(charge->release, "release", err));
-    TMI_TRY(check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->source) TMI_TRY(check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->new_account) TMI_TRY(check_name(charge->new_account, "new_account", err));
+    TMI_TRY(tmi_check_name(charge->survey, "survey", err));
+    TMI_TRY(tmi_check_name(charge->release, "release", err));
+    TMI_TRY(tmi_check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
+    TMI_TRY(tmi_check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
+    if (charge->source) TMI_TRY(tmi_check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
+    if (charge->new_account) TMI_TRY(tmi_check_name(charge->new_account, "new_account", err));
+    if (charge->leftover && *charge->leftover && *charge->leftover != '/')
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: expected an absolute path, or an empty text"));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
     if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
@@ -221,19 +224,13 @@ static tamis_status refuse(const tmi_ledger_account *a, const request *r, const 
     const tmi_coin *limit = limit_of(a, r);
     tamis_spending spent, left;
     tmi_text words;
-    char decimal[TAMIS_DECIMAL];
     tamis_status status = tmi_sums_spending(&spent, &left, sums, limit, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&words);
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, " would pass the budget of ");
     tmi_coin_words(&words, limit, false);
-    tamis_decimal_down(decimal, (left.in_rho || sums->concentrated ? left.rho : left.epsilon).lower, 6);
-    tmi_text_format(&words, ", of which %s %s", left.in_rho || sums->concentrated ? "rho" : "epsilon", decimal);
-    if (!left.in_rho && !sums->concentrated && left.delta.upper > 0) {
-        tamis_decimal_down(decimal, left.delta.lower, 6);
-        tmi_text_format(&words, " and delta %s", decimal);
-    }
+    tmi_text_format(&words, ", of which %s", left.words);
     if (words.failed) status = tmi_fail_memory(err);
     else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s %s left; nothing was spent", a ? a->survey : r->charge->survey, words.bytes,
                            a ? "is" : "would be");
@@ -265,14 +262,43 @@ done:
     return status;
 }
 
+static bool is_same(const tmi_book *book, const tmi_ledger_charge *c, const tmi_ledger_account *a, const request *r)
+{
+    return &book->accounts[c->account] == a && strcmp(c->identity, r->identity) == 0;
+}
+
 /* The latest release of the same; NULL if there is none. */
 static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const request *r)
 {
     for (size_t i = book->charge_count; a && i-- > 0;) {
         const tmi_ledger_charge *c = &book->charges[i];
-        if (c->released && &book->accounts[c->account] == a && strcmp(c->identity, r->identity) == 0) return c;
+        if (c->released && is_same(book, c, a, r)) return c;
     }
     return NULL;
+}
+
+/* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none. REFUSED if
+ * one of them is just being made. */
+static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const request *r,
+                                tamis_error *err)
+{
+    const tmi_book *book = &ledger->book;
+    int64_t running = 0;
+    *open = NULL;
+    if (!r->charge->leftover) return TAMIS_OK;
+    for (size_t i = book->charge_count; a && i-- > 0;) {
+        const tmi_ledger_charge *c = &book->charges[i];
+        if (!c->claimable || !tmi_charge_is_open(c) || !is_same(book, c, a, r) || !tmi_coin_equal(&c->amount, &r->amount)) continue;
+        if (tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash) != TMI_OWNER_ALIVE) {
+            *open = c;
+            return TAMIS_OK;
+        }
+        running = c->number;
+    }
+    if (running == 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
+                    "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
+                    a->survey, (long long)running);
 }
 
 /* The charge as its caller hears of it. */
@@ -280,6 +306,7 @@ static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi
 {
     const char *reason = book->accounts[c->account].new_account;
     charged->entry = c->number;
+    charged->claim = c->claim;
     charged->opened = tmi_book_opened(book, c);
     charged->created = c->number == TMI_FIRST_CHARGE;
     snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
@@ -294,6 +321,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
     char hash[TMI_SHA256_TEXT];
     tamis_status status = tmi_store_measurements(&charged->measurements, ledger->file, c->released, err);
     if (status != TAMIS_OK) return status;
+    if (ledger->writing) tmi_owner_sweep(tmi_store_place(ledger->file), c->number);
     if (charged->measurements) tmi_sha256_text(hash, charged->measurements, strlen(charged->measurements));
     if (!charged->measurements || strcmp(hash, c->kept) != 0)
         return tmi_fail_file(err, TAMIS_INVALID, tmi_store_path(ledger->file), 0,
@@ -304,8 +332,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
 
 /* ---- writing ---- */
 
-/* The time of the next entry: now, but never earlier than the last one. */
-static tamis_status next_head(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err)
+tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err)
 {
     const time_t seconds = (time_t)ledger->now();
     struct tm utc;
@@ -319,8 +346,7 @@ static tamis_status next_head(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME]
     return TAMIS_OK;
 }
 
-/* Adds an entry after `before`, whose hash becomes the new one's. */
-static tamis_status append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err)
+tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err)
 {
     char hash[TMI_SHA256_TEXT];
     tamis_status status = TAMIS_OK;
@@ -331,26 +357,31 @@ done:
     return status;
 }
 
-/* The charge, and before it the account if it is new. *number: of the charge. */
-static tamis_status write_charge(int64_t *number, bool *behind, tamis_ledger *ledger, const tmi_ledger_account *a, const request *r,
-                                 tamis_error *err)
+/* The charge, and before it the account if it is new. *number: of the charge; *owner: of a claimable one. */
+static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner, tamis_ledger *ledger, const tmi_ledger_account *a,
+                                 const request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *entry = NULL;
     const tamis_charge *charge = r->charge;
-    TMI_TRY(next_head(&head, time, ledger, err));
+    TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     memcpy(hash, ledger->book.hash, sizeof hash);
     *behind = head.clock_behind;
     if (!a) {
         TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->budget, r->frozen_text, r->parts_text, charge->new_account, err));
-        TMI_TRY(append(ledger, &head, hash, entry, err));
+        TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
         tmi_free(entry);
         entry = NULL;
         head.number++;
     }
-    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, charge->release, &r->amount, charge->measures, err));
-    TMI_TRY(append(ledger, &head, hash, entry, err));
+    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, charge->release, &r->amount, charge->measures, charge->leftover != NULL, err));
+    TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
+    if (charge->leftover) {
+        TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+        TMI_TRY(tmi_ledger_room_to_own(ledger, err));
+        TMI_TRY(tmi_owner_make(owner, tmi_store_place(ledger->file), head.number, hash, charge->leftover, err));
+    }
     *number = head.number;
 done:
     tmi_free(entry);
@@ -359,12 +390,29 @@ done:
 
 /* ---- charging ---- */
 
+/* A refusal for want of budget, and what may give some back. */
+static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const request *r, tamis_error *err)
+{
+    tamis_status status = fit(a, r, err);
+    tmi_text advice;
+    if (status != TAMIS_REFUSED || !a || !err) return status;
+    tmi_text_init(&advice);
+    tmi_ledger_unpublished(&advice, ledger, (size_t)(a - ledger->book.accounts), 0);
+    if (!advice.failed && advice.length > 0) {
+        const tamis_error reason = *err;
+        tmi_fail(err, status, "%.700s. %.*s", reason.message, (int)strcspn(advice.bytes, "\n"), advice.bytes);
+    }
+    tmi_text_clear(&advice);
+    return status;
+}
+
 static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     request r = {0};
+    tmi_owner owner = {.lock = -1};
     bool behind = false;
-    int64_t number = 0, written_as = 0;
+    int64_t number = 0, claim = 0, written_as = 0;
     if (!charged) return tmi_fail(err, TAMIS_INVALID, "charged: NULL");
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
@@ -385,17 +433,27 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
         TMI_TRY(give_back(charged, ledger, earlier, err));
         goto done;
     }
-    TMI_TRY(fit(a, &r, err));
+    const tmi_ledger_charge *open = NULL;
+    if (!charge->again) TMI_TRY(unpublished(&open, ledger, a, &r, err));
+    if (!open) TMI_TRY(fit_or_advise(ledger, a, &r, err));
+    else charged->unpublished = open->number;
     if (!writing) goto done;
-    TMI_TRY(write_charge(&number, &behind, ledger, a, &r, err));
-    TMI_TRY(tmi_store_commit(ledger->file, err));
+    number = charged->unpublished;
+    if (open) {
+        TMI_TRY(tmi_ledger_claim(&claim, ledger, open, charge->leftover, err));
+    } else {
+        TMI_TRY(write_charge(&number, &behind, &owner, ledger, a, &r, err));
+        TMI_TRY(tmi_store_commit(ledger->file, err));
+        if (charge->leftover) tmi_ledger_own(ledger, &owner);
+    }
     written_as = number;
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err)); /* what was written reads as it was meant */
+    TMI_TRY(tmi_store_catch_up_to(ledger->file, &ledger->book, claim ? claim : number, err)); /* what was written reads as it was meant */
     const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
     if (written) TMI_TRY(tell(charged, &ledger->book, written, err));
     charged->clock_behind = behind;
 done:
     if (ledger->file) tmi_store_cancel(ledger->file);
+    tmi_owner_clear(&owner, tmi_store_place(ledger->file), false); /* whether the commit reached the disk is not known */
     if (status != TAMIS_OK) tamis_charged_clear(charged);
     if (status != TAMIS_OK) charged->entry = written_as; /* the charge stands */
     request_clear(&r);
@@ -418,34 +476,6 @@ void tamis_charged_clear(tamis_charged *charged)
     tmi_free(charged->measurements);
     tmi_free(charged->new_account);
     *charged = (tamis_charged){0};
-}
-
-tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tmi_entry_head head;
-    char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *text = NULL;
-    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
-    if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
-    TMI_TRY(check_text(measurements, "measurements", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(tmi_store_begin(ledger->file, true, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
-    const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
-    if (!c || c->released) {
-        status = tmi_fail(err, TAMIS_INVALID, "entry: %lld is %s", (long long)entry, c ? "released already" : "no charge of this ledger");
-        goto done;
-    }
-    TMI_TRY(next_head(&head, time, ledger, err));
-    TMI_TRY(tmi_entry_released(&text, &head, entry, measurements, err));
-    memcpy(hash, ledger->book.hash, sizeof hash);
-    TMI_TRY(append(ledger, &head, hash, text, err));
-    TMI_TRY(tmi_store_add_measurements(ledger->file, head.number, measurements, err));
-    TMI_TRY(tmi_store_commit(ledger->file, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
-done:
-    tmi_store_cancel(ledger->file);
-    tmi_free(text);
-    return status;
 }
 
 /* ---- looking ---- */

@@ -1,13 +1,16 @@
-/* A ledger inside the library: its file, and what it says. */
+/* A ledger inside the library: its file, what it says, and the charges that it is at work on. */
 #ifndef TMI_LEDGER_H
 #define TMI_LEDGER_H
 
 #include "ledger/book.h"
+#include "ledger/owner.h"
 #include "ledger/store.h"
 
 struct tamis_ledger {
     tmi_store *file;
     tmi_book book;
+    tmi_owner *owned; /* claimable charges that this ledger has charged or claimed and not released yet */
+    size_t owned_count, owned_room;
     bool writing;
     int64_t (*now)(void); /* seconds since 1970 */
 };
@@ -17,5 +20,36 @@ tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err);
 
 /* tamis_ledger_open, tamis_ledger_look. */
 tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_opening how, tamis_error *err);
+
+/* ---- writing: for the files of this room ---- */
+
+/* INVALID if a text is NULL, shorter or longer, or not UTF-8. */
+tamis_status tmi_check_text(const char *text, const char *name, size_t least, size_t most, tamis_error *err);
+
+/* A text that people read in the book and in certificates: INVALID if it is blank, too long, or cannot be read. */
+tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err);
+
+/* The number and the time of the next entry: now, but never earlier than the last one. `time` is where head->time points to. */
+tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err);
+
+/* Adds an entry after the hash `before`, which becomes the new one's. */
+tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err);
+
+/* ---- unpublished charges (claim.c) ---- */
+
+/* Room for one more owner, so that nothing can fail between a commit and tmi_ledger_own. SYSTEM. */
+tamis_status tmi_ledger_room_to_own(tamis_ledger *ledger, tamis_error *err);
+void tmi_ledger_own(tamis_ledger *ledger, tmi_owner *owner); /* takes it */
+void tmi_ledger_disown_all(tamis_ledger *ledger);
+
+/* Takes an open charge over: commits its claim and holds its lock. *claim: the number of that entry; the book goes up to it.
+ *
+ * Needs    a writing transaction, caught up; c is of its book and not valid afterwards.
+ * Errors   REFUSED, SYSTEM.                                                                                          */
+tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, tamis_error *err);
+
+/* What can be done about the charges of an account that were never published, a sentence or three each, a line each; nothing if there
+ * are none. `except`: an entry that is not told. */
+void tmi_ledger_unpublished(tmi_text *text, const tamis_ledger *ledger, size_t account, int64_t except);
 
 #endif

@@ -42,12 +42,13 @@ static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, ta
 
 static const char *state_of(const tmi_ledger_charge *c)
 {
-    return c->released ? "released" : "charged";
+    return c->released ? "released" : c->voided ? "voided" : "charged";
 }
 
 static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
 {
-    const tamis_spending charge = tmi_coin_spending(&c->amount);
+    tamis_spending charge;
+    if (tmi_coin_spending(&charge, &c->amount, true, NULL) != TAMIS_OK) out->text->failed = true;
     tmi_json_open(out, '{');
     tmi_json_key(out, "number");
     tmi_json_put_integer(out, c->number);
@@ -57,6 +58,10 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
     tmi_json_put_string(out, c->release);
     tmi_json_key(out, "state");
     tmi_json_put_string(out, state_of(c));
+    if (c->voided) {
+        tmi_json_key(out, "reason");
+        tmi_json_put_string(out, c->void_reason);
+    }
     put_spending(out, "charge", &charge, false);
     tmi_json_key(out, "hash");
     tmi_json_put_string(out, c->hash);
@@ -67,8 +72,7 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
 typedef struct account {
     const tmi_ledger_account *a;
     size_t place;
-    tamis_spending budget, spent, left;
-    tamis_bound epsilon, delta; /* of a sampled person */
+    tamis_spending budget, spent, left, sample; /* sample: of a sampled person */
     const tamis_ledger_outsider *outsider;
     tmi_json *frozen;
     const tmi_json *strata; /* of the design, by name; NULL: there are none */
@@ -102,9 +106,8 @@ static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, co
     *x = (account){.a = &ledger->book.accounts[i], .place = i, .outsider = outsiders ? &outsiders[i] : NULL};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
-    x->epsilon = tmi_number_bound(eps);
-    x->delta = tmi_number_bound(delta);
-    if (x->a->sums.concentrated && !x->budget.in_rho) x->epsilon = x->spent.epsilon;
+    TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_coin){.eps = eps, .delta = delta}, true, err));
+    if (x->a->sums.concentrated && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
     TMI_TRY(tmi_json_read(&x->frozen, x->a->frozen, strlen(x->a->frozen), err)); /* canonical: keys in the order of the names */
     x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
 done:
@@ -151,7 +154,7 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
     put_spending(out, "budget", &x->budget, false);
     put_spending(out, "spent", &x->spent, converted);
     put_spending(out, "left", &x->left, converted);
-    put_loss(out, "sample", x->epsilon, x->delta);
+    put_loss(out, "sample", x->sample.epsilon, x->sample.delta);
     if (x->outsider && x->outsider->proved) {
         put_outsider(out, x);
     } else {
@@ -170,31 +173,18 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
 
 /* ---- for people ---- */
 
-#define DIGITS 6
-
-static void put_words(tmi_text *text, const tamis_spending *s, bool with_rho, bool up)
+static void write_line(tmi_text *text, const char *name, const char *words)
 {
-    char decimal[TAMIS_DECIMAL];
-    const tamis_bound bounds[] = {s->epsilon, s->delta, s->rho};
-    static const char *const names[] = {"epsilon ", "delta ", "rho "};
-    const bool told[] = {!s->in_rho, !s->in_rho && s->delta.upper > 0, s->in_rho || with_rho};
-    bool first = true;
-    for (size_t i = 0; i < 3; i++) {
-        if (!told[i]) continue;
-        if (up) tamis_decimal_up(decimal, bounds[i].upper, DIGITS);
-        else tamis_decimal_down(decimal, bounds[i].lower, DIGITS);
-        tmi_text_put(text, first ? "" : ", ");
-        tmi_text_put(text, names[i]);
-        tmi_text_put(text, decimal);
-        first = false;
-    }
+    tmi_text_format(text, "  %-16s%s\n", name, words);
 }
 
-static void write_line(tmi_text *text, const char *name, const tamis_spending *s, bool with_rho, bool up)
+/* The upper ends of an epsilon and a delta. */
+static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_text_format(text, "  %-16s", name);
-    put_words(text, s, with_rho, up);
-    tmi_text_put(text, "\n");
+    *s = (tamis_spending){0};
+    tmi_say_end(s, "epsilon", epsilon.upper, true);
+    if (delta.upper > 0) tmi_say_end(s, "delta", delta.upper, true);
+    return s->words;
 }
 
 static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
@@ -223,22 +213,45 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t pla
     tmi_table_clear(&table);
 }
 
+/* Why charges were voided, and what can be done about those that were never published. */
+static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t place)
+{
+    tmi_text lines;
+    tmi_text_init(&lines);
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        if (c->account != place || !c->voided) continue;
+        tmi_text_format(&lines, "Entry %" PRId64 " was voided on %s: ", c->number, c->voided_time);
+        tmi_text_shown(&lines, c->void_reason);
+        tmi_text_put(&lines, "\n");
+    }
+    tmi_ledger_unpublished(&lines, ledger, place, 0);
+    if (lines.failed) text->failed = true;
+    for (const char *line = lines.bytes; !lines.failed && line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        char *one = tmi_copy_text(line, length);
+        if (one) tmi_text_wrap(text, "  ", "    ", one);
+        else text->failed = true;
+        tmi_free(one);
+        line += length + 1;
+    }
+    tmi_text_clear(&lines);
+}
+
 /* The worst case, and then each stratum. */
 static void write_outsider(tmi_text *text, const account *x)
 {
     const tamis_ledger_outsider *o = x->outsider;
-    tamis_spending loss = {.epsilon = o->epsilon, .delta = o->delta};
-    write_line(text, "outsider", &loss, false, true);
+    tamis_spending loss;
+    write_line(text, "outsider", say_loss(&loss, o->epsilon, o->delta));
     for (size_t i = 0; o->part_count > 1 && i < o->part_count; i++) {
         const tamis_amplified_part *p = &o->parts[i];
         const char *name = name_of(x, p->stratum);
-        loss = (tamis_spending){.epsilon = p->eps, .delta = p->delta};
         tmi_text_put(text, "    ");
         tmi_text_shown(text, name ? name : p->take_all ? "always drawn" : "others");
         if (name && p->take_all) tmi_text_put(text, ", always drawn");
         tmi_text_put(text, ": ");
-        put_words(text, &loss, false, true);
-        tmi_text_put(text, "\n");
+        tmi_text_format(text, "%s\n", say_loss(&loss, p->eps, p->delta));
     }
 }
 
@@ -255,15 +268,13 @@ static void write_reason(tmi_text *text, const char *reason)
 
 static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
 {
-    const bool converted = x->a->sums.concentrated && !x->budget.in_rho;
-    tamis_spending sample = {.epsilon = x->epsilon, .delta = x->delta};
     tmi_text_shown(text, x->a->survey);
     tmi_text_put(text, "\n");
     if (x->a->new_account) write_reason(text, x->a->new_account);
-    write_line(text, "budget", &x->budget, false, false);
-    write_line(text, "spent", &x->spent, converted, true);
-    write_line(text, "left", &x->left, converted, false);
-    write_line(text, "sampled person", &sample, false, true);
+    write_line(text, "budget", x->budget.words);
+    write_line(text, "spent", x->spent.words);
+    write_line(text, "left", x->left.words);
+    write_line(text, "sampled person", x->sample.words);
     if (x->outsider && x->outsider->proved) {
         write_outsider(text, x);
     } else {
@@ -276,6 +287,7 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
     }
     tmi_text_put(text, "\n");
     write_entries(text, ledger, x->place);
+    write_remarks(text, ledger, x->place);
 }
 
 tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders, const tamis_number *at,

@@ -22,11 +22,8 @@ tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent
     tamis_spending b = unknown, s = unknown, l = unknown;
     tamis_status status = find(&a, ledger, account, err);
     if (status == TAMIS_OK) status = tmi_sums_spending(&s, &l, &a->sums, &a->budget, err);
-    if (status == TAMIS_OK) {
-        b = tmi_coin_spending(&a->budget);
-    } else {
-        s = l = unknown;
-    }
+    if (status == TAMIS_OK) status = tmi_coin_spending(&b, &a->budget, false, err);
+    if (status != TAMIS_OK) b = s = l = unknown;
     if (budget) *budget = b;
     if (spent) *spent = s;
     if (left) *left = l;
@@ -60,16 +57,6 @@ tamis_status tmi_ledger_cap(tmi_coin *cap, const tamis_ledger *ledger, const cha
     return tmi_coin_make(cap, &(tamis_coin){a->budget.eps, a->budget.delta, a->budget.rho}, "budget", err);
 }
 
-static tamis_status add_to(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
-{
-    tmi_sums more;
-    tamis_status status = tmi_sums_add(&more, sums, budget, amount, err);
-    if (status != TAMIS_OK) return status;
-    tmi_sums_clear(sums);
-    *sums = more;
-    return TAMIS_OK;
-}
-
 tamis_status tmi_ledger_sums(tmi_sums *before, tmi_sums *now, const tamis_ledger *ledger, const char *survey, int64_t entry,
                              tamis_error *err)
 {
@@ -82,8 +69,8 @@ tamis_status tmi_ledger_sums(tmi_sums *before, tmi_sums *now, const tamis_ledger
     for (size_t i = 0; i < ledger->book.charge_count; i++) {
         const tmi_ledger_charge *c = &ledger->book.charges[i];
         if (&ledger->book.accounts[c->account] != a) continue;
-        if (c->number < entry) TMI_TRY(add_to(before, &a->budget, &c->amount, err));
-        TMI_TRY(add_to(now, &a->budget, &c->amount, err));
+        if (c->number < entry) TMI_TRY(tmi_count_charge(before, &a->budget, c, INT64_MAX, err));
+        TMI_TRY(tmi_count_charge(now, &a->budget, c, INT64_MAX, err));
     }
 done:
     if (status != TAMIS_OK) {

@@ -97,7 +97,7 @@ tamis_status tmi_store_each(tmi_store *file, tmi_entry_seen *seen, void *context
 typedef struct catching {
     tmi_book *book;
     tmi_faults *faults;
-    int64_t last;
+    int64_t last, limit;
     bool met; /* the last entry that the book knows, unchanged */
 } catching;
 
@@ -109,14 +109,15 @@ static tamis_status take_row(void *context, int64_t number, const char *entry, c
         c->met = strcmp(hash, c->book->hash) == 0;
         return TAMIS_OK;
     }
+    if (number > c->limit) return TAMIS_OK;
     if (entry && hash) return tmi_book_add(c->book, number, entry, hash, c->faults, err);
     snprintf(field, sizeof field, "entry %" PRId64, number);
     return tmi_fault_note(c->faults, err, field, "the row holds no text");
 }
 
-tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *faults, tamis_error *err)
+static tamis_status catch_up(tmi_store *file, tmi_book *book, int64_t limit, tmi_faults *faults, tamis_error *err)
 {
-    catching c = {.book = book, .faults = faults, .last = book->number};
+    catching c = {.book = book, .faults = faults, .last = book->number, .limit = limit};
     tamis_error reason = {0};
     int64_t first = c.last > 0 ? c.last : INT64_MIN;
     tamis_status status = each_from(file, first, take_row, &c, &reason);
@@ -125,6 +126,16 @@ tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *fau
     if (status == TAMIS_INVALID && reason.items[0].file == 0)
         return tmi_fail_file(err, status, file->path, 0, "%s", reason.message);
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail_as(err, &reason);
+}
+
+tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *faults, tamis_error *err)
+{
+    return catch_up(file, book, INT64_MAX, faults, err);
+}
+
+tamis_status tmi_store_catch_up_to(tmi_store *file, tmi_book *book, int64_t number, tamis_error *err)
+{
+    return catch_up(file, book, number, NULL, err);
 }
 
 tamis_status tmi_store_add_entry(tmi_store *file, int64_t number, const char *entry, const char *hash, tamis_error *err)

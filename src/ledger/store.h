@@ -26,6 +26,13 @@ void tmi_store_cancel(tmi_store *file); /* nothing happens if there is nothing t
 /* Takes the entries after the last one into the book, and sees that this one is still there. */
 tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *faults, tamis_error *err);
 
+/* The same up to the entry `number`: what other processes have added after it is left for the next time. */
+tamis_status tmi_store_catch_up_to(tmi_store *file, tmi_book *book, int64_t number, tamis_error *err);
+
+/* Within a writing transaction, before an entry that format 1 does not know: older versions of tamis then say that they do not know
+ * the file, instead of calling it damaged. */
+tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err);
+
 /* Adds rows. */
 tamis_status tmi_store_add_entry(tmi_store *file, int64_t number, const char *entry, const char *hash, tamis_error *err);
 tamis_status tmi_store_add_measurements(tmi_store *file, int64_t number, const char *text, tamis_error *err);
@@ -40,6 +47,7 @@ tamis_status tmi_store_each(tmi_store *file, tmi_entry_seen *seen, void *context
 /* Looks through every page, and for measurements that belong to no release or are not those that were kept. */
 tamis_status tmi_store_check(tmi_store *file, const tmi_book *book, tmi_faults *faults, tamis_error *err);
 
-const char *tmi_store_path(const tmi_store *file); /* as the caller gave it */
+const char *tmi_store_path(const tmi_store *file);  /* as the caller gave it */
+const char *tmi_store_place(const tmi_store *file); /* its folder resolved: valid wherever the process goes */
 
 #endif

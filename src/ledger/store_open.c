@@ -19,7 +19,8 @@
 #include "base/memory.h"
 
 #define APPLICATION 1413565769 /* "TAMI" */
-#define FORMAT 1
+#define FORMAT 2        /* of new files; a file of format 1 is read, and raised by the first entry that needs it */
+#define FIRST_FORMAT 1
 #define WAIT_MS 10000
 
 /* The whole schema, in the order of the names. */
@@ -40,6 +41,11 @@ static const char *const schema[][2] = {
 const char *tmi_store_path(const tmi_store *file)
 {
     return file->path;
+}
+
+const char *tmi_store_place(const tmi_store *file)
+{
+    return file->full;
 }
 
 tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
@@ -193,19 +199,19 @@ static tamis_status check_schema(tmi_store *file, tmi_faults *faults, tamis_erro
 
 static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_error *err)
 {
-    int64_t application, format, tables;
+    int64_t application, tables;
     tamis_status status = TAMIS_OK;
     TMI_TRY(ask(&application, file, "PRAGMA application_id", err));
-    TMI_TRY(ask(&format, file, "PRAGMA user_version", err));
+    TMI_TRY(ask(&file->format, file, "PRAGMA user_version", err));
     TMI_TRY(ask(&tables, file, "SELECT count(*) FROM sqlite_schema", err));
-    file->empty = application == 0 && format == 0 && tables == 0;
+    file->empty = application == 0 && file->format == 0 && tables == 0;
     if (file->empty) goto done;
     if (application != APPLICATION) {
         status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0, "not a ledger of tamis but a database of another program");
-    } else if (format != FORMAT) {
+    } else if (file->format < FIRST_FORMAT || file->format > FORMAT) {
         status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0,
-                               "a ledger of format %lld, made by another version of tamis; this one knows format %d",
-                               (long long)format, FORMAT);
+                               "a ledger of format %lld, made by another version of tamis; this one knows formats %d to %d",
+                               (long long)file->format, FIRST_FORMAT, FORMAT);
     } else {
         status = check_schema(file, faults, err);
     }
@@ -225,10 +231,16 @@ static tamis_status make_tables(tmi_store *file, tamis_error *err)
         TMI_TRY(run(file, marks, err));
     }
     TMI_TRY(tmi_store_commit(file, err));
+    if (file->empty) file->format = FORMAT;
     file->empty = false;
 done:
     tmi_store_cancel(file);
     return status;
+}
+
+tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err)
+{
+    return file->format == 2 ? TAMIS_OK : run(file, "PRAGMA user_version = 2", err); /* asked again when it is opened again */
 }
 
 /* ---- how it is written ---- */
@@ -298,7 +310,6 @@ static bool has_log(const char *full)
 
 tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how, tmi_faults *faults, tamis_error *err)
 {
-    char *full = NULL;
     const bool writing = how != TMI_LOOK;
     tamis_error reason = {0};
     tamis_status status = TAMIS_OK;
@@ -308,12 +319,12 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
         status = tmi_fail_memory(err);
         goto done;
     }
-    TMI_TRY(resolve(&full, path, err));
-    TMI_TRY(check_place(path, full, writing, err));
-    status = connect(new, full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, &reason);
+    TMI_TRY(resolve(&new->full, path, err));
+    TMI_TRY(check_place(path, new->full, writing, err));
+    status = connect(new, new->full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, &reason);
     if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
-    if (status == TAMIS_SYSTEM && !writing && access(full, W_OK) != 0 && !has_log(full)) {
-        status = connect_unchanging(new, full, &reason);
+    if (status == TAMIS_SYSTEM && !writing && access(new->full, W_OK) != 0 && !has_log(new->full)) {
+        status = connect_unchanging(new, new->full, &reason);
         if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
     }
     if (status != TAMIS_OK) {
@@ -321,14 +332,13 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
         goto done;
     }
     if (writing) {
-        TMI_TRY(choose_journal(new, how == TMI_CHARGE && is_local(full), err));
+        TMI_TRY(choose_journal(new, how == TMI_CHARGE && is_local(new->full), err));
         if (new->empty) TMI_TRY(make_tables(new, err));
     }
     *file = new;
     new = NULL;
 done:
     tmi_store_close(new);
-    tmi_free(full);
     return status;
 }
 
@@ -337,5 +347,6 @@ void tmi_store_close(tmi_store *file)
     if (!file) return;
     disconnect(file);
     tmi_free(file->path);
+    tmi_free(file->full);
     tmi_free(file);
 }

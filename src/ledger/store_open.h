@@ -14,7 +14,8 @@ typedef enum tmi_order {
 
 struct tmi_store {
     sqlite3 *db;
-    char *path;
+    char *path, *full; /* as the caller gave it; its folder resolved */
+    int64_t format;
     bool empty; /* no tables yet: a file that is only looked at */
     sqlite3_stmt *orders[TMI_ORDERS];
 };

@@ -222,6 +222,11 @@ static tamis_status converted_spending(tamis_spending *spent, tamis_spending *le
     left->delta = (tamis_bound){0, 0};
     spent->rho = tmi_number_bound(sums->rho);
     left->rho = (tamis_bound){room, room};
+    tmi_say_end(spent, "epsilon", spent->epsilon.upper, true);
+    TMI_TRY(tmi_say_exactly(spent, "delta", budget->delta, true, true, err));
+    TMI_TRY(tmi_say_exactly(spent, "rho", sums->rho, false, true, err));
+    tmi_say_end(left, "epsilon", left->epsilon.lower, false);
+    tmi_say_end(left, "rho", room, false);
 done:
     tamis_number_free(eps);
     tamis_number_free(delta);
@@ -236,16 +241,14 @@ tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, cons
     *spent = *left = (tamis_spending){.in_rho = budget->rho != NULL};
     if (budget->rho) {
         TMI_TRY(tmi_number_sub(&eps, budget->rho, sums->rho, err));
-        spent->rho = tmi_number_bound(sums->rho);
-        left->rho = tmi_number_bound(eps);
+        TMI_TRY(tmi_coin_spending(spent, &(tmi_coin){.rho = sums->rho}, true, err));
+        TMI_TRY(tmi_coin_spending(left, &(tmi_coin){.rho = eps}, false, err));
     } else if (sums->concentrated) {
         TMI_TRY(converted_spending(spent, left, sums, budget, err));
     } else {
         TMI_TRY(rest(&eps, &delta, sums, budget, err));
-        spent->epsilon = tmi_number_bound(sums->eps);
-        spent->delta = tmi_number_bound(sums->delta);
-        left->epsilon = tmi_number_bound(eps);
-        left->delta = tmi_number_bound(delta);
+        TMI_TRY(tmi_coin_spending(spent, &(tmi_coin){.eps = sums->eps, .delta = sums->delta}, true, err));
+        TMI_TRY(tmi_coin_spending(left, &(tmi_coin){.eps = eps, .delta = delta}, false, err));
     }
 done:
     tamis_number_free(eps);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "num/number_gmp.h"
+
+#define DIGITS_FOR_PEOPLE 6
 
 /* Digits that are printed, digits that nearly always show on which side the cut lies, digits that write any double. */
 #define PRINTED 17
@@ -169,5 +172,29 @@ tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_erro
 done:
     tamis_number_free(power);
     tamis_number_free(scaled);
+    return status;
+}
+
+/* A decimal of up to 15 digits survives the way through a double and back: so if what the nearest double is written as is not x, x is
+ * no such decimal. */
+tamis_status tmi_number_decimal(char *text, bool *exact, const tamis_number *x, bool up, tamis_error *err)
+{
+    tmi_text short_text;
+    tamis_number *again = NULL;
+    tamis_status status = TAMIS_OK;
+    tmi_text_init(&short_text);
+    if (up) tamis_decimal_up(text, tmi_number_up(x), DIGITS_FOR_PEOPLE);
+    else tamis_decimal_down(text, tmi_number_down(x), DIGITS_FOR_PEOPLE);
+    tmi_text_real(&short_text, tmi_number_nearest(x));
+    if (short_text.failed) TMI_TRY(tmi_fail_memory(err));
+    status = tamis_number_read(&again, short_text.bytes, NULL); /* beyond the doubles there is nothing to read */
+    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    const bool same = status == TAMIS_OK && tmi_number_compare(again, x) == 0 && short_text.length < TMI_DECIMAL;
+    if (same) memcpy(text, short_text.bytes, short_text.length + 1);
+    if (exact) *exact = same;
+    status = TAMIS_OK;
+done:
+    tamis_number_free(again);
+    tmi_text_clear(&short_text);
     return status;
 }

@@ -16,6 +16,7 @@ void tmi_account_clear(tmi_account *a)
 {
     tamis_charged_clear(&a->charged);
     tamis_ledger_free(a->ledger);
+    tmi_free(a->unpublished);
     *a = (tmi_account){0};
 }
 
@@ -76,12 +77,24 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
     b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = budget_of(plan),
                                .frozen = b->frozen, .measures = b->measures, .again = p->again, .source = b->source,
-                               .new_account = p->new_account};
+                               .new_account = p->new_account, .leftover = p->leftover};
     if (s->gaussian) b->charge.amount.rho = s->spent;
     else b->charge.amount.epsilon = s->spent;
 
 done:
     return status;
+}
+
+/* All but the charge at hand. */
+static tamis_status look_for_unpublished(tmi_account *a, const tmi_schedule *s, tamis_error *err)
+{
+    const int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
+    tmi_text text;
+    if (number < 0) return TAMIS_OK;
+    tmi_text_init(&text);
+    tmi_text_put(&text, "");
+    tmi_ledger_unpublished(&text, a->ledger, (size_t)number, a->charged.unpublished ? a->charged.unpublished : a->charged.entry);
+    return tmi_text_take(&a->unpublished, &text, err);
 }
 
 static tamis_status look_at_spending(tmi_account *a, const tmi_schedule *s, tamis_error *err)
@@ -142,6 +155,7 @@ tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payme
     TMI_TRY(check_existing(a, s, p->ledger, err));
     TMI_TRY(tamis_ledger_charge(&a->charged, a->ledger, &b.charge, err));
     TMI_TRY(look_at_spending(a, s, err));
+    TMI_TRY(look_for_unpublished(a, s, err));
     TMI_TRY(amplify_account(a, s, err));
 
 done:
@@ -165,6 +179,7 @@ tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_p
     TMI_TRY(look_at_spending(a, s, err));
     if (a->has_spending && !tmi_has_budget(s->plan)) b.charge.budget = (tamis_coin){0};
     TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
+    TMI_TRY(look_for_unpublished(a, s, err));
 
 done:
     bill_clear(&b);
@@ -187,7 +202,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
     if (a->has_spending) TMI_TRY(tmi_ledger_sums(&first, &now, a->ledger, s->plan->survey, 0, err));
     else TMI_TRY(tmi_sums_begin(&now, &budget, err));
-    const bool repeated = a->charged.measurements != NULL;
+    const bool repeated = a->charged.measurements || a->charged.unpublished; /* counted already */
     if (!repeated) TMI_TRY(tmi_sums_add(&then, &now, &budget, &amount, err));
     const tmi_sums *all = repeated ? &now : &then;
     TMI_TRY(tmi_sums_spending(&spent, &a->then_left, all, &budget, err));

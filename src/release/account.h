@@ -17,6 +17,8 @@ typedef struct tmi_account {
     tamis_spending spent, left; /* of the account, with this charge */
     bool has_then;              /* by tmi_account_foresee */
     tamis_spending then_left;   /* after this release */
+    char *unpublished;          /* what can be done about other charges of the account that were never published, a line each: for the
+                                   operator alone */
 } tmi_account;
 
 /* How a release is paid for. */
@@ -24,6 +26,7 @@ typedef struct tmi_payment {
     const char *ledger;      /* path */
     bool again;              /* fresh noise although the same was released before */
     const char *new_account; /* why a second account over the same source is opened; NULL: none is */
+    const char *leftover;    /* as in tamis_charge */
 } tmi_payment;
 
 /* INVALID, with the line to write and why, if the plan has no budget. */

@@ -42,6 +42,10 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
     tmi_json_put_boolean(out, a->charged.measurements != NULL);
     tmi_json_key(out, "created");
     tmi_json_put_boolean(out, a->charged.created);
+    if (a->charged.claim) {
+        tmi_json_key(out, "claim");
+        tmi_json_put_integer(out, a->charged.claim);
+    }
     tmi_json_close(out, '}');
 }
 
@@ -50,26 +54,20 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     const tamis_charged *c = &a->charged;
     if (c->entry == 0) return;
     if (c->measurements) {
-        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, and nothing was spent.", c->time);
-    } else if (c->created) {
+        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, the data were not read again, and nothing was "
+                        "spent.", c->time);
+        return;
+    }
+    if (c->unpublished)
+        tmi_text_format(text, "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
+                        "and nothing more was charged.%s", c->time, c->created || c->opened ? " " : "");
+    if (c->created) {
         tmi_text_format(text, "New ledger: %s%sthis release created it and is its first entry, so that nothing released before counts "
                         "against the budget. If this survey has a ledger already, use that one.", path ? path : "", path ? "; " : "");
     } else if (c->opened) {
         tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
         if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);
     }
-}
-
-/* "epsilon 2, delta 0" or "rho 1/2", rounded to the safe side. */
-static void put_amount(tmi_text *text, const tamis_spending *s, bool up)
-{
-    void (*const decimal)(char *, double, int) = up ? tamis_decimal_up : tamis_decimal_down;
-    char number[TAMIS_DECIMAL];
-    decimal(number, s->in_rho ? (up ? s->rho.upper : s->rho.lower) : (up ? s->epsilon.upper : s->epsilon.lower), 6);
-    tmi_text_format(text, "%s %s", s->in_rho ? "rho" : "epsilon", number);
-    if (s->in_rho || s->delta.upper == 0) return;
-    decimal(number, up ? s->delta.upper : s->delta.lower, 6);
-    tmi_text_format(text, ", delta %s", number);
 }
 
 /* How many releases like this one the proposed budget has room for. */
@@ -111,9 +109,9 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_text_put(&p, "Nothing was released from this sample yet; the first release opens its account in the ledger.");
     } else {
         tmi_text_put(&p, "Spent so far: ");
-        put_amount(&p, &a->spent, true);
+        tmi_text_put(&p, a->spent.words);
         tmi_text_put(&p, "; left: ");
-        put_amount(&p, &a->left, false);
+        tmi_text_put(&p, a->left.words);
         tmi_text_put(&p, ".");
     }
     if (a->charged.measurements)
@@ -124,11 +122,17 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
                         "for this one: %s", (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
+    else if (a->charged.unpublished)
+        tmi_text_format(&p, " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
+                        "nothing.", (long long)a->charged.unpublished);
     else if (a->has_then) {
         tmi_text_put(&p, " This release would leave ");
-        put_amount(&p, &a->then_left, false);
+        tmi_text_put(&p, a->then_left.words);
         tmi_text_put(&p, ".");
     }
+    if (a->charged.entry > 0 && a->charged.unpublished)
+        tmi_text_format(&p, " That entry was charged for an earlier run, which published nothing; this release took it over (entry %lld), and nothing "
+                        "more was charged.", (long long)a->charged.claim);
     if (!tmi_has_budget(s->plan)) {
         tmi_text_put(&p, " ");
         tmi_budget_advice(&p, s->plan);

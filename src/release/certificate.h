@@ -22,6 +22,7 @@ typedef struct tmi_certified {
     int64_t entry;
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
     bool repeated; /* returned as it was: `after` may hold later charges */
+    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may hold charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */
     bool clock_behind; /* the time is that of the entry before it */
     tmi_sums before, after;

@@ -44,7 +44,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
-    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger}, err));
+    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, err));
     TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, err));
     p->outlooks = tmi_alloc(plan->statistic_count, sizeof *p->outlooks);
@@ -129,6 +129,19 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     tmi_json_close(out, '}');
 }
 
+/* A list of the lines of a text; NULL: none. */
+static void put_lines(tmi_json_out *out, const char *text)
+{
+    tmi_json_open(out, '[');
+    for (const char *line = text; line && *line; line += strcspn(line, "\n") + 1) {
+        char *one = tmi_copy_text(line, strcspn(line, "\n"));
+        if (one) tmi_json_put_string(out, one);
+        else out->text->failed = true;
+        tmi_free(one);
+    }
+    tmi_json_close(out, ']');
+}
+
 tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err)
 {
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
@@ -169,6 +182,8 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_put_spending(&out, &(tmi_account){.has_spending = preview->account.has_then}, &preview->account.then_left);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
+    tmi_json_key(&out, "unpublished");
+    put_lines(&out, preview->account.unpublished);
     tmi_json_key(&out, "warnings");
     tmi_put_warnings(&out, s);
     tmi_json_key(&out, "declared_public");
@@ -341,5 +356,11 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
     tmi_write_promise(&t, s, false);
     tmi_write_declared(&t, s);
     tmi_write_account(&t, s, &preview->account);
+    for (const char *line = preview->account.unpublished; line && *line; line += strcspn(line, "\n") + 1) {
+        char *one = tmi_copy_text(line, strcspn(line, "\n"));
+        if (one) tmi_text_wrap(&t, "  ", "  ", one);
+        else t.failed = true;
+        tmi_free(one);
+    }
     return tmi_text_take(text, &t, err);
 }

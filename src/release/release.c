@@ -164,6 +164,15 @@ tamis_status tamis_release_notice(char **text, const tamis_release *release, tam
     return tmi_text_take(text, &t, err);
 }
 
+tamis_status tamis_release_remarks(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    if (status != TAMIS_OK) return status;
+    const char *remarks = release->remarks ? release->remarks : "";
+    *text = tmi_copy_text(remarks, strlen(remarks));
+    return *text ? TAMIS_OK : tmi_fail_memory(err);
+}
+
 tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);

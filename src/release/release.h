@@ -18,6 +18,7 @@ struct tamis_release {
     const char *version;  /* of the program that made it */
     tmi_certificate *certificate;
     char *folder; /* where the files are; NULL: nowhere */
+    char *remarks; /* for the operator alone, a line each; NULL: none */
 };
 
 /* How a run is made. */
@@ -27,6 +28,7 @@ typedef struct tmi_run {
     bool again;               /* pay for fresh noise although the same was released before */
     const char *new_account;  /* why a second account over the same source is opened; NULL: none is */
     const char *sign;         /* the file of the secret key; NULL: the certificate is not signed */
+    const tmi_plan_source *source; /* of which a repeated release says whether it has changed; NULL: nothing is said */
     tamis_progress *progress; /* may be NULL */
     void *context;
 } tmi_run;

@@ -159,6 +159,9 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_html_words(&html, "", &words, ".");
     if (release->account.charged.time[0]) tmi_text_format(&html, " Released %.10s.", release->account.charged.time);
     tmi_text_put(&html, "</p>\n");
+    if (release->account.charged.measurements)
+        tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on %.10s; the data were not read again.</p></div>\n",
+                        release->account.charged.time);
     put_items(&html, tmi_put_warnings_words, s, "<div class=\"box warn\"><p>Warning: ", "</p></div>\n");
     tmi_report_results(&html, &release->results);
     put_promise(&html, s);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tamis/rng.h>
 
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/secret.h"
 #include "engine/source.h"
@@ -19,6 +20,7 @@
 #include "release/promise.h"
 #include "release/reading.h"
 #include "release/release.h"
+#include "release/source_changed.h"
 
 void tamis_release_free(tamis_release *release)
 {
@@ -31,6 +33,7 @@ void tamis_release_free(tamis_release *release)
     if (release->certificate) tmi_certificate_clear(release->certificate);
     tmi_free(release->certificate);
     tmi_free(release->folder);
+    tmi_free(release->remarks);
     tmi_free(release);
 }
 
@@ -209,11 +212,14 @@ done:
 
 /* A refusal reads nothing, and neither does a release that is returned as it was; else the inventory comes before the charge,
  * so that a contradiction costs nothing. On failure r->account.charged.entry is 0 unless the charge stands. */
-static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
+static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, const tmi_folder *folder,
+                           tamis_error *err)
 {
     const bool charged = run->ledger && r->schedule.measurement_count > 0;
-    const tmi_payment payment = {run->ledger, run->again, run->new_account};
+    char *leftover = NULL;
     tamis_status status = TAMIS_OK;
+    if (folder->temporary) TMI_TRY(tmi_leftover_path(&leftover, folder->temporary, err));
+    const tmi_payment payment = {run->ledger, run->again, run->new_account, leftover ? leftover : ""};
     if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, &payment, err));
     bool repeated = r->account.charged.measurements != NULL;
     if (!repeated) TMI_TRY(foresee(r, asking, err));
@@ -226,7 +232,20 @@ static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engin
 
 done:
     if (status != TAMIS_OK && r->account.charged.measurements) tmi_account_clear(&r->account); /* an earlier release's entry */
+    tmi_free(leftover);
     return status;
+}
+
+/* What only the operator hears. */
+static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *err)
+{
+    const tmi_account *a = &r->account;
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_put(&text, "");
+    if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
+    if (a->unpublished) tmi_text_put(&text, a->unpublished);
+    return tmi_text_take(&r->remarks, &text, err);
 }
 
 /* What the certificate says before the charge: a plan that has none, or a key that cannot sign, costs nothing. */
@@ -279,10 +298,15 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
     tamis_error reason = *err;
     tmi_text_init(&amount);
     tmi_text_number_up(&amount, s->spent);
-    tmi_fail(err, TAMIS_SYSTEM, "%.1000s; %s %s was charged (entry %lld of %.300s)%s", reason.message, s->gaussian ? "rho" : "epsilon",
-             amount.failed ? "as planned" : amount.bytes, (long long)r->account.charged.entry, run->ledger,
-             kept ? ", and the release is kept there: the same plan into a new folder costs nothing"
-                  : " and stays charged; nothing was published, and another run is charged again");
+    const long long entry = (long long)r->account.charged.entry;
+    const char *word = s->gaussian ? "rho" : "epsilon", *number = amount.failed ? "as planned" : amount.bytes;
+    if (kept)
+        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: the same plan into a new folder "
+                 "costs nothing", reason.message, word, number, entry, run->ledger);
+    else
+        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
+                 "this charge over and pays nothing. Or give it back: tamis ledger void %.300s %lld --reason TEXT", reason.message, word, number,
+                 entry, run->ledger, run->ledger, entry);
     tmi_text_clear(&amount);
     return TAMIS_SYSTEM;
 }
@@ -305,7 +329,8 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
-    TMI_TRY(charge(r, &asking, engine, run, err));
+    TMI_TRY(charge(r, &asking, engine, run, &folder, err));
+    TMI_TRY(remark(r, run, err));
     repeated = r->account.charged.measurements != NULL;
     if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
     else TMI_TRY(measure(r, &asking, engine, run, err));
@@ -360,6 +385,7 @@ tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, 
     const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger,
                          .again = options && options->again, .new_account = options ? options->new_account : NULL,
                          .sign = options ? options->sign : NULL,
+                         .source = options && options->rows ? NULL : &plan->source,
                          .progress = options ? options->progress : NULL, .context = options ? options->context : NULL};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);

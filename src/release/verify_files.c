@@ -263,7 +263,8 @@ static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *k
     a->kept = a->has_spending = true;
     a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
                                  .measurements = c->account.repeated ? kept : NULL, .created = c->account.entry == TMI_FIRST_CHARGE,
-                                 .opened = is_zero(&c->account.before), .new_account = c->account.new_account};
+                                 .opened = is_zero(&c->account.before), .new_account = c->account.new_account, .claim = c->account.claim,
+                                 .unpublished = c->account.claim && !c->account.repeated ? c->account.entry : 0};
     snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
     snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
     TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));

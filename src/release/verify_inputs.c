@@ -75,6 +75,21 @@ static bool covers(const tmi_sums *x, const tmi_sums *y)
            tmi_number_compare(x->rho, y->rho) >= 0;
 }
 
+/* Whether `after` has what was charged before and this release, and perhaps more: of one that was charged earlier than it was made. An
+ * epsilon may have been charged when the account counted in rho, and the rhos before it be voided since. */
+static tamis_status check_later(bool *right, const tmi_certified *a, const tmi_sums *sum, const tmi_coin *budget, const tmi_coin *amount,
+                                tamis_error *err)
+{
+    tmi_sums in_rho = {0};
+    *right = covers(&a->after, sum);
+    if (*right || tmi_number_sign(a->after.rho) == 0) return TAMIS_OK;
+    const tmi_sums before = {.eps = a->before.eps, .delta = a->before.delta, .rho = a->before.rho, .concentrated = true};
+    tamis_status status = tmi_sums_add(&in_rho, &before, budget, amount, err);
+    if (status == TAMIS_OK) *right = covers(&a->after, &in_rho);
+    tmi_sums_clear(&in_rho);
+    return status;
+}
+
 /* What was charged before and with this release must add up and stay within the budget. */
 static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
 {
@@ -86,17 +101,18 @@ static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c,
     tmi_coin budget = {0}, amount = {0};
     tmi_sums sum = {0};
     tamis_error reason = {0};
-    bool fit;
+    const bool later = a->repeated || a->claim > 0;
+    bool fit, right = true;
     tamis_status status;
     TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
     status = tmi_sums_add(&sum, &a->before, &budget, &amount, &reason);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
     if (status != TAMIS_OK) tmi_check_note(c, "account", "this release cannot be charged to it");
-    else if (!a->repeated && !equal_sums(&sum, &a->after))
+    else if (!later && !equal_sums(&sum, &a->after))
         tmi_check_note(c, "account.after", "is not what was charged before and this release");
-    else if (a->repeated && !covers(&a->after, &sum))
-        tmi_check_note(c, "account.after", "is less than what was charged before and this release");
+    else if (later) TMI_TRY(check_later(&right, a, &sum, &budget, &amount, err));
+    if (!right) tmi_check_note(c, "account.after", "is less than what was charged before and this release");
     if (b->rho && (tmi_number_sign(a->before.eps) != 0 || tmi_number_sign(a->before.delta) != 0))
         tmi_check_note(c, "account.before", "an account of rho adds up rhos only");
     TMI_TRY(tmi_sums_fit(&fit, &a->after, &budget, err));
@@ -115,6 +131,7 @@ static void check_entry(const tmi_certified *a, tmi_checking *c)
 {
     if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
     if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
+    if (a->claim != 0 && a->claim <= a->entry) tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
     const tmi_sums *none = &a->before;
     if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
     else if (a->entry == TMI_FIRST_CHARGE && tmi_number_sign(none->eps) + tmi_number_sign(none->delta) + tmi_number_sign(none->rho) > 0)
@@ -128,6 +145,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     const tmi_json *account = tmi_field(document, "account", TMI_JSON_OBJECT);
     const tmi_json *entry = tmi_field(ledger, "entry", TMI_JSON_INTEGER);
     const tmi_json *repeated = tmi_field(ledger, "repeated", TMI_JSON_BOOLEAN);
+    const tmi_json *claim = tmi_field(ledger, "claim", TMI_JSON_INTEGER);
     const tmi_json *behind = tmi_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
     const bool in_rho = certificate->schedule.plan->budget.rho != NULL;
     tamis_error reason = {0};
@@ -136,6 +154,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     TMI_TRY(read_sums(&a->after, tmi_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
     a->entry = entry ? tmi_json_integer(entry) : 0;
     a->repeated = repeated && tmi_json_is_true(repeated);
+    a->claim = claim ? tmi_json_integer(claim) : 0;
     a->clock_behind = behind && tmi_json_is_true(behind);
     snprintf(a->hash, sizeof a->hash, "%s", tmi_field_text(ledger, "hash"));
     snprintf(a->time, sizeof a->time, "%s", tmi_field_text(ledger, "time"));

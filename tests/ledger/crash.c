@@ -91,10 +91,14 @@ static void race(int processes, tmi_opening how)
         assert_true(children[i] >= 0);
         if (children[i] > 0) continue;
         tamis_ledger *ledger = NULL;
+        tamis_error err = {0};
+        tamis_status status;
         int count = 0;
         int64_t entry;
-        if (tmi_ledger_open(&ledger, path, how, NULL) != TAMIS_OK) _exit(201);
-        while ((entry = charge_as(ledger, "1/60", "1", NULL)) > 0) count++;
+        do status = tmi_ledger_open(&ledger, path, how, &err);
+        while (is_busy(status, &err));
+        if (status != TAMIS_OK) _exit(201);
+        while ((entry = charge_as(ledger, "1/60", "1", &err)) > 0 || is_busy((tamis_status)-entry, &err)) count += entry > 0;
         tamis_ledger_free(ledger);
         _exit(entry == -TAMIS_REFUSED ? count : 202);
     }

@@ -81,6 +81,12 @@ static inline int64_t charge_as(tamis_ledger *ledger, const char *amount, const 
     return entry;
 }
 
+/* On a busy machine a process may wait for the ledger longer than it waits by itself: that is no failure, it tries again. */
+static inline bool is_busy(tamis_status status, const tamis_error *err)
+{
+    return status == TAMIS_SYSTEM && strstr(err->message, "another process") != NULL;
+}
+
 static inline tamis_ledger *open_ledger(void)
 {
     tamis_ledger *ledger = NULL;

@@ -173,10 +173,47 @@ static void decimals_for_people_round_up(void **state)
     tamis_number_free(third);
 }
 
+static void short_decimals_are_exact_and_others_on_the_safe_side(void **state)
+{
+    static const struct {
+        const char *number, *down, *up;
+    } cases[] = {
+        {"0", "0", "0"}, {"1", "1", "1"}, {"0.1", "0.1", "0.1"}, {"0.3", "0.3", "0.3"}, {"1e-6", "1e-06", "1e-06"}, {"1/8", "0.125", "0.125"},
+        {"0.100001", "0.100001", "0.100001"}, {"123456.789", "123456.789", "123456.789"}, {"0.123456789012345", "0.123456789012345", "0.123456789012345"},
+        {"1/3", "0.333333", "0.333334"}, {"0.10000000000000000001", "0.0999999", "0.100001"}, {"0.09999999999999999999", "0.0999999", "0.100001"},
+    };
+    (void)state;
+    char text[TMI_DECIMAL];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *x = number(cases[i].number);
+        for (int up = 0; up < 2; up++) {
+            assert_int_equal(tmi_number_decimal(text, NULL, x, up, NULL), TAMIS_OK);
+            assert_string_equal(text, up ? cases[i].up : cases[i].down);
+        }
+        tamis_number_free(x);
+    }
+    static const char *const odd[] = {"1e-1000", "1e1000", "1/7e-17", "12345678901234567890.5", "0.1234567890123456789"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        tamis_number *x = number(odd[i]);
+        for (int up = 0; up < 2; up++) {
+            assert_int_equal(tmi_number_decimal(text, NULL, x, up, NULL), TAMIS_OK);
+            if (strcmp(text, "inf") == 0) continue;
+            tamis_number *printed = number(text);
+            assert_true(up ? tmi_number_compare(printed, x) >= 0 : tmi_number_compare(printed, x) <= 0);
+            tamis_number_free(printed);
+        }
+        tamis_number_free(x);
+    }
+    tamis_number *third = number("1/3");
+    EVERY_ALLOCATION_FAILS(tmi_number_decimal(text, NULL, third, true, NULL), (void)0);
+    tamis_number_free(third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decimals_for_people_round_up),
+        cmocka_unit_test(short_decimals_are_exact_and_others_on_the_safe_side),
         cmocka_unit_test(decimals_enclose_their_double),
         cmocka_unit_test(few_digits_are_rounded_to_the_safe_side),
         cmocka_unit_test(writes_short_numbers_as_people_do),

@@ -3,7 +3,10 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <tamis/verify.h>
 
 #include "base/memory_that_fails.h"
 #include "ledger/kit.h"
@@ -217,6 +220,77 @@ static void what_was_kept_can_be_had_again(void **state)
     tamis_plan_free(plan);
 }
 
+static int die(void *context, double share, int64_t rows_read)
+{
+    if (lose_patience(context, share, rows_read)) raise(SIGKILL);
+    return 0;
+}
+
+/* Whether `tamis verify` and `tamis ledger verify --against` believe the folder. */
+static void assert_believed(void)
+{
+    const char *const certificates[] = {out};
+    char *text = NULL;
+    tamis_error err = {0};
+    int ok = 0;
+    if (tamis_verify(&ok, &text, out, NULL, 0, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
+    tamis_free(text);
+    if (tamis_ledger_verify(&ok, &text, path, certificates, 1, 0, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
+    tamis_free(text);
+}
+
+/* Killed at each moment at which it reports: the same plan again publishes, for one charge in all, and nothing else is left. */
+static void killed_at_any_moment_it_is_claimed(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    const tmi_run run = {.folder = out, .ledger = path};
+    size_t claimed = 0, paid = 0, repeated = 0;
+    bool through = false;
+    for (int at = 1; !through; at++) {
+        array_engine engine = array_engine_of(rows, 8);
+        tamis_release *release = NULL;
+        tamis_error err = {0};
+        char line[500];
+        int status;
+        snprintf(line, sizeof line, "rm -rf '%s' '%s'/.out.* '%s'*", out, folder, path);
+        assert_int_equal(system(line), 0);
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            patience p = {.stop_at = at};
+            _exit(release_once(&release, plan, &engine, die, &p, NULL) == TAMIS_OK ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        through = WIFEXITED(status);
+        if (through) assert_int_equal(WEXITSTATUS(status), 0);
+        if (through) assert_int_equal(system(line), 0); /* it was not killed: once more, with nobody before */
+        const size_t before = charges();
+        if (tmi_release_with(&release, plan, &engine.engine, &run, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(charges(), 1);
+        const tamis_charged *c = &release->account.charged;
+        assert_int_equal(before == 1, c->unpublished > 0 || c->measurements != NULL);
+        claimed += c->unpublished > 0;
+        repeated += c->measurements != NULL;
+        paid += !c->unpublished && !c->measurements;
+        if (c->unpublished) {
+            char *text = NULL;
+            assert_int_equal(tamis_release_text(&text, release, NULL), TAMIS_OK);
+            assert_non_null(strstr(text, "nothing more was"));
+            tamis_free(text);
+        }
+        tamis_release_free(release);
+        DIR *dir = opendir(folder);
+        assert_non_null(dir);
+        for (struct dirent *e; (e = readdir(dir));)
+            if (before == 1 && strncmp(e->d_name, ".out.", 5) == 0) fail_msg("%s was left", e->d_name);
+        closedir(dir);
+        assert_believed();
+    }
+    assert_true(claimed > 1 && paid > 1);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +300,7 @@ int main(void)
         IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
         IN_A_PLACE(what_was_kept_can_be_had_again),
+        IN_A_PLACE(killed_at_any_moment_it_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""Charges that were never published, as a user meets them: the process was killed, and the account is charged. What the commands say
+then, `tamis ledger void`, and the next run of the same plan, which takes the charge over. And releases that are repeated over data
+that have changed."""
+import copy
+import csv
+import hashlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from kit import HERE, INVALID, OK, REFUSED, TAMIS, case, environment, is_usage_error, main, tamis
+
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
+VALUES = 12  # cells enough for time to be killed
+
+
+def write_plan(folder, name="plan.yaml", loss="epsilon: 0.1", budget="{epsilon: 0.3}", by="[a, b]"):
+    lists = {c: "[" + ", ".join(f"{c}{i}" for i in range(VALUES)) + "]" for c in "ab"}
+    (folder / "d.csv").write_text("a,b\n" + "".join(f"a{i % VALUES},b{i * 7 % VALUES}\n" for i in range(200)))
+    (folder / name).write_text(
+        f"tamis: 1\nsurvey: s\nsource: {{file: d.csv}}\ndesign: {{srs: {{population: 20000, sample: 200}}}}\nprivacy: {{unit: person, {loss}}}\n"
+        "columns:\n" + "".join(f"  {c}: {{values: {lists[c]}}}\n" for c in "ab") +
+        f"statistics:\n  - {{count: units, by: {by}}}\nledger: s.ledger\nbudget: {budget}\n")
+
+
+def entries(folder):
+    told = json.loads(tamis("ledger", "show", "s.ledger", "--json", cwd=folder).stdout)
+    return told["accounts"][0]["entries"] if told["accounts"] else []
+
+
+class TooLate(Exception):
+    """The process had published when it was killed."""
+
+
+def killed(folder, *options, entry=2):
+    """A release that is killed after its charge, when the first of its files appears."""
+    process = subprocess.Popen([TAMIS, "release", "plan.yaml", "--out", "killed", "--engine", "memory", *options], cwd=folder,
+                               env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    left = set(folder.glob(".killed.*"))
+    while process.poll() is None and not any(any(new.iterdir()) for new in set(folder.glob(".killed.*")) - left):
+        time.sleep(0.0005)
+    process.kill()
+    process.wait()
+    if (folder / "killed").exists() or [e["state"] for e in entries(folder) if e["number"] == entry] != ["charged"]:
+        raise TooLate
+
+
+def in_a_folder(function):
+    """A case that is begun again, in a new folder, if a process was not killed in time."""
+    def again_and_again():
+        for _ in range(50):
+            with tempfile.TemporaryDirectory() as name:
+                try:
+                    return function(pathlib.Path(name))
+                except TooLate:
+                    continue
+        raise AssertionError("it was never killed in time")
+    return again_and_again
+
+
+def believed(folder, *names):
+    for name in names:
+        done = tamis("verify", name, cwd=folder)
+        assert done.returncode == OK, done.stdout
+        assert verifier.verify(folder / name) == [], verifier.verify(folder / name)
+    done = tamis("ledger", "verify", "s.ledger", "--against", *names, cwd=folder)
+    assert done.returncode == OK, done.stdout
+
+
+@in_a_folder
+def everybody_says_what_can_be_done(folder):
+    write_plan(folder)
+    killed(folder)
+    assert any(name.startswith(".killed.") for name in os.listdir(folder))  # it left its folder behind
+    shown = " ".join(tamis("ledger", "show", "s.ledger", cwd=folder).stdout.split())
+    assert "Entry 2 (plan.yaml, epsilon 0.1) was charged on" in shown and "never published" in shown, shown
+    assert "tamis ledger void s.ledger 2 --reason TEXT" in shown and "spent epsilon 0.1 left epsilon 0.2" in shown, shown
+    check = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
+    assert "charged before (entry 2) and never published: this one would take that charge over and pay nothing" in check, check
+    write_plan(folder, "other.yaml", by="a")
+    check = " ".join(tamis("check", "other.yaml", cwd=folder).stdout.split())
+    assert "never published" in check and "s.ledger 2 --reason" in check, check
+    told = json.loads(tamis("check", "other.yaml", "--json", cwd=folder).stdout)
+    assert len(told["unpublished"]) == 1 and "Entry 2" in told["unpublished"][0], told["unpublished"]
+    done = tamis("release", "other.yaml", "--out", "other", "--json", cwd=folder)
+    assert done.returncode == OK and "Entry 2" in done.stderr and "never published" not in done.stdout, done
+    for name in os.listdir(folder / "other"):  # the operator's business is in no file
+        assert "never published" not in (folder / "other" / name).read_text(), name
+    believed(folder, "other")
+    write_plan(folder, "much.yaml", loss="epsilon: 0.2", by="b")
+    done = tamis("release", "much.yaml", "--out", "much", cwd=folder)
+    assert done.returncode == REFUSED and "tamis ledger void s.ledger 2 --reason TEXT" in done.stderr, done
+    assert "epsilon 0.2 would pass the budget of epsilon 0.3, of which epsilon 0.1 is left" in done.stderr, done
+
+
+@in_a_folder
+def voided(folder):
+    write_plan(folder)
+    is_usage_error(tamis("ledger", "void", "s.ledger", "2", cwd=folder), "--reason")
+    is_usage_error(tamis("ledger", "void", "s.ledger", "two", "--reason", "x", cwd=folder), "not the number of an entry")
+    done = tamis("ledger", "void", "s.ledger", "2", "--reason", "x", cwd=folder)
+    assert done.returncode == INVALID and not (folder / "s.ledger").exists(), done  # no ledger comes of it
+    killed(folder)
+    for reason in ("", " ", "\u200b"):
+        assert tamis("ledger", "void", "s.ledger", "2", "--reason", reason, cwd=folder).returncode == INVALID
+    done = tamis("ledger", "void", "s.ledger", "2", "--reason", 'a "storm"', cwd=folder)
+    assert done.returncode == OK and "voided" in done.stdout, done
+    assert set(os.listdir(folder)) == {"d.csv", "plan.yaml", "s.ledger"}, os.listdir(folder)
+    assert [(e["state"], e["reason"]) for e in entries(folder)] == [("voided", 'a "storm"')]
+    rows = list(csv.DictReader(io.StringIO(tamis("ledger", "export", "s.ledger", cwd=folder).stdout)))
+    assert [(r["state"], r["reason"], r["released"]) for r in rows] == [("voided", 'a "storm"', "")] and rows[0]["voided"], rows
+    shown = " ".join(tamis("ledger", "show", "s.ledger", cwd=folder).stdout.split())
+    assert "left epsilon 0.3" in shown and "was voided on" in shown, shown
+    done = tamis("ledger", "void", "s.ledger", "2", "--reason", "x", "--json", cwd=folder)
+    assert done.returncode == REFUSED and "voided already" in done.stderr, done
+    done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
+    assert done.returncode == OK and "New account" in done.stderr, done
+    assert "claim" not in json.loads(done.stdout)["ledger"]
+    done = tamis("ledger", "void", "s.ledger", "4", "--reason", "x", cwd=folder)
+    assert done.returncode == REFUSED and "released" in done.stderr, done
+    believed(folder, "a")
+
+
+def claimed(folder, loss, budget):
+    """Charges before and after the one that is claimed, one of them voided meanwhile: each certificate is believed, then and later."""
+    write_plan(folder, loss=loss, budget=budget)
+    killed(folder)
+    write_plan(folder, "before.yaml", loss=loss, budget=budget, by="a")
+    assert tamis("release", "before.yaml", "--out", "before", cwd=folder).returncode == OK
+    killed(folder, "--again", entry=5)
+    write_plan(folder, "after.yaml", loss=loss, budget=budget, by="b")
+    assert tamis("release", "after.yaml", "--out", "after", cwd=folder).returncode == OK
+    assert tamis("ledger", "void", "s.ledger", "2", "--reason", "not needed", cwd=folder).returncode == OK
+    done = tamis("release", "plan.yaml", "--out", "claimed", "--json", cwd=folder)
+    assert done.returncode == OK and "nothing more was charged" in done.stderr, done
+    released = json.loads(done.stdout)
+    assert released["ledger"]["entry"] == 5 and released["ledger"]["claim"] == 9 and not released["ledger"]["repeated"], released["ledger"]
+    assert any("nothing more was charged" in w for w in released["warnings"])
+    assert [e["state"] for e in entries(folder)] == ["voided", "released", "released", "released"]
+    assert not [name for name in os.listdir(folder) if "killed" in name or "-charge-" in name], os.listdir(folder)
+    done = tamis("release", "plan.yaml", "--out", "repeated", "--json", "--quiet", cwd=folder)
+    again = json.loads(done.stdout)
+    assert again["ledger"]["repeated"] and again["ledger"]["claim"] == 9 and again["results"] == released["results"]
+    believed(folder, "before", "after", "claimed", "repeated")
+    report = " ".join((folder / "claimed" / "report.html").read_text().split())
+    assert "nothing more was charged" in report
+    certificate = json.loads((folder / "claimed" / "certificate.json").read_text())
+    for claim in (None, 5, 8, 10):
+        forged = copy.deepcopy(certificate)
+        del forged["ledger"]["claim"]
+        if claim:
+            forged["ledger"]["claim"] = claim
+        body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
+        forged["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        (folder / "forged.json").write_text(json.dumps(forged))
+        done = tamis("ledger", "verify", "s.ledger", "--against", "forged.json", cwd=folder)
+        assert done.returncode == INVALID and "claim" in done.stdout, (claim, done.stdout)
+        if claim == 5:
+            assert tamis("verify", "forged.json", cwd=folder).returncode == INVALID
+            assert verifier.verify(folder / "forged.json") != []
+
+
+@in_a_folder
+def changed_data_are_said_to_the_operator_alone(folder):
+    write_plan(folder, by="a")
+    assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+    old = time.time() - 3600
+    os.utime(folder / "d.csv", (old, old))
+    files = {}
+    for name in ("same", "changed"):
+        done = tamis("release", "plan.yaml", "--out", name, cwd=folder)
+        assert done.returncode == OK and done.stdout.startswith("The same release was made before"), done
+        assert ("d.csv was changed after" in done.stderr and "--again" in done.stderr) == (name == "changed"), done.stderr
+        assert "was changed" not in done.stdout
+        files[name] = {f: (folder / name / f).read_bytes() for f in os.listdir(folder / name)}
+        (folder / "d.csv").write_text("a,b\n" + "a1,b1\n" * 200)
+        os.utime(folder / "d.csv", (old + 7200, old + 7200))
+    assert files["same"] == files["changed"]  # not a byte depends on it
+    assert b"the data were not read again" in files["same"]["report.html"]
+    assert any("the data were not read again" in w for w in json.loads(files["same"]["release.json"])["warnings"])
+    done = tamis("release", "plan.yaml", "--out", "fresh", "--again", cwd=folder)
+    assert done.returncode == OK and "was changed" not in done.stderr and "not read again" not in done.stdout, done
+    believed(folder, "a", "same", "fresh")
+
+
+case(everybody_says_what_can_be_done, "everybody says what can be done")
+case(voided, "voided")
+for LOSS, BUDGET in (("epsilon: 0.1", "{epsilon: 0.6}"), ("epsilon: 0.1", "{rho: 1}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}")):
+    case(in_a_folder(lambda folder, l=LOSS, b=BUDGET: claimed(folder, l, b)), f"claimed: {LOSS} in an account of {BUDGET}")
+case(changed_data_are_said_to_the_operator_alone, "changed data are said to the operator alone")
+main()
