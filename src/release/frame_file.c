@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/cells.h"
 #include "engine/frame.h"
 #include "num/exact.h"
@@ -208,7 +209,8 @@ static tamis_status find_columns(size_t *columns, size_t count, const reader *r,
     for (size_t p = 0; p < count; p++) {
         size_t c = 0;
         while (c < frame->column_count && strcmp(frame->names[c], r->names[p]) != 0) c++;
-        if (c == frame->column_count) return tmi_fail(err, TAMIS_INVALID, "design.frame: the frame has no column %s", r->names[p]);
+        if (c == frame->column_count)
+            return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names, frame->column_count);
         columns[p] = c;
     }
     return TAMIS_OK;
