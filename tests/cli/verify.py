@@ -106,6 +106,17 @@ def for_people_a_problem_is_a_line_and_exit_3():
 
 
 @case
+def the_seeds_of_the_fuzzer_are_in_the_format_of_today():
+    """Else most of what the fuzzer changes is never read. tests/fuzz/make_certificates.py writes them anew."""
+    seeds = sorted((HERE.parent / "fuzz" / "seeds" / "certificate").glob("*.json"))
+    assert len(seeds) == 4
+    for seed in seeds:
+        problems = json.loads(tamis("verify", seed, "--json").stdout)["problems"]
+        of_format = [p for p in problems if p["message"].startswith(("expected", "is missing", "unknown"))]
+        assert bool(of_format) == (seed.name == "empty.json"), (seed.name, of_format)
+
+
+@case
 def the_ledger_knows_the_certificate():
     with folder_with_plan() as folder:
         out = released(folder, PLANS["pure"])
