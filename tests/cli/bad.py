@@ -47,6 +47,8 @@ BAD_LINES = [
     (["release", "plan.yaml", "--again", "--out", "new", "--sign", "values.csv"], INVALID, "values.csv: "),
     (["key", "create"], USAGE, "NAME is missing"),
     (["key", "create", ""], INVALID, "expected a name for the keys"),
+    (["key", "create", "a.key"], USAGE, "'tamis key create a' makes a.key and a.pub"),
+    (["key", "create", "a.pub"], USAGE, "NAME is without its ending"),
     (["key", "create", "nowhere/a"], INVALID, "nowhere/a.pub cannot be written: No such file"),
     (["key", "make", "a"], USAGE, "unknown command 'key make'"),
     (["verify", "/dev/null"], INVALID, "/dev/null: not a certificate"),
