@@ -15,8 +15,8 @@ static int run_create(const cli_call *call)
     for (size_t i = 0; i < 2; i++) {
         const size_t length = strlen(name), end = strlen(endings[i]) + 1;
         if (length > end && name[length - end] == '.' && strcmp(name + length - end + 1, endings[i]) == 0)
-            return cli_wrong_usage(call->command, "NAME is without its ending: 'tamis key create %.*s' makes %.*s.key and %.*s.pub",
-                                   (int)(length - end), name, (int)(length - end), name, (int)(length - end), name);
+            return cli_wrong_usage(call->command, "NAME is without its ending: 'tamis key create %.*s' makes both files",
+                                   (int)(length - end), name);
         if (snprintf(path, sizeof path, "%s.%s", name, endings[i]) < (int)sizeof path && lstat(path, &there) == 0)
             return cli_wrong_usage(call->command, "%s exists already, and a key is never written over: choose another name", path);
     }

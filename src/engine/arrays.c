@@ -5,8 +5,8 @@
 
 bool tmi_array_has_texts(const tmi_array *array)
 {
-    return (array->dictionary && array->kind != TMI_ARRAY_OTHER) || array->kind == TMI_ARRAY_POINTERS || array->kind == TMI_ARRAY_UTF8 ||
-           array->kind == TMI_ARRAY_LARGE_UTF8;
+    if (array->dictionary) return array->kind != TMI_ARRAY_OTHER; /* which a dictionary of anything but texts is */
+    return array->kind == TMI_ARRAY_POINTERS || array->kind == TMI_ARRAY_UTF8 || array->kind == TMI_ARRAY_LARGE_UTF8;
 }
 
 tmi_form tmi_array_form(const tmi_array *array)

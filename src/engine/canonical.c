@@ -54,9 +54,11 @@ tamis_status tmi_class_check(tmi_class class, const tmi_source_part *part, const
     static const struct {
         const char *holds, *advice;
     } wrong[] = {
-        [TMI_CLASS_TEXT] = {"texts", "list its `values` if it is a category, or make a column of numbers from it, in a view or a copy"},
+        [TMI_CLASS_TEXT] = {"texts", "list its `values` if it is a category, or make a column of numbers from it, in a view or a "
+                                     "copy"},
         [TMI_CLASS_DATE] = {"dates or times", "make a number from it, such as a year or an age, in a view or a copy"},
-        [TMI_CLASS_BOOLEAN] = {"booleans", "declare it with `values: [\"true\", \"false\"]`, or make a column of 0 and 1 from it"},
+        [TMI_CLASS_BOOLEAN] = {"booleans", "declare it with `values: [\"true\", \"false\"]`, or make a column of 0 and 1 from "
+                                           "it"},
         [TMI_CLASS_OTHER] = {"something else", "make a column of numbers from it, in a view or a copy"},
     };
     if (class == TMI_CLASS_OPEN || class == TMI_CLASS_NUMBER) return TAMIS_OK;

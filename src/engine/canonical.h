@@ -65,13 +65,13 @@ typedef enum tmi_class {
 /* The class of a form; TMI_FORM_NONE is of the class OTHER, unless the engine knows better. */
 tmi_class tmi_class_of(tmi_form form);
 
-/* That a column which the plan uses as a number (a value, weight, probability or size) may hold numbers. INVALID, as a further line
- * of the message, names the class and what to do. */
+/* That a column which the plan uses as a number (a value, weight, probability or size) may hold numbers. INVALID, as a further
+ * line of the message, names the class and what to do. */
 tamis_status tmi_class_check(tmi_class class, const tmi_source_part *part, const char *column, tamis_error *err);
 
 /* That at least one of the values which the plan lists for a category can be in a column of this form: texts alone never meet a
- * number, and a release would be noise about nothing. INVALID, as a further line of the message. Not for files whose codes may have
- * labels. */
+ * number, and a release would be noise about nothing. INVALID, as a further line of the message. Not for files whose codes may
+ * have labels. */
 tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form form, const tmi_source_part *part,
                               const char *column, tamis_error *err);
 

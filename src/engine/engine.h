@@ -230,8 +230,8 @@ struct tmi_engine {
 
     /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
      * known yet. INVALID names the file or column that is missing or unreadable, the number whose type is of another class
-     * (tmi_class_check), the category that can hold none of its values, or the label or category that has no canonical form, or not
-     * the same kind in all parts: the types decide that, and no value does. No value is quoted. */
+     * (tmi_class_check), the category that can hold none of its values, or the label or category that has no canonical form, or
+     * not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err);
 

@@ -285,8 +285,8 @@ static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p,
     return status;
 }
 
-/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such as
- * citext, in ways of their own. */
+/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such
+ * as citext, in ways of their own. */
 static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
 {
     char sql[96];
@@ -356,7 +356,8 @@ static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tm
     const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
     tmi_postgres_part_name(part, p);
     snprintf(has, sizeof has, "%s: there is", part);
-    const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, (size_t)PQntuples(result))
+    const size_t count = answered ? (size_t)PQntuples(result) : 0;
+    const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, count)
                                          : tell_trouble(session, p, result, err);
     PQclear(result);
     tmi_text_clear(&sql);

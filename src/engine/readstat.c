@@ -3,8 +3,8 @@
  * A file is read twice: first what its variables are and how their codes are labelled (in Stata's files labels come after
  * the rows), then the rows. A category may name a code or its label, so that a labelled code is counted as its label
  * where that, and not the code, is among the values. What the file itself says is missing (system missing, Stata's .a to
- * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers with a format: as such they are labels and categories, and
- * nothing that is summed.                                                                                            */
+ * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers with a format: as such they are labels and categories,
+ * and nothing that is summed.                                                                                        */
 #include <math.h>
 #include <readstat.h>
 #include <stdio.h>
@@ -253,7 +253,8 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
         r->first[i] = (int)c;
         w->found = true;
         w->form = form_of(readstat_variable_get_type(variable));
-        w->is_date = w->form != TMI_FORM_TEXT && tmi_is_date_format(kinds[kind_of(r->given)].formats, readstat_variable_get_format(variable));
+        w->is_date = w->form != TMI_FORM_TEXT &&
+                     tmi_is_date_format(kinds[kind_of(r->given)].formats, readstat_variable_get_format(variable));
         if (!set || w->set) continue;
         w->set = tmi_copy_text(set, strlen(set));
         if (!w->set) return out_of_memory(r);

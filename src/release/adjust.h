@@ -1,7 +1,8 @@
 /* Post-processing of released numbers. It costs no budget: it sees only what was released, and what is public.
  *
  * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; cells are
- * made non-negative; numbers that say too little are withheld. Each result should tell which of these was done to it: tmi_adjustment_text.             */
+ * made non-negative; numbers that say too little are withheld. Each result should tell which of these was done to it:
+ * tmi_adjustment_text.                                                                                               */
 #ifndef TMI_ADJUST_H
 #define TMI_ADJUST_H
 

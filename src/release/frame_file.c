@@ -210,7 +210,8 @@ static tamis_status find_columns(size_t *columns, size_t count, const reader *r,
         size_t c = 0;
         while (c < frame->column_count && strcmp(frame->names[c], r->names[p]) != 0) c++;
         if (c == frame->column_count)
-            return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names, frame->column_count);
+            return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names,
+                                   frame->column_count);
         columns[p] = c;
     }
     return TAMIS_OK;

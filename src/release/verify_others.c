@@ -1,4 +1,4 @@
-/* What else is in the folder of a release. The certificate says nothing about it, and a reader may take it for part of the release. */
+/* What else is in the folder of a release: the certificate says nothing about it, and a reader may take it for a part. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

@@ -139,7 +139,9 @@ static void wrong_names(void **state)
     expect_refusal(text, "part'; DROP TABLE part; --", TAMIS_INVALID, "there is no table");
     expect_refusal(text, ".", TAMIS_INVALID, "there is no table");
     expect_refusal(text, "part", TAMIS_INVALID, "there is no column g");
-    expect_refusal(text, "lists", TAMIS_INVALID, "something else: make a column of numbers from it, in a view or a copy\nPostgreSQL, connection 1: column g has a type or collation without one form");
+    expect_refusal(text, "lists", TAMIS_INVALID,
+                   "something else: make a column of numbers from it, in a view or a copy\n"
+                   "PostgreSQL, connection 1: column g has a type or collation without one form");
     expect_refusal(text, "dates", TAMIS_INVALID, "column x: the plan uses it as a number");
     snprintf(other, sizeof other, "%s user=poor", text);
     expect_refusal(other, "secret", TAMIS_INVALID, "may not read column x");

@@ -40,7 +40,8 @@ static void select_csv(char *sql, size_t size, const char *csv)
 {
     snprintf(sql, size,
              "SELECT id, TRY_CAST(x AS DOUBLE) AS x, TRY_CAST(y AS DOUBLE) AS y, TRY_CAST(p AS DOUBLE) AS p, g, h, s, "
-             "\"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, header=true, delim=',', quote='\"', escape='\"', columns={'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
+             "\"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, header=true, delim=',', quote='\"', escape='\"', columns={"
+             "'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
              "'VARCHAR', 'g': 'VARCHAR', 'h': 'VARCHAR', 's': 'VARCHAR', 'c \"1\"': 'VARCHAR', 'other': 'VARCHAR'})", csv);
 }
 
