@@ -1,5 +1,6 @@
 /* tamis key: an agency's keys, to sign releases with. */
 #include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -12,6 +13,10 @@ static int run_create(const cli_call *call)
     tamis_error err = {0};
     struct stat there;
     for (size_t i = 0; i < 2; i++) {
+        const size_t length = strlen(name), end = strlen(endings[i]) + 1;
+        if (length > end && name[length - end] == '.' && strcmp(name + length - end + 1, endings[i]) == 0)
+            return cli_wrong_usage(call->command, "NAME is without its ending: 'tamis key create %.*s' makes both files",
+                                   (int)(length - end), name);
         if (snprintf(path, sizeof path, "%s.%s", name, endings[i]) < (int)sizeof path && lstat(path, &there) == 0)
             return cli_wrong_usage(call->command, "%s exists already, and a key is never written over: choose another name", path);
     }

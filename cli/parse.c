@@ -114,6 +114,12 @@ static next read_options(int *code, cli_call *call, int argc, char **argv)
                                     option->choices);
             return STOP;
         }
+        /* A forgotten value takes the next option for itself; one that begins so is written --option=VALUE. */
+        if (option->value && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0) {
+            *code = cli_wrong_usage(command, "--%s needs a value, %s, and %s is an option; if it is meant, write --%s=%s",
+                                    option->name, option->value, optarg, option->name, optarg);
+            return STOP;
+        }
         call->values[place] = option->value ? optarg : "";
     }
     if (help) {

@@ -29,7 +29,7 @@ TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
  * Numbers     NaN and infinities are missing. As ids, strata, clusters and categories they are compared by exact value: 12.0 is 12,
  *             and -0 is 0.
  * Integers    the same.
- * Texts       UTF-8; NULL and blank ones are missing. A text may be a number, as in a CSV file. As ids and categories texts are
+ * Texts       UTF-8; NULL and blank ones are missing. They are no numbers, whatever they look like. As ids and categories texts are
  *             compared by their bytes, without the blanks around them.
  *
  * Needs    a source of tamis_source_new, a name that it does not have yet, values (NULL only without rows).

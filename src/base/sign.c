@@ -38,22 +38,22 @@ static tamis_status cannot(tamis_error *err, const char *path, int reason)
     return tmi_fail_file(err, absent ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "the key cannot be read: %s", strerror(reason));
 }
 
-/* The bytes of a file or a pipe, in memory for secrets; the caller frees them, whatever happens. */
-static tamis_status read_bytes(char **bytes, size_t *length, const char *path, bool secret, tamis_error *err)
+/* The bytes of a file or a pipe, in memory for secrets; the caller frees them, whatever happens. *is_open: others than the owner
+ * may read or write the file. */
+static tamis_status read_bytes(char **bytes, size_t *length, bool *is_open, const char *path, tamis_error *err)
 {
     struct stat facts;
     tamis_status status = TAMIS_OK;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     *length = 0;
+    *is_open = false;
     *bytes = tmi_secret_alloc(LARGEST_KEY, 1);
     if (!*bytes) {
         status = tmi_fail_memory(err);
     } else if (file < 0 || fstat(file, &facts) != 0) {
         status = cannot(err, path, errno);
-    } else if (secret && (facts.st_mode & 077) != 0 && S_ISREG(facts.st_mode)) {
-        status = tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                               "others may read or write this secret key; chmod 600 it if it is still "
-                               "secret, else make a new one");
+    } else {
+        *is_open = (facts.st_mode & 077) != 0 && S_ISREG(facts.st_mode);
     }
     while (status == TAMIS_OK && *length < LARGEST_KEY) {
         ssize_t n = read(file, *bytes + *length, LARGEST_KEY - *length);
@@ -81,16 +81,25 @@ static bool holds(const char *bytes, size_t length, const char *words)
     return memmem(bytes, length, words, strlen(words)) != NULL;
 }
 
+/* The one key of a pair in the place of the other, which is named if `path` has the usual ending. */
+static tamis_status other_half(tamis_error *err, const char *path, bool secret)
+{
+    const char *here = secret ? ".pub" : ".key", *there = secret ? ".key" : ".pub";
+    const size_t length = strlen(path), end = strlen(here);
+    const bool usual = length > end && strcmp(path + length - end, here) == 0;
+    return tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                         secret ? "this is the public key of a pair; signing needs the secret one, %.*s%s"
+                                : "this is the secret key of a pair; checking needs the public one, %.*s%s",
+                         usual ? (int)(length - end) : 4, usual ? path : "NAME", there);
+}
+
 static tamis_status no_key(tamis_error *err, const char *path, const char *bytes, size_t length, bool secret)
 {
-    const bool has_secret = holds(bytes, length, "PRIVATE KEY-----"), has_public = holds(bytes, length, "PUBLIC KEY-----");
+    const bool has_secret = holds(bytes, length, "PRIVATE KEY-----");
     if (secret && has_secret && holds(bytes, length, "ENCRYPTED"))
         return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the key is encrypted, and no passphrase is asked for here; in bash, "
                              "--sign <(openssl pkey -in %s) lets openssl ask", path);
-    if (secret && has_public)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a public key; signing needs the secret one, NAME.key");
-    if (!secret && has_secret)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a secret key; checking needs the public one, NAME.pub");
+    if (!secret && has_secret) return other_half(err, path, secret);
     return tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected an Ed25519 key in PEM, as `tamis key create` writes it");
 }
 
@@ -98,11 +107,16 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
 {
     char *bytes = NULL;
     size_t length;
+    bool is_open;
     BIO *memory = NULL;
     EVP_PKEY *found = NULL;
     tamis_status status;
     *key = NULL;
-    TMI_TRY(read_bytes(&bytes, &length, path, secret, err));
+    TMI_TRY(read_bytes(&bytes, &length, &is_open, path, err));
+    if (secret && holds(bytes, length, "PUBLIC KEY-----")) TMI_TRY(other_half(err, path, secret));
+    if (secret && is_open)
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "others may read or write this secret key; chmod 600 it if it is "
+                              "still secret, else make a new one"));
     if (!(memory = BIO_new_mem_buf(bytes, (int)length))) TMI_TRY(tmi_fail_memory(err));
     found = secret ? PEM_read_bio_PrivateKey(memory, NULL, no_passphrase, NULL)
                    : PEM_read_bio_PUBKEY(memory, NULL, no_passphrase, NULL);

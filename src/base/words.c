@@ -3,6 +3,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/letters.h"
 
 #define LONGEST_WORD 40
 
@@ -28,13 +31,39 @@ static size_t distance(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
+const char *tmi_word_of_list(const void *words, size_t index)
+{
+    return ((const char *const *)words)[index];
+}
+
 int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count)
 {
     size_t nearest = strlen(word) < 4 ? 2 : 3; /* one wrong letter of a short word, two of a longer one */
     int found = -1;
     for (size_t i = 0; i < count; i++) {
-        size_t d = distance(word, word_at(words, i));
+        const char *other = word_at(words, i);
+        const size_t d = strcasecmp(word, other) == 0 && strcmp(word, other) != 0 ? 1 : distance(word, other);
         if (d < nearest && d < strlen(word)) nearest = d, found = (int)i; /* some letter stays */
     }
     return found;
+}
+
+tamis_status tmi_fail_column(tamis_error *err, const char *file, const char *has, const char *column, tmi_word_at *name_at,
+                             const void *names, size_t count)
+{
+    const int nearest = strlen(column) < 4 ? -1 : tmi_nearest_word(column, name_at, names, count);
+    const char *meant = nearest < 0 ? "" : name_at(names, (size_t)nearest);
+    const bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
+    tmi_text shown;
+    tmi_text_init(&shown);
+    if (is_word) {
+        tmi_text_put(&shown, "; did you mean ");
+        tmi_text_shown(&shown, meant);
+    }
+    tmi_text_put(&shown, is_word ? "?" : "");
+    const tamis_status status =
+        shown.failed ? tmi_fail_memory(err)
+                     : tmi_fail_file_more(err, TAMIS_INVALID, file, 0, "%s no column %s%s", has, column, shown.bytes);
+    tmi_text_clear(&shown);
+    return status;
 }

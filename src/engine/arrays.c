@@ -5,8 +5,8 @@
 
 bool tmi_array_has_texts(const tmi_array *array)
 {
-    return array->dictionary || array->kind == TMI_ARRAY_POINTERS || array->kind == TMI_ARRAY_UTF8 ||
-           array->kind == TMI_ARRAY_LARGE_UTF8;
+    if (array->dictionary) return array->kind != TMI_ARRAY_OTHER; /* which a dictionary of anything but texts is */
+    return array->kind == TMI_ARRAY_POINTERS || array->kind == TMI_ARRAY_UTF8 || array->kind == TMI_ARRAY_LARGE_UTF8;
 }
 
 tmi_form tmi_array_form(const tmi_array *array)
@@ -17,14 +17,14 @@ tmi_form tmi_array_form(const tmi_array *array)
     case TMI_ARRAY_BOOL: return TMI_FORM_BOOLEAN;
     case TMI_ARRAY_F64: return TMI_FORM_DOUBLE;
     case TMI_ARRAY_F32: return TMI_FORM_FLOAT;
-    case TMI_ARRAY_OTHER: return TMI_FORM_NONE;
+    case TMI_ARRAY_DATE: case TMI_ARRAY_OTHER: return TMI_FORM_NONE;
     default: return TMI_FORM_EXACT;
     }
 }
 
-bool tmi_array_is_number(const tmi_array *array)
+tmi_class tmi_array_class(const tmi_array *array)
 {
-    return array->kind != TMI_ARRAY_OTHER;
+    return array->kind == TMI_ARRAY_DATE ? TMI_CLASS_DATE : tmi_class_of(tmi_array_form(array));
 }
 
 static bool is_valid(const tmi_array *array, int64_t at)

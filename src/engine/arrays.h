@@ -9,7 +9,7 @@
 typedef enum tmi_array_kind {
     TMI_ARRAY_NULL, TMI_ARRAY_BOOL, TMI_ARRAY_I8, TMI_ARRAY_U8, TMI_ARRAY_I16, TMI_ARRAY_U16, TMI_ARRAY_I32, TMI_ARRAY_U32,
     TMI_ARRAY_I64, TMI_ARRAY_U64, TMI_ARRAY_F32, TMI_ARRAY_F64, TMI_ARRAY_POINTERS, TMI_ARRAY_UTF8, TMI_ARRAY_LARGE_UTF8,
-    TMI_ARRAY_OTHER /* cannot be used */
+    TMI_ARRAY_DATE, TMI_ARRAY_OTHER /* cannot be used; dates, times and durations, or anything else */
 } tmi_array_kind;
 
 /* Element i of the array stands at offset + i of its buffers. */
@@ -24,12 +24,12 @@ typedef struct tmi_array {
     const struct tmi_array *dictionary; /* of TMI_ARRAY_UTF8 or LARGE_UTF8: then the values are places in it */
 } tmi_array;
 
-/* Whether its elements are texts, the form in which they are compared, and whether they can be read as numbers. */
+/* Whether its elements are texts, the form in which they are compared, and the class of their type. */
 bool tmi_array_has_texts(const tmi_array *array);
 tmi_form tmi_array_form(const tmi_array *array);
-bool tmi_array_is_number(const tmi_array *array);
+tmi_class tmi_array_class(const tmi_array *array);
 
-/* n numbers from element `first` on, NaN where missing; texts are not read as numbers here. A `code` of missing values that
+/* n numbers from element `first` on, NaN where missing, of an array of numbers. A `code` of missing values that
  * no float is, is met by the float that stands for it. */
 void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t n, const double *codes, size_t code_count);
 

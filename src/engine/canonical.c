@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -19,16 +20,83 @@ static const char *name_of(tmi_form form)
     }
 }
 
-tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const char *part, const char *column, tamis_error *err)
+/* "PostgreSQL, connection 1: ", or nothing: a file is named by the error itself. */
+#define PART(part) (part)->connection ? (part)->connection : "", (part)->connection ? ": " : ""
+
+tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part *part, const char *column, tamis_error *err)
 {
     if (here == TMI_FORM_ANY || *seen == here || (tmi_form_is_number(*seen) && tmi_form_is_number(here))) return TAMIS_OK;
     if (*seen != TMI_FORM_ANY)
-        return tmi_fail_more(err, TAMIS_INVALID,
-                             "%s: column %s holds %s here and %s in another part of the source; ids, strata, clusters and "
-                             "categories need one kind in all parts: convert one of them",
-                             part, column, name_of(here), name_of(*seen));
+        return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
+                                  "%s%scolumn %s holds %s here and %s in another part of the source; ids, strata, clusters and "
+                                  "categories need one kind in all parts: convert one of them",
+                                  PART(part), column, name_of(here), name_of(*seen));
     *seen = here;
     return TAMIS_OK;
+}
+
+/* ---- classes ---- */
+
+tmi_class tmi_class_of(tmi_form form)
+{
+    switch (form) {
+    case TMI_FORM_ANY: return TMI_CLASS_OPEN;
+    case TMI_FORM_TEXT: return TMI_CLASS_TEXT;
+    case TMI_FORM_DATE: return TMI_CLASS_DATE;
+    case TMI_FORM_BOOLEAN: return TMI_CLASS_BOOLEAN;
+    case TMI_FORM_UUID: case TMI_FORM_NONE: return TMI_CLASS_OTHER;
+    default: return TMI_CLASS_NUMBER;
+    }
+}
+
+tamis_status tmi_class_check(tmi_class class, const tmi_source_part *part, const char *column, tamis_error *err)
+{
+    static const struct {
+        const char *holds, *advice;
+    } wrong[] = {
+        [TMI_CLASS_TEXT] = {"texts", "list its `values` if it is a category, or make a column of numbers from it, in a view or a "
+                                     "copy"},
+        [TMI_CLASS_DATE] = {"dates or times", "make a number from it, such as a year or an age, in a view or a copy"},
+        [TMI_CLASS_BOOLEAN] = {"booleans", "declare it with `values: [\"true\", \"false\"]`, or make a column of 0 and 1 from "
+                                           "it"},
+        [TMI_CLASS_OTHER] = {"something else", "make a column of numbers from it, in a view or a copy"},
+    };
+    if (class == TMI_CLASS_OPEN || class == TMI_CLASS_NUMBER) return TAMIS_OK;
+    return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
+                              "%s%scolumn %s: the plan uses it as a number, but by its type it holds %s: %s", PART(part), column,
+                              wrong[class].holds, wrong[class].advice);
+}
+
+/* ---- values ---- */
+
+static bool is_word(tmi_cell value, const char *word)
+{
+    return value.length == strlen(word) && memcmp(value.bytes, word, value.length) == 0;
+}
+
+/* Whether a value of the plan can be in a column of this form, as far as its looks tell. */
+static bool may_be_in(tmi_form form, tmi_cell value)
+{
+    char text[TMI_NUMBER_TEXT];
+    if (tmi_form_is_number(form)) return tmi_value_text(text, value, form) > 0;
+    switch (form) {
+    case TMI_FORM_BOOLEAN: return is_word(value, "true") || is_word(value, "false");
+    case TMI_FORM_DATE:
+        return is_word(value, "infinity") || is_word(value, "-infinity") ||
+               (value.length >= 10 && value.bytes[0] >= '0' && value.bytes[0] <= '9' && memchr(value.bytes, '-', value.length));
+    case TMI_FORM_UUID: return value.length == 36;
+    default: return true;
+    }
+}
+
+tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form form, const tmi_source_part *part,
+                              const char *column, tamis_error *err)
+{
+    for (size_t v = 0; v < count; v++)
+        if (may_be_in(form, tmi_trimmed(values[v], strlen(values[v])))) return TAMIS_OK;
+    return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
+                              "%s%scolumn %s: by its type it holds %s, and none of the values that the plan lists for it is one: "
+                              "list them as the source has them", PART(part), column, name_of(form));
 }
 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err)

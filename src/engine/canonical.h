@@ -39,9 +39,41 @@ static inline bool tmi_form_is_number(tmi_form form)
     return form == TMI_FORM_EXACT || form == TMI_FORM_DOUBLE || form == TMI_FORM_FLOAT;
 }
 
-/* The form of a column that has `seen` in the parts before (at first TMI_FORM_ANY) and `here` in the part called `part`. INVALID,
+/* A part of a source in messages: a file, or a connection; both NULL: there is only one. */
+typedef struct tmi_source_part {
+    const char *file, *connection;
+} tmi_source_part;
+
+/* The form of a column that has `seen` in the parts before (at first TMI_FORM_ANY) and `here` in this part. INVALID,
  * as a further line of the message, if they cannot be compared; `here` is not TMI_FORM_NONE. */
-tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const char *part, const char *column, tamis_error *err);
+tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part *part, const char *column,
+                           tamis_error *err);
+
+/* ---- classes ----
+ *
+ * The class of a column's type is the one thing, beside the form, that is read of a header before the charge: it is a declared
+ * invariant, the same for all neighbours. Value labels, dictionaries and minima depend on people and are not looked at.      */
+typedef enum tmi_class {
+    TMI_CLASS_OPEN, /* the header says nothing: CSV, a column without any value */
+    TMI_CLASS_NUMBER,
+    TMI_CLASS_TEXT,
+    TMI_CLASS_DATE, /* dates, times, intervals; numbers of SPSS, Stata and SAS with such a format */
+    TMI_CLASS_BOOLEAN,
+    TMI_CLASS_OTHER /* UUIDs, lists, bytes */
+} tmi_class;
+
+/* The class of a form; TMI_FORM_NONE is of the class OTHER, unless the engine knows better. */
+tmi_class tmi_class_of(tmi_form form);
+
+/* That a column which the plan uses as a number (a value, weight, probability or size) may hold numbers. INVALID, as a further
+ * line of the message, names the class and what to do. */
+tamis_status tmi_class_check(tmi_class class, const tmi_source_part *part, const char *column, tamis_error *err);
+
+/* That at least one of the values which the plan lists for a category can be in a column of this form: texts alone never meet a
+ * number, and a release would be noise about nothing. INVALID, as a further line of the message. Not for files whose codes may
+ * have labels. */
+tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form form, const tmi_source_part *part,
+                              const char *column, tamis_error *err);
 
 /* INVALID, as a further line of the message: two values that are listed for the column are one number there. */
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err);

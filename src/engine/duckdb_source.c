@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/cells.h"
 #include "engine/csv.h"
 #include "engine/duckdb_types.h"
@@ -319,14 +320,13 @@ static size_t place_of(const char *name, const header *h, size_t count)
 
 static void write_number(tmi_text *sql, const tmi_column *column, duckdb_type type, const char *name)
 {
-    const bool is_text = tmi_duckdb_is_text(type);
     if (type == DUCKDB_TYPE_FLOAT) {
         write_float(sql, column);
         return;
     }
-    tmi_text_put(sql, is_text ? "TRY_CAST(TRY_CAST(" : "TRY_CAST(");
+    tmi_text_put(sql, "TRY_CAST(");
     tmi_sql_name(sql, name);
-    tmi_text_put(sql, is_text ? " AS VARCHAR) AS DOUBLE)" : " AS DOUBLE)");
+    tmi_text_put(sql, " AS DOUBLE)");
 }
 
 /* Writes the expression of column c in the file, or says why there is none. `seen` is the form of the column in earlier files. */
@@ -340,26 +340,27 @@ static tamis_status write_column(tmi_text *sql, tmi_form *seen, const tmi_duckdb
     const size_t count = is_csv ? columns->csv.count : api->column_count(&columns->result);
     const header h = {file, columns, api};
     const size_t k = place_of(column->name, &h, count);
-    if (k == count) return tmi_file_lacks_column(&file->file, column->name, name_at, &h, count, err);
+    if (k == count) return tmi_fail_column(err, file->file.given, "there is", column->name, name_at, &h, count);
     const duckdb_type type = is_csv ? DUCKDB_TYPE_VARCHAR : api->column_type(&columns->result, k);
     char number[32];
     snprintf(number, sizeof number, "k%zu", k);
     const char *name = is_csv ? number : column->name;
-    if (column->kind == TMI_NUMBER && !tmi_duckdb_is_numeric(type) && !tmi_duckdb_is_text(type))
-        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds no numbers", column->name);
-    if (tmi_duckdb_is_nested(type))
-        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
-                                  column->name);
+    const tmi_source_part part = {.file = file->file.given};
+    tamis_status status;
     if (column->kind == TMI_NUMBER) {
+        TMI_TRY(tmi_class_check(is_csv ? TMI_CLASS_OPEN : tmi_duckdb_class(type), &part, column->name, err));
         write_number(sql, column, type, name);
         return TAMIS_OK;
     }
+    if (tmi_duckdb_is_nested(type))
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
+                                  column->name);
     const tmi_form form = form_at(columns, file, k);
     if (form == TMI_FORM_NONE)
         return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s " TMI_NO_FORM, column->name);
-    tamis_status status;
-    TMI_TRY(tmi_form_join(seen, form, file->file.given, column->name, err));
+    TMI_TRY(tmi_form_join(seen, form, &part, column->name, err));
     if (column->kind == TMI_CATEGORY) {
+        TMI_TRY(tmi_values_check(column->values, column->value_count, form, &part, column->name, err));
         TMI_TRY(tmi_codes_check(functions->columns[c].codes, form, err));
         tmi_text_format(sql, "%s_%zu(", tmi_duckdb_lookup_name(form), c);
     }

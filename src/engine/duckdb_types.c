@@ -7,20 +7,21 @@
 #include "engine/duckdb_functions.h"
 #include "engine/sql.h"
 
-bool tmi_duckdb_is_numeric(duckdb_type type)
+tmi_class tmi_duckdb_class(duckdb_type type)
 {
     switch (type) {
-    case DUCKDB_TYPE_BOOLEAN: case DUCKDB_TYPE_TINYINT: case DUCKDB_TYPE_SMALLINT: case DUCKDB_TYPE_INTEGER:
-    case DUCKDB_TYPE_BIGINT: case DUCKDB_TYPE_HUGEINT: case DUCKDB_TYPE_UTINYINT: case DUCKDB_TYPE_USMALLINT:
-    case DUCKDB_TYPE_UINTEGER: case DUCKDB_TYPE_UBIGINT: case DUCKDB_TYPE_UHUGEINT: case DUCKDB_TYPE_FLOAT:
-    case DUCKDB_TYPE_DOUBLE: case DUCKDB_TYPE_DECIMAL: return true;
-    default: return false;
+    case DUCKDB_TYPE_TINYINT: case DUCKDB_TYPE_SMALLINT: case DUCKDB_TYPE_INTEGER: case DUCKDB_TYPE_BIGINT:
+    case DUCKDB_TYPE_HUGEINT: case DUCKDB_TYPE_UTINYINT: case DUCKDB_TYPE_USMALLINT: case DUCKDB_TYPE_UINTEGER:
+    case DUCKDB_TYPE_UBIGINT: case DUCKDB_TYPE_UHUGEINT: case DUCKDB_TYPE_FLOAT: case DUCKDB_TYPE_DOUBLE:
+    case DUCKDB_TYPE_DECIMAL: return TMI_CLASS_NUMBER;
+    case DUCKDB_TYPE_VARCHAR: case DUCKDB_TYPE_ENUM: return TMI_CLASS_TEXT;
+    case DUCKDB_TYPE_DATE: case DUCKDB_TYPE_TIME: case DUCKDB_TYPE_TIME_TZ: case DUCKDB_TYPE_TIMESTAMP:
+    case DUCKDB_TYPE_TIMESTAMP_S: case DUCKDB_TYPE_TIMESTAMP_MS: case DUCKDB_TYPE_TIMESTAMP_NS: case DUCKDB_TYPE_TIMESTAMP_TZ:
+    case DUCKDB_TYPE_INTERVAL: return TMI_CLASS_DATE;
+    case DUCKDB_TYPE_BOOLEAN: return TMI_CLASS_BOOLEAN;
+    case DUCKDB_TYPE_SQLNULL: return TMI_CLASS_OPEN;
+    default: return TMI_CLASS_OTHER;
     }
-}
-
-bool tmi_duckdb_is_text(duckdb_type type)
-{
-    return type == DUCKDB_TYPE_VARCHAR || type == DUCKDB_TYPE_ENUM;
 }
 
 bool tmi_duckdb_is_nested(duckdb_type type)
@@ -112,7 +113,7 @@ tmi_form tmi_duckdb_form(duckdb_result *result, size_t k, const char *definition
         return is_json(result, k) || (definition && tmi_duckdb_is_collated(definition, api->column_name(result, k)))
                    ? TMI_FORM_NONE
                    : TMI_FORM_TEXT;
-    default: return tmi_duckdb_is_numeric(type) ? TMI_FORM_EXACT : TMI_FORM_NONE;
+    default: return tmi_duckdb_class(type) == TMI_CLASS_NUMBER ? TMI_FORM_EXACT : TMI_FORM_NONE;
     }
 }
 

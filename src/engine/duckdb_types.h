@@ -6,9 +6,8 @@
 #include "engine/canonical.h"
 #include "engine/duckdb_session.h"
 
-/* Whether a column of this type holds numbers, or texts that may be numbers. */
-bool tmi_duckdb_is_numeric(duckdb_type type);
-bool tmi_duckdb_is_text(duckdb_type type);
+/* The class of a type. */
+tmi_class tmi_duckdb_class(duckdb_type type);
 
 /* Whether it holds lists or bytes, which nothing here can read. */
 bool tmi_duckdb_is_nested(duckdb_type type);

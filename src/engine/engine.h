@@ -36,8 +36,8 @@ typedef struct tmi_source {
  * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes.
  *
  * TMI_NUMBER     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high: IEEE double operations in
- *                this order on every engine. NULL, NaN, infinities, text that is no number and the missing codes are
- *                missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
+ *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is no number and the missing codes
+ *                are missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
  *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
  *                says.
  * TMI_CATEGORY   the canonical text (engine/canonical.h), looked up among `values`, which mean numbers in a column of numbers; a
@@ -229,8 +229,9 @@ struct tmi_engine {
     void *state;
 
     /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
-     * known yet. INVALID names the file or column that is missing or unreadable, or the label or category that has no canonical
-     * form, or not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
+     * known yet. INVALID names the file or column that is missing or unreadable, the number whose type is of another class
+     * (tmi_class_check), the category that can hold none of its values, or the label or category that has no canonical form, or
+     * not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err);
 

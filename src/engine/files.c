@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/letters.h"
 #include "base/memory.h"
 
 bool tmi_ends_in(const char *name, const char *ending)
@@ -21,26 +20,6 @@ tamis_status tmi_file_may_be_table(const char *name, tamis_error *err)
     if (tmi_ends_in(name, ".csv") || tmi_ends_in(name, ".parquet") || tmi_ends_in(name, ".duckdb") || tmi_ends_in(name, ".db"))
         return TAMIS_OK;
     return tmi_fail_file(err, TAMIS_INVALID, name, 0, "the name of a file must end in .csv, .parquet, .duckdb or .db");
-}
-
-tamis_status tmi_file_lacks_column(const tmi_file *file, const char *column, tmi_word_at *name_at, const void *names, size_t count,
-                                   tamis_error *err)
-{
-    const int nearest = strlen(column) < 4 ? -1 : tmi_nearest_word(column, name_at, names, count);
-    const char *meant = nearest < 0 ? "" : name_at(names, (size_t)nearest);
-    const bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
-    tmi_text shown;
-    tmi_text_init(&shown);
-    if (is_word) {
-        tmi_text_put(&shown, "; did you mean ");
-        tmi_text_shown(&shown, meant);
-    }
-    tmi_text_put(&shown, is_word ? "?" : "");
-    const tamis_status status = shown.failed ? tmi_fail_memory(err)
-                                             : tmi_fail_file_more(err, TAMIS_INVALID, file->given, 0, "there is no column %s%s",
-                                                                  column, shown.bytes);
-    tmi_text_clear(&shown);
-    return status;
 }
 
 tamis_status tmi_file_init(tmi_file *file, const char *name, tamis_error *err)

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/words.h"
 
 typedef struct tmi_file {
     char *given;  /* the name in messages */
@@ -30,12 +29,6 @@ tamis_status tmi_files_find(tmi_file *files, size_t count, tamis_error *err);
 
 /* INVALID if no engine for files reads what is called so. */
 tamis_status tmi_file_may_be_table(const char *name, tamis_error *err);
-
-/* INVALID, as one more line of the message: the file has no column of this name. What may be meant among its `count` columns is
- * said too. A header is public, but the first line of a file without one is not: only what is nearly the plan's own
- * word, and a word, is shown. */
-tamis_status tmi_file_lacks_column(const tmi_file *file, const char *column, tmi_word_at *name_at, const void *names, size_t count,
-                                   tamis_error *err);
 
 /* Whether a name ends so, in capitals or not, and is longer. */
 bool tmi_ends_in(const char *name, const char *ending);

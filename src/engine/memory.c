@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/csv.h"
 #include "engine/files.h"
 #include "engine/scan.h"
@@ -49,7 +50,7 @@ static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tm
         size_t k = 0;
         while (k < header.count && strcmp(header.names[k], columns[c]->name) != 0) k++;
         if (k == header.count)
-            status = tmi_file_lacks_column(file, columns[c]->name, name_at, &header, header.count, err);
+            status = tmi_fail_column(err, file->given, "there is", columns[c]->name, name_at, &header, header.count);
         else if ((*wanted)[k] == SIZE_MAX)
             (*wanted)[k] = c; /* the first of those that ask for it */
     }

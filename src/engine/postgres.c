@@ -39,13 +39,13 @@ static void clear_parts(parts *made)
 /* That the labels and categories of part p can be compared with those of the parts before it. */
 static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, const tmi_layout *layout, tamis_error *err)
 {
-    char part[64];
+    char part[TMI_POSTGRES_PART];
     bool joined = true;
-    snprintf(part, sizeof part, "PostgreSQL, connection %zu", p + 1);
+    tmi_postgres_part_name(part, p);
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (!tmi_is_read(column) || column->kind == TMI_NUMBER) continue;
-        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), part, column->name, err) == TAMIS_OK && joined;
+        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), &(tmi_source_part){.connection = part}, column->name, err) == TAMIS_OK && joined;
     }
     return joined;
 }

@@ -19,9 +19,14 @@ tmi_form tmi_sql_form(tmi_sql_type type)
     case TMI_SQL_DATE: return TMI_FORM_DATE;
     case TMI_SQL_UUID: return TMI_FORM_UUID;
     case TMI_SQL_TEXT: return TMI_FORM_TEXT;
-    case TMI_SQL_OTHER_TEXT: break;
+    case TMI_SQL_OTHER_TEXT: case TMI_SQL_TIME: case TMI_SQL_OTHER: break;
     }
     return TMI_FORM_NONE;
+}
+
+tmi_class tmi_sql_class(tmi_sql_type type)
+{
+    return type == TMI_SQL_OTHER_TEXT ? TMI_CLASS_TEXT : type == TMI_SQL_TIME ? TMI_CLASS_DATE : tmi_class_of(tmi_sql_form(type));
 }
 
 /* Without the zeros at the end of a fraction; NaN and infinities, which have no scale, are NULL. */

@@ -1,16 +1,23 @@
 #include "engine/postgres_session.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/parts.h"
 #include "engine/sql.h"
 
 #define WAIT 100          /* milliseconds between two looks at the caller's wish to stop */
 #define CONNECT_SECONDS 60
 #define LEAST_VERSION 120000 /* 12: WITH is merged into the query */
+
+void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p)
+{
+    snprintf(name, TMI_POSTGRES_PART, "PostgreSQL, connection %zu", p + 1);
+}
 
 /* ---- being closed ---- */
 
@@ -278,19 +285,21 @@ static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p,
     return status;
 }
 
-/* Of a type that not every server has. Enumerations are compared by their names; other texts, such as citext, in ways of their
- * own. */
-static tamis_status find_text(bool *is_text, bool *is_enum, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
+/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such
+ * as citext, in ways of their own. */
+static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
 {
-    tamis_status status;
-    tmi_text sql;
-    tmi_text_init(&sql);
-    tmi_text_format(&sql, "SELECT true FROM pg_type WHERE oid = %u AND typcategory IN ('S', 'E')", oid);
-    TMI_TRY(ask_whether(is_text, session, p, &sql, err));
-    tmi_text_put(&sql, " AND typtype = 'e'");
-    TMI_TRY(ask_whether(is_enum, session, p, &sql, err));
-done:
-    tmi_text_clear(&sql);
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT typcategory FROM pg_type WHERE oid = %u", oid);
+    PGresult *result = ask_text(session, p, sql);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
+    const char category = answered && PQntuples(result) == 1 ? PQgetvalue(result, 0, 0)[0] : '\0';
+    *type = category == 'E'                      ? TMI_SQL_TEXT
+            : category == 'S'                    ? TMI_SQL_OTHER_TEXT
+            : category == 'D' || category == 'T' ? TMI_SQL_TIME
+                                                 : TMI_SQL_OTHER;
+    PQclear(result);
     return status;
 }
 
@@ -311,21 +320,47 @@ static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *s
     return status;
 }
 
-/* The type of a column, from the one that the server names. `good`: it is one that we read. */
-static tamis_status find_type(tmi_sql_type *type, bool *good, const tmi_postgres *session, size_t p, Oid oid,
-                              const tmi_column *column, tamis_error *err)
+/* The type of a column, from the one that the server names. */
+static tamis_status find_type(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
+                              tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    bool is_enum = false, is_deterministic = true;
-    *good = is_known(type, oid);
-    if (!*good) {
-        TMI_TRY(find_text(good, &is_enum, session, p, oid, err));
-        *type = is_enum ? TMI_SQL_TEXT : TMI_SQL_OTHER_TEXT;
-    }
-    if (*good && *type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
+    bool is_deterministic = true;
+    if (!is_known(type, oid)) TMI_TRY(find_category(type, session, p, oid, err));
+    if (*type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
         TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
     if (!is_deterministic) *type = TMI_SQL_OTHER_TEXT;
 done:
+    return status;
+}
+
+static const char *name_at(const void *names, size_t k)
+{
+    return PQgetvalue(names, (int)k, 0);
+}
+
+/* INVALID: there is no such column; the server is asked for those that there are. */
+static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
+{
+    char part[TMI_POSTGRES_PART], has[TMI_POSTGRES_PART + 16];
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = ");
+    tmi_sql_text(&sql, session->parts[p].table);
+    tmi_text_put(&sql, "::regclass ORDER BY attnum");
+    if (sql.failed) {
+        tmi_text_clear(&sql);
+        return tmi_fail_memory(err);
+    }
+    PGresult *result = ask_text(session, p, sql.bytes);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    tmi_postgres_part_name(part, p);
+    snprintf(has, sizeof has, "%s: there is", part);
+    const size_t count = answered ? (size_t)PQntuples(result) : 0;
+    const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, count)
+                                         : tell_trouble(session, p, result, err);
+    PQclear(result);
+    tmi_text_clear(&sql);
     return status;
 }
 
@@ -333,40 +368,35 @@ done:
 static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column,
                             tamis_error *err)
 {
-    const tmi_postgres_part *part = &session->parts[p];
     PGresult *result = NULL;
     tamis_status status;
+    char part[TMI_POSTGRES_PART];
     tmi_text sql;
     tmi_text_init(&sql);
+    tmi_postgres_part_name(part, p);
+    const tmi_source_part here = {.connection = part};
     TMI_TRY(run(session, p, "SAVEPOINT a", err));
     tmi_text_put(&sql, "SELECT t.");
     tmi_sql_name(&sql, column->name);
-    tmi_text_format(&sql, " FROM %s t LIMIT 0", part->table);
+    tmi_text_format(&sql, " FROM %s t LIMIT 0", session->parts[p].table);
     if (sql.failed) TMI_TRY(tmi_fail_memory(err));
     result = ask_text(session, p, sql.bytes);
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
     TMI_TRY(run(session, p, "ROLLBACK TO SAVEPOINT a", err));
-    if (PQresultStatus(result) != PGRES_TUPLES_OK) {
-        status = code && strcmp(code, "42703") == 0
-                     ? tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no column %s", p + 1, column->name)
-                 : code && strcmp(code, "42501") == 0
-                     ? tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: this user may not read column %s", p + 1,
-                                     column->name)
-                     : tell_trouble(session, p, result, err);
-        goto done;
-    }
-    if (strcmp(PQfname(result, 0), column->name) != 0) { /* cut at 63 bytes by the server, it found another column */
-        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no column %s", p + 1, column->name);
-        goto done;
-    }
-    const Oid oid = PQftype(result, 0); /* of a domain the type below it */
-    const bool is_number = column->kind == TMI_NUMBER;
-    bool good;
-    TMI_TRY(find_type(type, &good, session, p, oid, column, err));
-    if (is_number && (!good || *type == TMI_SQL_DATE || *type == TMI_SQL_UUID))
-        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s holds no numbers", p + 1, column->name);
-    else if (!is_number && (!good || *type == TMI_SQL_OTHER_TEXT))
-        status = tmi_fail_more(err, TAMIS_INVALID, "PostgreSQL, connection %zu: column %s " TMI_NO_FORM, p + 1, column->name);
+    /* A name of more than 63 bytes is cut by the server, which then finds another column. */
+    if (answered ? strcmp(PQfname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
+        TMI_TRY(lacks_column(session, p, column, err));
+    if (!answered && code && strcmp(code, "42501") == 0)
+        TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
+    if (!answered) TMI_TRY(tell_trouble(session, p, result, err));
+    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* of a domain the type below it */
+    if (column->kind == TMI_NUMBER)
+        status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
+    else if (tmi_sql_form(*type) == TMI_FORM_NONE)
+        status = tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, part, column->name);
+    else if (column->kind == TMI_CATEGORY)
+        status = tmi_values_check(column->values, column->value_count, tmi_sql_form(*type), &here, column->name, err);
 done:
     PQclear(result);
     tmi_text_clear(&sql);

@@ -25,6 +25,10 @@ typedef struct tmi_postgres {
     bool is_open;
 } tmi_postgres;
 
+/* "PostgreSQL, connection 1": part p in messages. */
+#define TMI_POSTGRES_PART 48
+void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p);
+
 tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, unsigned threads, tamis_error *err);
 void tmi_postgres_clear(tmi_postgres *session);
 
@@ -35,7 +39,7 @@ tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, 
 void tmi_postgres_close(tmi_postgres *session);
 
 /* The types of the columns of a layout that are read, in part p. INVALID names the columns that are not there, that may not
- * be read, that hold no numbers where these are needed, or that have no canonical form where that is. */
+ * be read, whose class is not that of numbers where these are needed, or that have no canonical form where that is. */
 tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
                                 tamis_error *err);
 

@@ -59,17 +59,10 @@ static void end_step(chain *k)
 
 /* ---- cells ---- */
 
-static bool is_text_number(const chain *k, size_t c)
-{
-    return k->source->layout->columns[c]->kind == TMI_NUMBER &&
-           (k->source->types[c] == TMI_SQL_TEXT || k->source->types[c] == TMI_SQL_OTHER_TEXT);
-}
-
 /* A number that is not yet the nearest double. */
 static bool is_exact_number(const chain *k, size_t c)
 {
-    return is_text_number(k, c) ||
-           (k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->types[c] == TMI_SQL_NUMERIC);
+    return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->types[c] == TMI_SQL_NUMERIC;
 }
 
 /* A real of single precision is a missing code if it is the code rounded to one: 99.9 is 99.90000152..., no code. */
@@ -93,46 +86,20 @@ static void put_real(tmi_text *sql, const tmi_column *column)
 /* Gives the letter of its form. */
 static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
 {
-    const bool is_text = type == TMI_SQL_TEXT || type == TMI_SQL_OTHER_TEXT;
-    if (column->kind == TMI_NUMBER && !is_text) {
+    if (column->kind == TMI_NUMBER) {
         const char form = type == TMI_SQL_NUMERIC ? 'n' : 'f';
         if (type == TMI_SQL_FLOAT)
             put_real(sql, column);
         else
             tmi_sql_name(sql, column->name);
-        tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER   ? "::float8"
-                                              : type == TMI_SQL_BOOLEAN ? "::int::float8"
-                                                                        : "",
-                        form, c);
+        tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER ? "::float8" : "", form, c);
         return form;
     }
-    const bool is_category = column->kind == TMI_CATEGORY, trims = is_text && !is_category;
+    const bool is_category = column->kind == TMI_CATEGORY, trims = type == TMI_SQL_TEXT && !is_category;
     if (trims) tmi_text_put(sql, "btrim(");
     tmi_sql_canonical(sql, column->name, type);
     tmi_text_format(sql, "%s COLLATE \"C\" AS %c%zu, ", trims ? ", " TMI_SQL_BLANKS ")" : "", is_category ? 'c' : 't', c);
     return is_category ? 'c' : 't';
-}
-
-/* A text that is a number, as tmi_number_in has it: x3 is the number without its underscores and leading plus, NULL if this
- * is none; n3 the same as numeric. An exponent of more than four digits is too much for a numeric; what it makes of at most
- * 4095 digits is 0 or infinite, which is missing. */
-static void put_texts(chain *k)
-{
-    begin_step(k, is_text_number, 'x');
-    for (size_t c = 0; c < k->source->layout->column_count; c++)
-        if (is_text_number(k, c))
-            tmi_text_format(k->sql,
-                            ", CASE WHEN octet_length(t%zu) < 4096 AND t%zu ~ '^[+]?-?[.]?[0-9]' AND t%zu ~ "
-                            "'^[+]?-?([0-9](_?[0-9])*)?([.]([0-9](_?[0-9])*)?)?([eE][+-]?[0-9](_?[0-9])*)?$' "
-                            "THEN lower(replace(ltrim(t%zu, '+'), '_', '')) END AS x%zu", c, c, c, c, c);
-    end_step(k);
-    begin_step(k, is_text_number, 'n');
-    for (size_t c = 0; c < k->source->layout->column_count; c++)
-        if (is_text_number(k, c))
-            tmi_text_format(k->sql,
-                            ", CASE WHEN coalesce(length(substring(x%zu FROM 'e[+-]?0*([0-9]*)$')), 0) <= 4 THEN x%zu::numeric "
-                            "WHEN x%zu ~ '^-?[0.]*e' OR x%zu ~ 'e-' THEN 0::numeric END AS n%zu", c, c, c, c, c);
-    end_step(k);
 }
 
 /* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN is
@@ -153,17 +120,15 @@ static void put_numerics(chain *k)
 static void put_cells(chain *k)
 {
     const tmi_layout *layout = k->source->layout;
-    bool texts = false, exact = false, trimmed = false;
+    bool exact = false, trimmed = false;
     tmi_text_put(k->sql, "WITH s0 AS (SELECT ");
     for (size_t c = 0; c < layout->column_count; c++) {
         if (!tmi_is_read(layout->columns[c])) continue;
         k->form[c] = put_cell(k->sql, layout->columns[c], k->source->types[c], c);
-        texts = texts || is_text_number(k, c);
         exact = exact || is_exact_number(k, c);
-        trimmed = trimmed || layout->columns[c]->kind == TMI_LABEL || is_text_number(k, c);
+        trimmed = trimmed || layout->columns[c]->kind == TMI_LABEL;
     }
     tmi_text_format(k->sql, "1 AS one FROM %s%s)", k->source->table, trimmed ? " OFFSET '0'::bigint" : "");
-    if (texts) put_texts(k);
     if (exact) put_numerics(k);
 }
 

@@ -30,10 +30,13 @@ typedef enum tmi_sql_type {
     TMI_SQL_TEXT,
     TMI_SQL_DATE,
     TMI_SQL_UUID,
-    TMI_SQL_OTHER_TEXT /* a text that may be a number, but has no canonical form: CHAR(n), citext, some collations */
+    TMI_SQL_OTHER_TEXT, /* without a canonical form: CHAR(n), citext, some collations */
+    TMI_SQL_TIME,       /* times, timestamps, intervals: without a canonical form too */
+    TMI_SQL_OTHER
 } tmi_sql_type;
 
 tmi_form tmi_sql_form(tmi_sql_type type);
+tmi_class tmi_sql_class(tmi_sql_type type);
 
 typedef struct tmi_sql_source {
     const char *table; /* quoted, with its schema */

@@ -3,7 +3,8 @@
  * A file is read twice: first what its variables are and how their codes are labelled (in Stata's files labels come after
  * the rows), then the rows. A category may name a code or its label, so that a labelled code is counted as its label
  * where that, and not the code, is among the values. What the file itself says is missing (system missing, Stata's .a to
- * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers, as the file holds them.                  */
+ * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers with a format: as such they are labels and categories,
+ * and nothing that is summed.                                                                                        */
 #include <math.h>
 #include <readstat.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/files.h"
+#include "engine/readstat_class.h"
 #include "engine/scan.h"
 
 typedef readstat_error_t parse_file(readstat_parser_t *parser, const char *path, void *context);
@@ -19,10 +22,11 @@ typedef readstat_error_t parse_file(readstat_parser_t *parser, const char *path,
 static const struct {
     const char *ending, *name;
     parse_file *parse;
+    tmi_format_of formats;
 } kinds[] = {
-    {".sav", "SPSS", readstat_parse_sav},   {".zsav", "SPSS", readstat_parse_sav},
-    {".dta", "Stata", readstat_parse_dta},  {".sas7bdat", "SAS", readstat_parse_sas7bdat},
-    {".xpt", "SAS transport", readstat_parse_xport},
+    {".sav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},   {".zsav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
+    {".dta", "Stata", readstat_parse_dta, TMI_STATA_FORMAT}, {".sas7bdat", "SAS", readstat_parse_sas7bdat, TMI_SAS_FORMAT},
+    {".xpt", "SAS transport", readstat_parse_xport, TMI_SAS_FORMAT},
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -101,6 +105,7 @@ typedef struct wanted {
     char *bytes;       /* of the cells */
     size_t used, room;
     tmi_form form;
+    bool is_date; /* a number that is shown as a date or time */
 } wanted;
 
 typedef struct reading {
@@ -110,6 +115,7 @@ typedef struct reading {
     label *labels;
     size_t label_count;
     int *first; /* of each variable: the first column that asks for it, -1: none */
+    char **names; /* of each variable; NULL: none */
     size_t variable_count;
     int64_t row_count; /* -1: not known */
 
@@ -144,6 +150,8 @@ static void clear_reading(reading *r)
     }
     tmi_free(r->list);
     tmi_free(r->labels);
+    for (size_t v = 0; r->names && v < r->variable_count; v++) tmi_free(r->names[v]);
+    tmi_free(r->names);
     tmi_free(r->first);
     tmi_free(r->raw);
 }
@@ -214,6 +222,20 @@ static int take_metadata(readstat_metadata_t *metadata, void *context)
     return READSTAT_HANDLER_OK;
 }
 
+static bool make_variables(reading *r, size_t count)
+{
+    int *first = tmi_realloc(r->first, count, sizeof *first);
+    if (first) r->first = first;
+    char **names = tmi_realloc(r->names, count, sizeof *names);
+    if (names) r->names = names;
+    if (!first || !names) return false;
+    for (; r->variable_count < count; r->variable_count++) {
+        first[r->variable_count] = -1;
+        names[r->variable_count] = NULL;
+    }
+    return true;
+}
+
 /* Also called in the second reading, when what the first one said is there already. Without any column the first variable is
  * read, so that rows are counted. */
 static int take_variable(int index, readstat_variable_t *variable, const char *set, void *context)
@@ -221,13 +243,8 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     reading *r = context;
     const size_t i = (size_t)index;
     const char *name = readstat_variable_get_name(variable); /* NULL if it is empty */
-    if (i >= r->variable_count) {
-        int *first = tmi_realloc(r->first, i + 1, sizeof *first);
-        if (!first) return out_of_memory(r);
-        for (size_t k = r->variable_count; k <= i; k++) first[k] = -1;
-        r->first = first;
-        r->variable_count = i + 1;
-    }
+    if (i >= r->variable_count && !make_variables(r, i + 1)) return out_of_memory(r);
+    if (name && !r->names[i] && !(r->names[i] = tmi_copy_text(name, strlen(name)))) return out_of_memory(r);
     r->first[i] = -1;
     for (size_t c = r->count; c-- > 0;) {
         wanted *w = &r->list[c];
@@ -236,6 +253,8 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
         r->first[i] = (int)c;
         w->found = true;
         w->form = form_of(readstat_variable_get_type(variable));
+        w->is_date = w->form != TMI_FORM_TEXT &&
+                     tmi_is_date_format(kinds[kind_of(r->given)].formats, readstat_variable_get_format(variable));
         if (!set || w->set) continue;
         w->set = tmi_copy_text(set, strlen(set));
         if (!w->set) return out_of_memory(r);
@@ -251,7 +270,7 @@ static bool make_room(wanted *w)
         w->category = tmi_alloc(TMI_SCAN_ROWS, sizeof *w->category);
         return w->category;
     }
-    if (w->form == TMI_FORM_TEXT || w->column->kind == TMI_LABEL) {
+    if (w->column->kind == TMI_LABEL) {
         w->cells = tmi_alloc(TMI_SCAN_ROWS, sizeof *w->cells);
         w->room = TMI_SCAN_ROWS * SHORT_TEXT;
         w->bytes = tmi_alloc(w->room, 1);
@@ -397,7 +416,10 @@ static tamis_status tell_trouble(const reading *r, readstat_error_t error, const
     }
 }
 
-static tamis_status parse(reading *r, const char *path, bool rows, tamis_error *err)
+/* What is read: the variables alone (all that may be read before the charge), with the labels of their codes, or the rows. */
+typedef enum what { VARIABLES, LABELS, ROWS } what;
+
+static tamis_status parse(reading *r, const char *path, what what, tamis_error *err)
 {
     const size_t kind = kind_of(path);
     readstat_parser_t *parser = readstat_parser_init();
@@ -405,23 +427,34 @@ static tamis_status parse(reading *r, const char *path, bool rows, tamis_error *
     readstat_set_metadata_handler(parser, take_metadata);
     readstat_set_variable_handler(parser, take_variable);
     readstat_set_error_handler(parser, ignore_error);
-    if (rows)
-        readstat_set_value_handler(parser, take_value);
-    else
-        readstat_set_value_label_handler(parser, take_label);
+    if (what == ROWS) readstat_set_value_handler(parser, take_value);
+    if (what == LABELS) readstat_set_value_label_handler(parser, take_label);
     tamis_status status = tell_trouble(r, kinds[kind].parse(parser, path, r), kinds[kind].name, err);
     readstat_parser_free(parser);
     return status;
 }
 
-/* What the variables are. INVALID names those that are not there. */
-static tamis_status look_into(reading *r, const char *path, tamis_error *err)
+static const char *name_at(const void *names, size_t v)
+{
+    const char *name = ((const char *const *)names)[v];
+    return name ? name : "";
+}
+
+/* What the variables are. INVALID names those that are not there, and those that are used as numbers and hold none. */
+static tamis_status look_into(reading *r, const char *path, what what, tamis_error *err)
 {
     tamis_status status;
-    TMI_TRY(parse(r, path, false, err));
-    for (size_t c = 0; c < r->count; c++)
-        if (!r->list[c].found)
-            status = tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "there is no column %s", r->list[c].column->name);
+    const tmi_source_part part = {.file = r->given};
+    TMI_TRY(parse(r, path, what, err));
+    for (size_t c = 0; c < r->count; c++) {
+        const wanted *w = &r->list[c];
+        tamis_status one = TAMIS_OK;
+        if (!w->found)
+            one = tmi_fail_column(err, r->given, "there is", w->column->name, name_at, r->names, r->variable_count);
+        else if (w->column->kind == TMI_NUMBER)
+            one = tmi_class_check(w->is_date ? TMI_CLASS_DATE : tmi_class_of(w->form), &part, w->column->name, err);
+        if (one != TAMIS_OK) status = one;
+    }
     if (status == TAMIS_OK) status = choose_labels(r, err);
 done:
     return status;
@@ -434,14 +467,17 @@ static tamis_status scan_file(const file_scanner *s, size_t f, const tmi_column 
     reading r;
     tamis_status status;
     TMI_TRY(make_reading(&r, file->given, columns, codes, count, err));
-    TMI_TRY(look_into(&r, file->given, err));
+    what before = VARIABLES;
+    for (size_t c = 0; c < count; c++)
+        if (columns[c]->kind == TMI_CATEGORY) before = LABELS;
+    TMI_TRY(look_into(&r, file->given, before, err));
     for (size_t c = 0; c < count; c++)
         if (!make_room(&r.list[c])) TMI_TRY(tmi_fail_memory(err));
     r.take = take;
     r.context = context;
     r.file = f;
     r.file_count = s->file_count;
-    TMI_TRY(parse(&r, file->given, true, err));
+    TMI_TRY(parse(&r, file->given, ROWS, err));
     if (r.row_count >= 0 && r.base + (int64_t)r.rows != r.row_count)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, file->given, 0, "the file is cut off"));
     TMI_TRY(hand_out(&r, err));
@@ -467,11 +503,12 @@ static tamis_status check_file(tmi_form *seen, const tmi_file *file, const tmi_c
     reading r;
     tamis_status status;
     TMI_TRY(make_reading(&r, file->given, columns, codes, count, err));
+    const tmi_source_part part = {.file = file->given};
     if (!file->path) goto done; /* it is not there, and that was said */
-    TMI_TRY(look_into(&r, file->given, err));
+    TMI_TRY(look_into(&r, file->given, VARIABLES, err));
     for (size_t c = 0; c < count; c++) {
         if (columns[c]->kind == TMI_NUMBER) continue;
-        if (tmi_form_join(&seen[c], r.list[c].form, file->given, columns[c]->name, err) != TAMIS_OK) status = TAMIS_INVALID;
+        if (tmi_form_join(&seen[c], r.list[c].form, &part, columns[c]->name, err) != TAMIS_OK) status = TAMIS_INVALID;
         if (codes[c] && tmi_codes_check(codes[c], r.list[c].form, err) != TAMIS_OK) status = TAMIS_INVALID;
     }
 done:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/arrays.h"
 #include "engine/scan.h"
 
@@ -122,7 +123,7 @@ static tmi_array_kind kind_of(const char *format)
                  {"u", TMI_ARRAY_UTF8}, {"U", TMI_ARRAY_LARGE_UTF8}};
     for (size_t i = 0; format && i < sizeof known / sizeof *known; i++)
         if (strcmp(format, known[i].format) == 0) return known[i].kind;
-    return TMI_ARRAY_OTHER;
+    return format && format[0] == 't' ? TMI_ARRAY_DATE : TMI_ARRAY_OTHER;
 }
 
 /* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. What they hold
@@ -136,7 +137,7 @@ static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowS
     *to = (tmi_array){.kind = kind_of(schema->format), .offset = array->offset + shift, .length = rows};
     const bool is_text = to->kind == TMI_ARRAY_UTF8 || to->kind == TMI_ARRAY_LARGE_UTF8;
     const int64_t buffers = to->kind == TMI_ARRAY_NULL ? 0 : is_text ? 3 : 2;
-    if (to->kind == TMI_ARRAY_NULL || to->kind == TMI_ARRAY_OTHER) return true;
+    if (to->kind == TMI_ARRAY_NULL || to->kind == TMI_ARRAY_DATE || to->kind == TMI_ARRAY_OTHER) return true;
     if (array->n_buffers < buffers || !array->buffers || (rows > 0 && !array->buffers[1])) return false;
     to->valid = array->null_count == 0 ? NULL : array->buffers[0];
     to->values = array->buffers[1];
@@ -211,16 +212,20 @@ static size_t place_of(const tamis_source *source, const char *name)
 /* What is wrong with a column of the source, one line for each trouble. */
 static tamis_status check_column(const tamis_source *source, const tmi_column *column, const tmi_codes *codes, tamis_error *err)
 {
+    static const tmi_source_part only;
     const size_t c = place_of(source, column->name);
-    if (c == source->column_count) return tmi_fail_more(err, TAMIS_INVALID, "there is no column %s", column->name);
+    if (c == source->column_count)
+        return tmi_fail_column(err, NULL, "there is", column->name, tmi_word_of_list, source->names, source->column_count);
     for (size_t b = 0; b < source->batch_count; b++) { /* all batches have the same type, but one may be of nulls alone */
         const tmi_array *array = &source->arrays[b * source->column_count + c];
         const tmi_form form = tmi_array_form(array);
-        if (column->kind == TMI_NUMBER && !tmi_array_is_number(array))
-            return tmi_fail_more(err, TAMIS_INVALID, "column %s holds no numbers", column->name);
+        if (column->kind == TMI_NUMBER && tmi_class_check(tmi_array_class(array), &only, column->name, err) != TAMIS_OK)
+            return TAMIS_INVALID;
         if (column->kind != TMI_NUMBER && form == TMI_FORM_NONE)
             return tmi_fail_more(err, TAMIS_INVALID, "column %s " TMI_NO_FORM, column->name);
-        if (codes && tmi_codes_check(codes, form, err) != TAMIS_OK) return TAMIS_INVALID;
+        if (codes && (tmi_values_check(column->values, column->value_count, form, &only, column->name, err) != TAMIS_OK ||
+                      tmi_codes_check(codes, form, err) != TAMIS_OK))
+            return TAMIS_INVALID;
     }
     return TAMIS_OK;
 }
@@ -278,7 +283,7 @@ static tamis_status take_column(tmi_raw *raw, column_room *room, const tmi_array
     *raw = (tmi_raw){0};
     if (column->kind == TMI_NUMBER && array->kind == TMI_ARRAY_F64 && !array->valid) {
         raw->numbers = (const double *)array->values + array->offset + first;
-    } else if (column->kind == TMI_NUMBER && !tmi_array_has_texts(array)) {
+    } else if (column->kind == TMI_NUMBER) {
         tmi_array_numbers(room->numbers, array, first, n, column->missing_codes, column->missing_code_count);
         raw->numbers = room->numbers;
     } else {

@@ -1,11 +1,13 @@
 #include "frame/units.h"
 
+#include <stdio.h>
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "num/number.h"
 
 #define LABEL_COLUMNS 16
@@ -32,7 +34,11 @@ static tamis_status add_column(reader *r, size_t *place, const char *option, con
             r->columns[r->count++] = c;
             return TAMIS_OK;
         }
-    return tmi_fail(err, TAMIS_INVALID, "%s: the frame has no column %.*s", option, (int)(length < 200 ? length : 200), name);
+    char column[200], has[64];
+    snprintf(has, sizeof has, "%s: the frame has", option);
+    snprintf(column, sizeof column, "%.*s", (int)(length < sizeof column ? length : sizeof column - 1), name);
+    tmi_error_reset(err);
+    return tmi_fail_column(err, NULL, has, column, tmi_word_of_list, r->frame->names, r->frame->column_count);
 }
 
 /* Columns separated by commas. */

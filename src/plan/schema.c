@@ -276,11 +276,6 @@ bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes)
     return false;
 }
 
-static const char *word_in(const void *words, size_t index)
-{
-    return ((const char *const *)words)[index];
-}
-
 bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, const char *const *words, size_t count)
 {
     bool text = value->kind == TMI_YAML_TEXT;
@@ -292,7 +287,7 @@ bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, con
     tmi_text known;
     tmi_text_init(&known);
     for (size_t i = 0; i < count; i++) tmi_text_format(&known, i ? ", %s" : "%s", words[i]);
-    int nearest = text ? tmi_nearest_word(value->text, word_in, words, count) : -1;
+    int nearest = text ? tmi_nearest_word(value->text, tmi_word_of_list, words, count) : -1;
     if (nearest >= 0) tmi_text_format(&known, "; did you mean %s?", words[nearest]);
     if (known.failed) reader->no_memory = true;
     else tmi_complain(reader, value, "expected one of %s", known.bytes);

@@ -1,8 +1,8 @@
 /* Post-processing of released numbers. It costs no budget: it sees only what was released, and what is public.
  *
- * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; trees of tables are
- * made to add up; cells are made non-negative; numbers that
- * say too little are withheld. Each result should tell which of these was done to it: tmi_adjustment_text.             */
+ * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; cells are
+ * made non-negative; numbers that say too little are withheld. Each result should tell which of these was done to it:
+ * tmi_adjustment_text.                                                                                               */
 #ifndef TMI_ADJUST_H
 #define TMI_ADJUST_H
 
@@ -47,29 +47,6 @@ typedef struct tmi_controls {
  * Errors   INVALID (also: totals that contradict each other, or that no change of these numbers can meet), SYSTEM; t and S
  *          are then unchanged.                                                                                       */
 tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection, const tmi_controls *controls, tamis_error *err);
-
-/* ---- trees ---- */
-
-#define TMI_NO_PARENT SIZE_MAX
-
-/* Numbers that should add up: node i is a part of node parent[i] < i, or a whole (TMI_NO_PARENT). Measured independently
- * with these variances; infinite: not measured; 0: public. */
-typedef struct tmi_tree {
-    size_t count;
-    const size_t *parent;
-} tmi_tree;
-
-/* Least squares on the tree: every whole becomes exactly (but for rounding) the sum of its parts.
- *
- * Two passes: upwards each whole is the mean of itself and the sum of its parts, weighted by precision; downwards what a
- * whole gained is given to its parts by their variances. That is the smoother of a tree of normal variables, and so the
- * generalised least squares of all numbers at once (Hay, Rastogi, Miklau and Suciu 2010 for equal variances).
- *
- * Gives    values and their variances, in place; an unmeasured part of which nothing is known keeps an infinite variance.
- * Cost     O(count): some ten nanoseconds a node.
- * Errors   INVALID (a parent that does not come first, no number, public numbers that contradict each other), SYSTEM; the
- *          inputs are then unchanged.                                                                                */
-tamis_status tmi_adjust_tree(double *values, double *variances, const tmi_tree *tree, tamis_error *err);
 
 /* ---- cells ---- */
 

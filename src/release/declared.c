@@ -47,6 +47,14 @@ static void put_column(tmi_json_out *out, const tmi_plan_column *column, const t
     put_words(out, &words);
 }
 
+/* What the header of a source says of a column, and every engine compares with the plan before the charge (tmi_class_check). */
+static bool has_columns(const tamis_plan *plan)
+{
+    const tmi_plan_design *d = &plan->design;
+    return plan->declared_count > 0 || d->by || d->weight || d->probability || d->second_population || d->cluster ||
+           plan->privacy.id;
+}
+
 /* The frame, which stands in the certificate by its hash. */
 static void put_frame(tmi_json_out *out, const tmi_schedule *s)
 {
@@ -104,6 +112,8 @@ static void put_declared(tmi_json_out *out, const tmi_schedule *s, bool page)
     if (tmi_frame_of(s)) put_frame(out, s);
     if (d->weights_final) tmi_json_put_string(out, "the final weights");
     for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d, page);
+    if (has_columns(plan))
+        tmi_json_put_string(out, "the types of the columns (number, text, date, boolean), the same for every sample");
     if (plan->control_count > 0) tmi_json_put_string(out, "the counts that the numbers are calibrated to");
     tmi_json_close(out, ']');
 }

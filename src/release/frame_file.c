@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/cells.h"
+#include "engine/files.h"
 #include "engine/frame.h"
 #include "num/exact.h"
 
@@ -205,13 +207,17 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
 
 static tamis_status find_columns(size_t *columns, size_t count, const reader *r, const tmi_frame *frame, tamis_error *err)
 {
+    tmi_error_reset(err);
     for (size_t p = 0; p < count; p++) {
         size_t c = 0;
         while (c < frame->column_count && strcmp(frame->names[c], r->names[p]) != 0) c++;
-        if (c == frame->column_count) return tmi_fail(err, TAMIS_INVALID, "design.frame: the frame has no column %s", r->names[p]);
+        if (c == frame->column_count)
+            return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names,
+                                   frame->column_count);
         columns[p] = c;
     }
-    return TAMIS_OK;
+    if (tmi_ends_in(r->design->frame, ".csv")) return TAMIS_OK; /* without types */
+    return tmi_class_check(tmi_class_of(frame->forms[columns[PROBABILITY]]), "design.frame", r->names[PROBABILITY], err);
 }
 
 static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *err)

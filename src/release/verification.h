@@ -25,6 +25,8 @@ typedef struct tmi_verification {
     bool has_frame;  /* the plan names one */
     tmi_found frame;
     tmi_signed signature;
+    char **others; /* files of the folder that do not belong to a release, in the order of their names */
+    size_t other_count;
 } tmi_verification;
 
 /* The inputs of the certificate, as the document says them, checked as far as they follow from one another. Problems are noted.
@@ -40,6 +42,9 @@ tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);
 
 /* certificate.sig, by the public key at `path`; NULL: it is only looked for. Errors: INVALID (not a public key), SYSTEM. */
 tamis_status tmi_verify_signature(tmi_verification *v, const char *path, tamis_error *err);
+
+/* Looks for what else is in the folder, if that was given. It is no problem of the release; it is said. Errors: SYSTEM. */
+tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err);
 
 /* The bytes of a file in the folder, and its path; NULL if it is not there. The caller frees them. What is there and is no file
  * that can be read is noted. Errors: SYSTEM. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "release/promise.h"
@@ -21,6 +22,17 @@ static void put_text(tmi_json_out *out, const char *key, const char *text)
 {
     tmi_json_key(out, key);
     tmi_json_put_string(out, text);
+}
+
+/* A name in the folder may be any bytes. */
+static void put_shown(tmi_json_out *out, const char *name)
+{
+    tmi_text shown;
+    tmi_text_init(&shown);
+    tmi_text_shown(&shown, name);
+    if (shown.failed) out->text->failed = true;
+    else tmi_json_put_string(out, shown.bytes);
+    tmi_text_clear(&shown);
 }
 
 static void put_json(tmi_text *text, const tmi_verification *v)
@@ -41,6 +53,10 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     put_text(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
     put_text(&out, "signature", signed_words[v->signature]);
     put_text(&out, "signed_by", *signer ? signer : NULL);
+    tmi_json_key(&out, "others");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < v->other_count; i++) put_shown(&out, v->others[i]);
+    tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
     tmi_text_init(&guarantee);
     const tmi_json *follows = v->follows ? tmi_json_get(v->follows, "guarantee") : NULL;
@@ -66,6 +82,24 @@ static void put_files(tmi_text *text, const tmi_verification *v, tmi_found found
     tmi_text_clear(&names);
 }
 
+#define MOST_OTHERS 20 /* that are named; --json has all */
+
+static void put_others(tmi_text *text, const tmi_verification *v)
+{
+    tmi_text names;
+    if (v->other_count == 0) return;
+    tmi_text_init(&names);
+    tmi_text_put(&names, "also in the folder, and no part of the release:");
+    for (size_t i = 0; i < v->other_count && i < MOST_OTHERS; i++) {
+        tmi_text_put(&names, i ? ", " : " ");
+        tmi_text_shown(&names, v->others[i]);
+    }
+    if (v->other_count > MOST_OTHERS) tmi_text_format(&names, " and %zu more", v->other_count - MOST_OTHERS);
+    if (names.failed) text->failed = true;
+    else tmi_text_wrap(text, "", "  ", names.bytes);
+    tmi_text_clear(&names);
+}
+
 static void put_signature(tmi_text *text, const tmi_verification *v)
 {
     static const char *const words[] = {
@@ -83,6 +117,7 @@ static void put_words(tmi_text *text, const tmi_verification *v)
 {
     if (v->check.faults->count > 0) {
         tmi_faults_write(text, v->check.faults);
+        put_others(text, v);
         return;
     }
     tmi_text_put(text, "no problem found: the guarantee follows from the rest of the certificate\n");
@@ -91,12 +126,21 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     if (v->has_frame && v->frame == TMI_MATCHES) tmi_text_put(text, "the frame's file says what the certificate says of it\n");
     else if (v->has_frame) tmi_text_put(text, "the frame's file is not there, and was not compared (--frame FILE)\n");
     put_signature(text, v);
+    put_others(text, v);
     tmi_text_put(text, "\n");
     tmi_write_heading(text, v->certificate.schedule.plan, "protected release");
     tmi_write_promise(text, &v->certificate.schedule, true);
 }
 
 /* ---- the whole ---- */
+
+/* The hash is of all other fields: where one of these is wrong, that it differs too says nothing more. */
+static void check_hash(tmi_verification *v)
+{
+    const tmi_json *says = tmi_json_get(v->document, "hash");
+    if (!says) tmi_check_note(&v->check, "hash", "is missing");
+    else if (v->check.faults->count == 0) tmi_check_same(&v->check, tmi_json_get(v->follows, "hash"), says, "hash", false);
+}
 
 static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
 {
@@ -108,7 +152,8 @@ static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
     TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &reason), &reason, err));
     if (!text) goto done;
     TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
-    tmi_check_same(&v->check, v->follows, v->document, "", false);
+    tmi_check_fields(&v->check, v->follows, v->document, "", "hash");
+    check_hash(v);
     status = v->check.status;
 
 done:
@@ -172,6 +217,7 @@ tamis_status tamis_verify(int *ok, char **text, const char *path, const tamis_ve
     TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
     TMI_TRY(tmi_verify_files(&v, err));
     TMI_TRY(tmi_verify_signature(&v, options ? options->key : NULL, err));
+    TMI_TRY(tmi_verify_others(&v, err));
     TMI_TRY(v.check.status);
     if (json) put_json(&t, &v);
     else put_words(&t, &v);
@@ -180,6 +226,8 @@ tamis_status tamis_verify(int *ok, char **text, const char *path, const tamis_ve
 
 done:
     tmi_text_clear(&t);
+    for (size_t i = 0; i < v.other_count; i++) tmi_free(v.others[i]);
+    tmi_free(v.others);
     tmi_json_free(v.follows);
     tmi_json_free(document);
     tmi_certificate_clear(&v.certificate);

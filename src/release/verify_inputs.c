@@ -247,7 +247,11 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
     const char *version = tmi_field_text(v->document, "version");
     tamis_status status;
     TMI_TRY(begin(certificate, v->document, &v->check, err));
-    if (!certificate->schedule.plan) goto done;
+    if (!certificate->schedule.plan) { /* the files can still be told from others */
+        read_files(certificate, v->document, &v->check);
+        status = v->check.status;
+        goto done;
+    }
     TMI_TRY(check_frame(&certificate->schedule, &v->check, err));
     TMI_TRY(read_account(certificate, v->document, &v->check, err));
     read_files(certificate, v->document, &v->check);

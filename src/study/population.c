@@ -4,6 +4,7 @@
 #include "study/population_parts.h"
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "engine/frame.h"
 #include "num/number.h"
 
@@ -101,6 +102,18 @@ static bool is_named(const char *name, const char *const *names, size_t count)
     return false;
 }
 
+/* That the file has the columns which are named beside the plan. */
+static tamis_status check_named(const tmi_frame *frame, const char *size, const char *response, tamis_error *err)
+{
+    const char *const names[] = {size, response}, *const has[] = {"size: the population has", "response: the population has"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i] && !is_named(names[i], (const char *const *)frame->names, frame->column_count)) {
+            tmi_error_reset(err);
+            return tmi_fail_column(err, NULL, has[i], names[i], tmi_word_of_list, frame->names, frame->column_count);
+        }
+    return TAMIS_OK;
+}
+
 static tamis_status read_file(tmi_population *p, const char *path, const char *size, const char *response, tamis_error *err)
 {
     const tmi_plan_design *d = &p->plan->design, *drawn = p->drawn_by;
@@ -111,6 +124,7 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
     bool *labels = NULL;
     tamis_status status;
     TMI_TRY(tmi_frame_open(&frame, path, NULL, NULL, err));
+    TMI_TRY(check_named(frame, size, response, err));
     p->rows = frame->rows;
     const size_t n = (size_t)p->rows;
     if (n == 0) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "the population has no rows"));

@@ -180,7 +180,8 @@ def a_key_that_cannot_sign_costs_nothing():
         (folder / "words.key").write_text("secret")
         (folder / "words.key").chmod(0o600)
         for key, words in (("nothing.key", "No such file"), ("open.key", "chmod 600"), ("words.key", "expected an Ed25519 key"),
-                           ("agency.pub", "chmod 600"), (".", "directory")):
+                           ("agency.pub", "this is the public key of a pair; signing needs the secret one, agency.key"),
+                           (".", "directory")):
             done = tamis("release", "plan.yaml", "--quiet", "--out", "out", "--sign", key, cwd=folder)
             assert done.returncode == INVALID and words in done.stderr, (key, done.stderr)
             assert charges(folder) == 0 and not (folder / "out").exists() and not list(folder.glob(".out*")), key

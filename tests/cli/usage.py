@@ -58,6 +58,10 @@ def an_unknown_option_is_named_and_the_nearest_offered():
 @case
 def a_missing_value_is_told():
     is_usage_error(tamis("noise", "laplace", "--count", "3", "--scale"), "--scale needs a value")
+    is_usage_error(tamis("release", "plan.yaml", "--sign", "--quiet"), "--sign needs a value, NAME.key, and --quiet is an option")
+    is_usage_error(tamis("demo", "--out", "--json"), "--out needs a value, DIR, and --json is an option")
+    done = tamis("release", "nowhere.yaml", "--sign=--quiet")
+    assert done.returncode == INVALID and "nowhere.yaml" in done.stderr, done.stderr
 
 
 @case

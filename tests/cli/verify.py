@@ -106,6 +106,57 @@ def for_people_a_problem_is_a_line_and_exit_3():
 
 
 @case
+def the_hash_is_a_problem_only_where_nothing_else_is():
+    def fields_of(certificate):
+        file.write_text(json.dumps(certificate))
+        done = tamis("verify", file, "--json")
+        assert done.returncode == INVALID
+        return [p["field"] for p in json.loads(done.stdout)["problems"]]
+
+    with folder_with_plan() as folder:
+        file = released(folder, PLANS["pure"]) / "certificate.json"
+        certificate = json.loads(file.read_text())
+        assert fields_of({**certificate, "hash": "0" * 64}) == ["hash"]
+        assert fields_of({k: v for k, v in certificate.items() if k != "hash"}) == ["hash"]
+        assert fields_of({**certificate, "declared_public": []}) == ["declared_public"]
+        plan = json.loads(json.dumps(certificate["plan"]))
+        plan["columns"]["enroll"]["to"] = 3000
+        wrong = fields_of({**certificate, "plan": plan})
+        assert wrong and "hash" not in wrong, wrong
+        assert fields_of({**certificate, "plan": {}}) == ["plan"]  # the files beside it are still those that it names
+
+
+@case
+def what_else_is_in_the_folder_is_said():
+    with folder_with_plan() as folder:
+        out = released(folder, PLANS["pure"])
+        assert json.loads(tamis("verify", out, "--json").stdout)["others"] == []
+        assert "also in the folder" not in tamis("verify", out).stdout
+        (out / "release-2.csv").write_text("x")
+        (out / "a\u202e.txt").write_text("x")
+        done = tamis("verify", out)
+        assert done.returncode == OK, done.stdout
+        assert "also in the folder, and no part of the release: a<U+202E>.txt, release-2.csv" in " ".join(done.stdout.split()), done.stdout
+        done = tamis("verify", out, "--json")
+        assert done.returncode == OK and json.loads(done.stdout)["others"] == ["a<U+202E>.txt", "release-2.csv"], done.stdout
+        assert json.loads(tamis("verify", out / "certificate.json", "--json").stdout)["others"] == []
+        (out / "release.csv").write_text("x")
+        done = tamis("verify", out)
+        assert done.returncode == INVALID and "files.release.csv" in done.stdout and "also in the folder" in done.stdout, done.stdout
+
+
+@case
+def the_seeds_of_the_fuzzer_are_in_the_format_of_today():
+    """Else most of what the fuzzer changes is never read. tests/fuzz/make_certificates.py writes them anew."""
+    seeds = sorted((HERE.parent / "fuzz" / "seeds" / "certificate").glob("*.json"))
+    assert len(seeds) == 4
+    for seed in seeds:
+        problems = json.loads(tamis("verify", seed, "--json").stdout)["problems"]
+        of_format = [p for p in problems if p["message"].startswith(("expected", "is missing", "unknown"))]
+        assert bool(of_format) == (seed.name == "empty.json"), (seed.name, of_format)
+
+
+@case
 def the_ledger_knows_the_certificate():
     with folder_with_plan() as folder:
         out = released(folder, PLANS["pure"])

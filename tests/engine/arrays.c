@@ -71,10 +71,10 @@ static void kinds(void **state)
         {"s", i16, NULL, NULL, -5, 3, {2, 1}},         {"S", u16, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
         {"i", i32, NULL, NULL, -5, 3, {2, 1}},         {"I", u32, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
         {"l", i64, NULL, NULL, -5, 3, {2, 1}},         {"L", u64, NULL, NULL, 1251, 3, {1, 0, 0, 0, 1}},
-        {"l", i64, NULL, first_three, -6, 2, {1, 1}},  {"b", bits, NULL, NULL, 2, 4, {0, 0, 2}},
+        {"l", i64, NULL, first_three, -6, 2, {1, 1}},  {"b", bits, NULL, NULL, 0, -1, {0, 0, 2}},
         {"f", f32, NULL, NULL, 1, 1, {1}},             {"g", f64, NULL, NULL, 1, 1, {1}},
         {"g", nearly, NULL, NULL, 105, 3, {1}},        {"g", nearly, NULL, first_three, 101, 2, {1}},
-        {"u", starts, "1-7x", NULL, -6, 2, {1, 1, 0, 1}}, {"U", large, "1-7x", first_three, -6, 2, {1, 1}},
+        {"u", starts, "1-7x", NULL, 0, -1, {1, 1, 0, 1}}, {"U", large, "1-7x", first_three, 0, -1, {1, 1}},
         {"n", NULL, NULL, NULL, 0, 0, {0}},            {"tdD", i32, NULL, NULL, 0, -1, {-1}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

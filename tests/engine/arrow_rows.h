@@ -7,24 +7,24 @@
 
 /* ---- arrays ---- */
 
-/* x as numbers, where they are finite or not as they are; all else as texts. */
+/* x, y and p as numbers, where they are finite or not as they are; all else as texts. */
 static inline const tamis_source *rows_as_arrays(const row *list, size_t n)
 {
     static tamis_source *source;
-    static double *x;
+    static double *numbers[COLUMNS];
     static const char **texts[COLUMNS];
     tamis_error err = {0};
     tamis_source_free(source);
-    free(x);
-    x = calloc(n + 1, sizeof *x);
     assert_int_equal(tamis_source_new(&source, (int64_t)n, &err), TAMIS_OK);
     for (size_t c = 0; c < COLUMNS; c++) {
         free(texts[c]);
+        free(numbers[c]);
         texts[c] = calloc(n + 1, sizeof *texts[c]);
+        numbers[c] = calloc(n + 1, sizeof *numbers[c]);
         for (size_t i = 0; i < n; i++) texts[c][i] = list[i].text[c][0] ? list[i].text[c] : NULL;
-        for (size_t i = 0; c == X && i < n; i++) x[i] = list[i].number[X];
-        tamis_status status = c == X ? tamis_source_numbers(source, column_names[c], x, &err)
-                                     : tamis_source_texts(source, column_names[c], texts[c], &err);
+        for (size_t i = 0; i < n; i++) numbers[c][i] = list[i].number[c];
+        tamis_status status = is_number_column(c) ? tamis_source_numbers(source, column_names[c], numbers[c], &err)
+                                                  : tamis_source_texts(source, column_names[c], texts[c], &err);
         if (status != TAMIS_OK) fail_msg("%s", err.message);
     }
     return source;
@@ -42,7 +42,7 @@ typedef struct arrow_column {
 
 static struct ArrowSchema arrow_schema, arrow_fields[COLUMNS], arrow_words;
 
-/* x: doubles with a bitmap; g: a dictionary with 8-bit places; h: large texts; else texts. Two rows before the first, which the
+/* x, y and p: doubles with a bitmap; g: a dictionary with 8-bit places; h: large texts; else texts. Two rows before the first, which the
  * offset passes over. */
 static inline void fill_column(arrow_column *to, size_t c, const row *list, size_t n)
 {
@@ -58,10 +58,10 @@ static inline void fill_column(arrow_column *to, size_t c, const row *list, size
     for (size_t i = 0; i < n; i++) {
         const size_t at = i + BEFORE;
         const char *text = list[i].text[c];
-        const bool there = c == X ? !isnan(list[i].number[X]) : text[0] != '\0';
+        const bool there = is_number_column(c) ? !isnan(list[i].number[c]) : text[0] != '\0';
         if (there) to->valid[at / 8] = (uint8_t)(to->valid[at / 8] | 1 << at % 8);
-        if (c == X) {
-            ((double *)to->values)[at] = there ? list[i].number[X] : 1e3;
+        if (is_number_column(c)) {
+            ((double *)to->values)[at] = there ? list[i].number[c] : 1e3;
             continue;
         }
         if (c == G) { /* the word's place, of a list with each once */
@@ -86,7 +86,7 @@ static inline void fill_column(arrow_column *to, size_t c, const row *list, size
     to->buffers[0] = to->valid;
     to->buffers[1] = to->values;
     to->buffers[2] = to->bytes;
-    to->array = (struct ArrowArray){.length = (int64_t)n, .null_count = -1, .offset = BEFORE, .n_buffers = c == X || c == G ? 2 : 3,
+    to->array = (struct ArrowArray){.length = (int64_t)n, .null_count = -1, .offset = BEFORE, .n_buffers = is_number_column(c) || c == G ? 2 : 3,
                                     .buffers = to->buffers};
     to->dictionary_buffers[1] = word_starts;
     to->dictionary_buffers[2] = to->bytes;
@@ -106,7 +106,7 @@ static inline const tamis_source *rows_as_arrow(const row *list, size_t n)
     tamis_error err = {0};
     tamis_source_free(source);
     for (size_t c = 0; c < COLUMNS; c++) {
-        arrow_fields[c] = (struct ArrowSchema){.format = c == X ? "g" : c == H ? "U" : c == G ? "c" : "u", .name = column_names[c]};
+        arrow_fields[c] = (struct ArrowSchema){.format = is_number_column(c) ? "g" : c == H ? "U" : c == G ? "c" : "u", .name = column_names[c]};
         fields[c] = &arrow_fields[c];
     }
     arrow_words.format = "u";

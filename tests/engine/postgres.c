@@ -56,15 +56,9 @@ static void every_type(void **state)
     expect("x int2, g name", "(7, 'a'), (NULL, 'b'), (-3, 'c')", 14, 2, 2);
     expect("x int4, g text", "(2147483647, 'a'), (-2147483648, 'b')", 2000, 2, 2);
     expect("x int8, g text", "(9223372036854775807, 'a'), (3, 'b')", 2006, 2, 2);
-    expect("x boolean, g text", "(true, 'a'), (false, 'b'), (NULL, 'b')", 2, 2, 3);
     expect("x numeric, g text", "(1.5, 'a'), (99.9, 'a'), ('NaN', 'a'), ('Infinity', 'a'), ('-Infinity', 'a'), (1e400, 'a'), "
            "(-1e400, 'a'), (1e-400, 'a'), (1e-16000, 'a'), (1.7976931348623158e308, 'a'), (1.8e308, 'a'), (4.9e-324, 'a'), "
            "(2.4e-324, 'a')", 3 + 2000, 6, 13);
-    expect("x text, g text", "('1.5', 'a'), ('1e400', 'a'), ('1e-400', 'a'), ('1e99999999999999999999', 'a'), ('-1e131073', 'a'), "
-           "('1e-99999999999999999999', 'a'), ('0e99999999999999999999', 'a'), ('1e00000000000000000002', 'a'), ('nan', 'a'), "
-           "('Infinity', 'a'), ('0x10', 'a'), ('1 2', 'a'), ('', 'a'), ('e5', 'a'), ('.', 'a'), ('-', 'a'), ('.5e', 'a'), "
-           "(repeat('9', 4095), 'a'), ('0.' || repeat('3', 4093), 'a'), ('0.' || repeat('3', 4094), 'a'), ('1__0', 'a'), "
-           "('\xd9\xa3', 'a')", 3 + 200 + 1, 6, 22);
     server_run("CREATE TYPE letter AS ENUM ('a', 'b', 'c'); CREATE DOMAIN dollars AS numeric(9, 2) CHECK (VALUE > -5)");
     expect("x dollars, g letter", "(1.25, 'a'), (NULL, 'b'), (3, 'c')", 3 + 6, 2, 2);
     static const char *const days[] = {"2000-01-31", "1 day"};
@@ -145,8 +139,10 @@ static void wrong_names(void **state)
     expect_refusal(text, "part'; DROP TABLE part; --", TAMIS_INVALID, "there is no table");
     expect_refusal(text, ".", TAMIS_INVALID, "there is no table");
     expect_refusal(text, "part", TAMIS_INVALID, "there is no column g");
-    expect_refusal(text, "lists", TAMIS_INVALID, "column x holds no numbers\nPostgreSQL, connection 1: column g has a type or collation without one form");
-    expect_refusal(text, "dates", TAMIS_INVALID, "column x holds no numbers");
+    expect_refusal(text, "lists", TAMIS_INVALID,
+                   "something else: make a column of numbers from it, in a view or a copy\n"
+                   "PostgreSQL, connection 1: column g has a type or collation without one form");
+    expect_refusal(text, "dates", TAMIS_INVALID, "column x: the plan uses it as a number");
     snprintf(other, sizeof other, "%s user=poor", text);
     expect_refusal(other, "secret", TAMIS_INVALID, "may not read column x");
     snprintf(other, sizeof other, "%s dbname=nowhere", text);
@@ -336,7 +332,7 @@ static void parts_that_differ(void **state)
         const char *schema, *columns, *words;
     } cases[] = {{"lacks_a_table", NULL, "connection 2: there is no table part"},
                  {"lacks_a_column", "(x float8)", "connection 2: there is no column g"},
-                 {"holds_other_kinds", "(x bytea, g text)", "connection 2: column x holds no numbers"}};
+                 {"holds_other_kinds", "(x bytea, g text)", "connection 2: column x: the plan uses it as a number"}};
     const tmi_column *const columns[] = {&x, &g};
     char texts[2][512], sql[512];
     tmi_int128 got[4];
@@ -357,7 +353,7 @@ static void parts_that_differ(void **state)
         engine->free(engine);
     }
     /* Other types that hold numbers and texts are no difference. */
-    server_run("CREATE SCHEMA alike; CREATE TABLE alike.part (g varchar, more int, x text); INSERT INTO alike.part VALUES (' a ', 1, ' 5 ')");
+    server_run("CREATE SCHEMA alike; CREATE TABLE alike.part (g varchar, more int, x numeric); INSERT INTO alike.part VALUES (' a ', 1, 5)");
     tmi_engine *engine = open_parts("alike", texts);
     assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
     assert_true(got[0] == 3 && got[1] == 24 && got[2] == 3 && got[3] == 3);

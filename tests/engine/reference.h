@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Columns of the table, all texts in a CSV file; empty: NULL. */
+/* Columns of the table, all texts in a CSV file; empty: NULL. Elsewhere x, y and p are numbers. */
 enum { ID, X, Y, P, G, H, S, C, COLUMNS };
 static const char *const column_names[COLUMNS] = {"id", "x", "y", "p", "g", "h", "s", "c \"1\""};
 
@@ -25,6 +25,11 @@ typedef struct row {
     char text[COLUMNS][CELL];
     double number[COLUMNS]; /* of x, y and p what the text means; NaN: missing */
 } row;
+
+static inline bool is_number_column(size_t c)
+{
+    return c == X || c == Y || c == P;
+}
 
 static inline size_t column_number(const tmi_column *column)
 {

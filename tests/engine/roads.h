@@ -35,12 +35,13 @@ static const char *write_csv(const char *name, const row *list, size_t n)
     return path;
 }
 
-/* The table of a CSV file in SQL, with x as double. */
+/* The table of a CSV file in SQL, with x, y and p as doubles. */
 static void select_csv(char *sql, size_t size, const char *csv)
 {
     snprintf(sql, size,
-             "SELECT id, TRY_CAST(x AS DOUBLE) AS x, y, p, g, h, s, \"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, "
-             "header=true, delim=',', quote='\"', escape='\"', columns={'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
+             "SELECT id, TRY_CAST(x AS DOUBLE) AS x, TRY_CAST(y AS DOUBLE) AS y, TRY_CAST(p AS DOUBLE) AS p, g, h, s, "
+             "\"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, header=true, delim=',', quote='\"', escape='\"', columns={"
+             "'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
              "'VARCHAR', 'g': 'VARCHAR', 'h': 'VARCHAR', 's': 'VARCHAR', 'c \"1\"': 'VARCHAR', 'other': 'VARCHAR'})", csv);
 }
 
@@ -141,18 +142,18 @@ static tmi_engine *arrow_by_memory(const row *list, size_t n, unsigned threads)
 
 #define ODD_TABLE "it's; a \"table\""
 
-static tmi_engine *texts_by_postgres(const row *list, size_t n, unsigned threads)
+static tmi_engine *table_by_postgres(const row *list, size_t n, unsigned threads)
 {
     const char *const text = server_text();
-    write_table("texts", "\"it's; a \"\"table\"\"\"", false, list, n, 0, 1);
-    return open_server(&text, 1, "texts." ODD_TABLE, false, threads);
+    write_table("plain", "\"it's; a \"\"table\"\"\"", false, list, n, 0, 1);
+    return open_server(&text, 1, "plain." ODD_TABLE, false, threads);
 }
 
-static tmi_engine *numbers_by_postgres(const row *list, size_t n, unsigned threads)
+static tmi_engine *other_types_by_postgres(const row *list, size_t n, unsigned threads)
 {
     const char *const text = server_text();
-    write_table("numbers", "a", true, list, n, 0, 1);
-    return open_server(&text, 1, "numbers.a", false, threads);
+    write_table("others", "a", true, list, n, 0, 1);
+    return open_server(&text, 1, "others.a", false, threads);
 }
 
 /* The table's name in both parts is the same, but the schemas that are looked into are not. */
@@ -219,8 +220,8 @@ static const struct {
     {"memory: parts", parts_by_memory, false},
     {"memory: arrays", arrays_by_memory, false},
     {"memory: arrow", arrow_by_memory, false},
-    {"postgres: texts", texts_by_postgres, false},
-    {"postgres: numbers", numbers_by_postgres, false},
+    {"postgres: table", table_by_postgres, false},
+    {"postgres: other types", other_types_by_postgres, false},
     {"postgres: parts", parts_by_postgres, true},
     {"readstat: sav", sav_by_readstat, false},
     {"readstat: zsav", zsav_by_readstat, false},

@@ -40,9 +40,9 @@ static inline bool in_part(const row *row, size_t part, size_t parts)
     return sum % parts == part;
 }
 
-/* Table `table` in the schema; with `typed` x is double precision, y numeric, g and s are of other text types, and what is
- * missing is NULL or NaN. */
-static inline void write_table(const char *schema, const char *table, bool typed, const row *list, size_t n, size_t part,
+/* Table `table` in the schema: x and p double precision, y numeric; with `others` the other way round, and g and s of other types of
+ * texts. */
+static inline void write_table(const char *schema, const char *table, bool others, const row *list, size_t n, size_t part,
                                size_t parts)
 {
     static const char *const odd[] = {"NaN", "Infinity", "-Infinity", NULL};
@@ -51,8 +51,8 @@ static inline void write_table(const char *schema, const char *table, bool typed
     snprintf(sql, sizeof sql,
              "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS %s; DROP TABLE IF EXISTS %s.%s; CREATE TABLE %s.%s "
              "(id text, x %s, y %s, p %s, g %s, h text, s %s, \"c \"\"1\"\"\" text)", schema, schema, table, schema, table,
-             typed ? "float8" : "text", typed ? "numeric" : "text", typed ? "float8" : "varchar(90)", typed ? "varchar(12)" : "text",
-             typed ? "varchar" : "text");
+             others ? "numeric" : "float8", others ? "float8" : "numeric", others ? "numeric" : "float8", others ? "varchar(12)" : "text",
+             others ? "varchar" : "text");
     server_do(connection, sql);
     snprintf(sql, sizeof sql, "COPY %s.%s FROM STDIN (FORMAT csv)", schema, table);
     server_do(connection, sql);
@@ -61,8 +61,8 @@ static inline void write_table(const char *schema, const char *table, bool typed
     for (size_t i = 0; i < n; i++) {
         if (!in_part(&list[i], part, parts)) continue;
         for (size_t c = 0; c < COLUMNS; c++) {
-            const bool number = typed && (c == X || c == Y || c == P);
-            const char *text = list[i].text[c], *missing = c == Y ? (i % 2 ? "NaN" : NULL) : odd[i % 4];
+            const bool number = is_number_column(c), is_numeric = (c == Y) != others;
+            const char *text = list[i].text[c], *missing = is_numeric ? (i % 2 ? "NaN" : NULL) : odd[i % 4];
             char exact[48];
             if (number && !isnan(list[i].number[c])) {
                 snprintf(exact, sizeof exact, "%.17g", list[i].number[c]);

@@ -208,9 +208,7 @@ static void parquet_types(void **state)
         {"SELECT 1.4::DECIMAL(9,1) AS a, 'x' AS b UNION ALL SELECT 1.5, ' x '", 3, 2},
         {"SELECT 1::HUGEINT AS a, 'x' AS b UNION ALL SELECT 2, NULL", 3, 1},
         {"SELECT 1::FLOAT AS a, 'x' AS b UNION ALL SELECT 'inf'::FLOAT, 'x'", 1, 2},
-        {"SELECT true AS a, 'x' AS b UNION ALL SELECT NULL, 'x'", 1, 2},
-        {"SELECT '1'::ENUM('1', 'many') AS a, 'x' AS b UNION ALL SELECT 'many', 'x'", 1, 2},
-        {"SELECT 1e300 AS a, DATE '2000-01-01' AS b UNION ALL SELECT -1e300, NULL", 100, 0},
+        {"SELECT 1e300 AS a, 'y' AS b UNION ALL SELECT -1e300, NULL", 100, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -227,9 +225,9 @@ static void parquet_types(void **state)
     tamis_error err = {0};
     assert_int_equal(describe(write_parquet("d.parquet", "SELECT DATE '2000-01-01' AS a, 'x' AS b"), &rows, &err),
                      TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "column a holds no numbers"));
+    assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
     assert_int_equal(describe(write_parquet("l.parquet", "SELECT [1] AS a, ['x'] AS b"), &rows, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "column a holds no numbers"));
+    assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
     assert_non_null(strstr(err.message, "column b holds lists"));
     assert_int_equal(describe(write_parquet("n.parquet", "SELECT 1 AS A, 2 AS B"), &rows, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "there is no column a"));
@@ -353,16 +351,17 @@ static void hostile_names(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char name[256], text[1024], sql[1024], *to = name;
+        char name[256], number[256], text[1024], sql[1024], *to = name;
         for (const char *from = names[i]; *from; from++) {
             if (*from == '"') *to++ = '"';
             *to++ = *from;
         }
         *to = '\0';
-        snprintf(text, sizeof text, "x,\"%s\",y\n9,1,9\n9,2,9\n", name);
-        snprintf(sql, sizeof sql, "SELECT 9 AS x, CAST(i + 1 AS VARCHAR) AS \"%s\", 9 AS y FROM range(2) t(i)", name);
+        snprintf(number, sizeof number, "%sn", names[i]); /* what is text and what is a number cannot be one column of Parquet */
+        snprintf(text, sizeof text, "x,\"%s\",y,\"%sn\"\n9,1,9,1\n9,2,9,2\n", name, name);
+        snprintf(sql, sizeof sql, "SELECT 9 AS x, CAST(i + 1 AS VARCHAR) AS \"%s\", 9 AS y, i + 1 AS \"%sn\" FROM range(2) t(i)", name, name);
         const char *const files[] = {write_text("hostile.csv", text), write_parquet("hostile.parquet", sql)};
-        const tmi_column column = {.name = names[i], .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
+        const tmi_column column = {.name = number, .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
         const tmi_column category = {.name = names[i], .kind = TMI_CATEGORY, .values = &names[i], .value_count = 1};
         const tmi_column *const by_it[] = {&category};
         const tmi_measure sum = SUM_OF(&column);
