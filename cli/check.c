@@ -11,7 +11,9 @@ static int run(const cli_call *call)
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
     if (status == TAMIS_OK)
-        status = call->json ? tamis_preview_json(&text, preview, &err) : tamis_preview_text(&text, preview, &err);
+        status = call->json ? tamis_preview_json(&text, preview, &err)
+                 : cli_value(call, "all") ? tamis_preview_text_all(&text, preview, &err)
+                                          : tamis_preview_text(&text, preview, &err);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
@@ -22,11 +24,15 @@ const cli_command cli_command_check = {
     .purpose = "what a plan would measure, promise and spend; reads no data",
     .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and "
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
-             "discussed before there are any answers.\n\n"
+             "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
+             "assumed, and each assumption is listed with the line that would replace it.\n\n"
              "All errors of a plan are told at once, each with file, line and column; the exit code is then 3.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "all", .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike share one"},
         {0}},
     .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
                                       {"tamis check plan.yaml --json", "the same for a program"},

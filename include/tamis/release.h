@@ -29,9 +29,11 @@ typedef struct tamis_preview tamis_preview;
 TAMIS_API tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err);
 TAMIS_API void tamis_preview_free(tamis_preview *preview);
 
-/* Texts; the caller frees each with tamis_free. On failure *text is NULL. */
+/* Texts; the caller frees each with tamis_free. On failure *text is NULL. In the text for people what is alike shares a line, unless
+ * all is asked for. */
 TAMIS_API tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err);
 TAMIS_API tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err);
+TAMIS_API tamis_status tamis_preview_text_all(char **text, const tamis_preview *preview, tamis_error *err);
 
 /* ---- with protection ---- */
 

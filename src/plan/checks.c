@@ -80,4 +80,5 @@ void tmi_check_sections(tmi_reader *reader, const tmi_yaml *root, const tamis_pl
     check_units(reader, root, plan);
     check_coins(reader, root);
     check_statistics(reader, root, plan);
+    if (plan->design.stratum_count > 0) tmi_check_typical(reader, tmi_yaml_get(root, "design"), plan);
 }

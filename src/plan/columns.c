@@ -69,22 +69,32 @@ static const char *value_at(const void *values, size_t index)
     return ((char *const *)values)[index];
 }
 
+static int32_t find_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category, const char *text,
+                         void (*complain)(tmi_reader *, const tmi_yaml *, const char *, ...))
+{
+    int32_t code = tmi_code_of(category, text);
+    bool few = category->value_count <= MOST_COMPARED && reader->count < TMI_MAX_COMPLAINTS;
+    int nearest = code >= 0 || !few ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
+    if (nearest >= 0)
+        complain(reader, value, "expected one of the values of %s; did you mean %s?", category->name, category->values[nearest]);
+    else if (code < 0)
+        complain(reader, value, "expected one of the values of %s, e.g. %s", category->name, category->values[0]);
+    return code;
+}
+
 int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category)
 {
     char *text = NULL;
     if (category->value_count == 0) return -1; /* complained about already */
     if (!tmi_read_text(reader, value, &text, category->values[0])) return -1;
-    int32_t code = tmi_code_of(category, text);
-    bool few = category->value_count <= MOST_COMPARED && reader->count < TMI_MAX_COMPLAINTS;
-    int nearest = code >= 0 || !few ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
+    int32_t code = find_code(reader, value, category, text, tmi_complain);
     tmi_free(text);
-    if (nearest >= 0) {
-        tmi_complain(reader, value, "expected one of the values of %s; did you mean %s?", category->name,
-                     category->values[nearest]);
-    } else if (code < 0) {
-        tmi_complain(reader, value, "expected one of the values of %s, e.g. %s", category->name, category->values[0]);
-    }
     return code;
+}
+
+int32_t tmi_read_key_code(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_column *category)
+{
+    return category->value_count == 0 ? -1 : find_code(reader, item, category, item->key, tmi_complain_key);
 }
 
 static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
@@ -135,7 +145,7 @@ static const tmi_key keys[] = {
     {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
 };
 
-static const char *const number_keys[] = {"from", "to", "step", "typical"};
+static const char *const number_keys[] = {"from", "to", "step"};
 
 static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
@@ -163,6 +173,8 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
     const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);
     if (codes) read_missing_texts(reader, codes, column);
+    const tmi_yaml *typical = tmi_yaml_get(value, "typical");
+    if (typical && column->value_count > 0) tmi_read_typical_shares(reader, typical, column);
 }
 
 /* Maps and lists: each makes one column at most. */

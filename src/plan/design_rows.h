@@ -28,8 +28,9 @@ typedef struct tmi_design_row {
 extern const tmi_design_row tmi_design_rows[TMI_DESIGN_ROWS]; /* their keys are read into a tmi_drawn */
 
 /* What may stand beside a design, read into the plan. */
-#define TMI_BESIDE_DESIGN 7
+#define TMI_BESIDE_DESIGN 8
 extern const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN];
+tmi_read_value tmi_read_typical; /* one of them */
 
 /* What the keys beside a design say together with it, after all of it was read without complaint; sets the default of
  * weight_step. */

@@ -23,6 +23,8 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     tamis_number_free(column->to);
     tamis_number_free(column->step);
     tamis_number_free(column->typical);
+    tamis_number_free(column->typical_sd);
+    free_numbers(column->shares, column->value_count);
     for (size_t h = 0; column->by_stratum && h < strata; h++) {
         tamis_number_free(column->by_stratum[h].from);
         tamis_number_free(column->by_stratum[h].to);
@@ -56,6 +58,9 @@ static void clear_design(const tmi_plan_design *design)
     tamis_number_free(design->max_weight);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
+    const tmi_plan_typical *t = &design->typical;
+    tamis_number *const guesses[] = {t->population, t->sample, t->cluster, t->cluster_sd, t->taken, t->rows, t->response, t->icc};
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) tamis_number_free(guesses[i]);
 }
 
 static void clear_loss(const tmi_plan_loss *loss)

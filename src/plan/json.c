@@ -225,10 +225,40 @@ static void put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan
 {
     begin(out, column->name, '{');
     put_declared(out, plan, column);
-    exact(out, "typical", column->typical);
+    if (column->typical_sd || column->shares) {
+        begin(out, "typical", '{');
+        if (column->typical_sd) exact(out, "mean", column->typical);
+        exact(out, "sd", column->typical_sd);
+        for (size_t i = 0; column->shares && i < column->value_count; i++) exact(out, column->values[i], column->shares[i]);
+        tmi_json_close(out, '}');
+    } else {
+        exact(out, "typical", column->typical);
+    }
     text(out, "label", column->label);
     text(out, "unit_of_measure", column->measured_in);
     tmi_json_close(out, '}');
+}
+
+/* The public guesses beside a design, which no account fixes. */
+static void put_typical(tmi_json_out *out, const tmi_plan_typical *t)
+{
+    begin(out, "typical", '{');
+    exact(out, "population", t->population);
+    exact(out, "sample", t->sample);
+    if (t->cluster) begin(out, "cluster", '{');
+    exact(out, "mean", t->cluster);
+    exact(out, "sd", t->cluster_sd);
+    if (t->cluster) tmi_json_close(out, '}');
+    exact(out, "taken", t->taken);
+    exact(out, "rows", t->rows);
+    exact(out, "response", t->response);
+    exact(out, "icc", t->icc);
+    tmi_json_close(out, '}');
+}
+
+static bool has_typical(const tmi_plan_typical *t)
+{
+    return t->population || t->sample || t->cluster || t->taken || t->rows || t->response || t->icc;
 }
 
 /* ---- what is made of columns ---- */
@@ -450,6 +480,7 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     begin(&out, "design", '{');
     put_design(&out, &plan->design);
     exact(&out, "regularise", plan->design.regularise);
+    if (has_typical(&plan->design.typical)) put_typical(&out, &plan->design.typical);
     if (plan->design.variance != TMI_VARIANCE_BEST) text(&out, "variance", tmi_variance_name(plan->design.variance));
     tmi_json_close(&out, '}');
     begin(&out, "privacy", '{');

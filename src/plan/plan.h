@@ -79,7 +79,7 @@ struct tmi_plan_column {
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
     tmi_grid grid;
     tmi_plan_range *by_stratum; /* NULL: the same everywhere; else one a stratum of the design, each step a multiple of `step` */
-    tamis_number *typical;      /* a public guess, used only for previews and the split of the budget; NULL if not given */
+    tamis_number *typical, *typical_sd; /* public guesses of mean and standard deviation; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
 
@@ -88,6 +88,7 @@ struct tmi_plan_column {
     size_t value_count;
     char **missing_texts; /* codes that mean missing */
     size_t missing_text_count;
+    tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of; /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
@@ -132,6 +133,16 @@ typedef struct tmi_plan_stratum {
     tamis_number *rate; /* bernoulli; else NULL */
 } tmi_plan_stratum;
 
+/* Public guesses, used only for previews and the split of the budget; NULL where not given. */
+typedef struct tmi_plan_typical {
+    tamis_number *population, *sample;  /* where the design does not say them */
+    tamis_number *cluster, *cluster_sd; /* units in a cluster: mean and standard deviation */
+    tamis_number *taken;                /* two_stage: units drawn in a cluster */
+    tamis_number *rows;                 /* of a unit */
+    tamis_number *response;             /* share of the sampled who are in the file */
+    tamis_number *icc;                  /* intraclass correlation: how alike the units of a cluster are */
+} tmi_plan_typical;
+
 typedef struct tmi_plan_design {
     tmi_design_kind kind;      /* within strata, if there are any */
     const tmi_plan_column *by; /* stratum h is value h of this category; NULL: no strata */
@@ -158,7 +169,14 @@ typedef struct tmi_plan_design {
     bool weights_final;  /* weights_are: final */
     bool nonresponse;    /* the file holds respondents only */
     tmi_variance_method variance; /* for estimate */
+    tmi_plan_typical typical;
 } tmi_plan_design;
+
+/* Whether the design leaves these to a guess. */
+bool tmi_guesses_population(const tmi_plan_design *design);
+bool tmi_guesses_sample(const tmi_plan_design *design);
+bool tmi_guesses_cluster(const tmi_plan_design *design);
+bool tmi_guesses_taken(const tmi_plan_design *design);
 
 /* ---- statistics ---- */
 

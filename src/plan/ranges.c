@@ -217,10 +217,7 @@ static void read_number(tmi_reader *reader, const tmi_yaml *value, const tmi_pla
     read_range(reader, value, design, column);
     const tmi_yaml *typical = tmi_yaml_get(value, "typical"), *missing = tmi_yaml_get(value, "missing"),
                    *codes = tmi_yaml_get(value, "missing_codes");
-    if (typical && tmi_read_exact(reader, typical, &column->typical, "600") && column->from && column->to &&
-        tmi_number_compare(column->from, column->to) < 0 &&
-        (tmi_number_compare(column->typical, column->from) < 0 || tmi_number_compare(column->typical, column->to) > 0))
-        tmi_complain(reader, typical, "expected a number between from and to");
+    if (typical) tmi_read_typical_number(reader, typical, column);
     if (missing) read_missing(reader, missing, column, design->stratum_count);
     if (codes) read_missing_codes(reader, codes, column);
 }

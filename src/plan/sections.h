@@ -33,6 +33,7 @@ void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_
 /* The index of a value of a category, -1 if it is none of them; read: with a complaint and the nearest value. */
 int32_t tmi_code_of(const tmi_plan_column *category, const char *text);
 int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category);
+int32_t tmi_read_key_code(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_column *category); /* the key of a map */
 
 /* A category with one value a stratum, at the end of the declared columns; NULL without memory. */
 const tmi_plan_column *tmi_add_category(tamis_plan *plan, const char *name, const tmi_plan_stratum *values, size_t count);
@@ -48,6 +49,15 @@ const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_yaml
 /* `by`: a category, cuts of a number, or a list of them, added to by[0..*count-1]. */
 void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by,
                          size_t *count);
+
+/* ---- public guesses ---- */
+
+/* Of a number, whose range was read: a mean, or {mean, sd}; of a category: shares by value. */
+void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column);
+void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column);
+
+/* Guesses of what the plan already says, or that contradict it. `design` may be NULL. */
+void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_plan *plan);
 
 /* ---- pieces ---- */
 

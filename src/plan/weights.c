@@ -59,7 +59,7 @@ const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
     {.name = "weight", .read = read_weight},           {.name = "max_weight", .read = read_max_weight},
     {.name = "weight_step", .read = read_weight_step}, {.name = "weights_are", .read = read_weights_are},
     {.name = "nonresponse", .read = read_nonresponse}, {.name = "variance", .read = read_variance},
-    {.name = "regularise", .read = read_regularise},
+    {.name = "regularise", .read = read_regularise},   {.name = "typical", .read = tmi_read_typical},
 };
 
 /* The power of two nearest to max_weight * 2^-30. */

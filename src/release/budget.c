@@ -45,7 +45,7 @@ static double demand(const tmi_schedule *s, size_t i, tmi_role role, const tmi_o
     const tmi_measurement *m = tmi_table_of(s, i, role);
     if (!m) return 0;
     double share = tmi_number_nearest(s->plan->statistics[i].share), error = o->factor[role] / o->size;
-    return share * error * error * tmi_table_variance(s, i, m, gaussian ? gaussian_variance : laplace_variance);
+    return share * error * error * tmi_table_variance(s, i, m, SIZE_MAX, gaussian ? gaussian_variance : laplace_variance);
 }
 
 /* The same for the variance that is estimated from the squares. */
@@ -53,7 +53,7 @@ static double square_demand(const tmi_schedule *s, size_t i, tmi_role role, cons
 {
     const tmi_measurement *m = tmi_table_of(s, i, role);
     if (!m || o->square[role] == 0) return 0;
-    return o->square[role] * o->square[role] * tmi_table_variance(s, i, m, gaussian ? gaussian_variance : laplace_variance);
+    return o->square[role] * o->square[role] * tmi_table_variance(s, i, m, SIZE_MAX, gaussian ? gaussian_variance : laplace_variance);
 }
 
 static double root(double demanded, bool gaussian)

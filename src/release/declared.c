@@ -1,8 +1,11 @@
 /* What the plan declares public. Nothing checks that it was not chosen by looking at the data, so it is told. */
 #include "release/promise.h"
 
-#include "base/table.h"
+#include <string.h>
+
 #include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
 #include "release/report_words.h"
 
 static void put_words(tmi_json_out *out, tmi_text *words)
@@ -24,6 +27,24 @@ static void put_range(tmi_text *words, const tamis_number *from, const tamis_num
 
 #define MOST_VALUES 20 /* written out; the plan has all of them */
 
+/* Without its name. */
+static void column_words(tmi_text *words, const tmi_plan_column *column, const tmi_plan_design *design)
+{
+    if (column->is_category) {
+        tmi_text_put(words, "the values ");
+        for (size_t i = 0; i < column->value_count && i < MOST_VALUES; i++)
+            tmi_text_format(words, "%s%s", i ? ", " : "", column->values[i]);
+        if (column->value_count > MOST_VALUES) tmi_text_format(words, " and %zu more", column->value_count - MOST_VALUES);
+    } else if (!column->by_stratum) {
+        put_range(words, column->from, column->to, column->step);
+    }
+    for (size_t h = 0; column->by_stratum && h < design->stratum_count; h++) {
+        const tmi_plan_range *r = &column->by_stratum[h];
+        tmi_text_format(words, "%s%s ", h ? "; " : "", design->strata[h].name);
+        put_range(words, r->from, r->to, r->step);
+    }
+}
+
 static void put_column(tmi_json_out *out, const tmi_plan_column *column, const tmi_plan_design *design, bool page)
 {
     tmi_text words;
@@ -31,19 +52,7 @@ static void put_column(tmi_json_out *out, const tmi_plan_column *column, const t
     tmi_text_format(&words, "%s", page ? tmi_column_label(column) : column->name);
     if (page && column->measured_in) tmi_text_format(&words, " (%s)", column->measured_in);
     tmi_text_put(&words, ": ");
-    if (column->is_category) {
-        tmi_text_put(&words, "the values ");
-        for (size_t i = 0; i < column->value_count && i < MOST_VALUES; i++)
-            tmi_text_format(&words, "%s%s", i ? ", " : "", column->values[i]);
-        if (column->value_count > MOST_VALUES) tmi_text_format(&words, " and %zu more", column->value_count - MOST_VALUES);
-    } else if (!column->by_stratum) {
-        put_range(&words, column->from, column->to, column->step);
-    }
-    for (size_t h = 0; column->by_stratum && h < design->stratum_count; h++) {
-        const tmi_plan_range *r = &column->by_stratum[h];
-        tmi_text_format(&words, "%s%s ", h ? "; " : "", design->strata[h].name);
-        put_range(&words, r->from, r->to, r->step);
-    }
+    column_words(&words, column, design);
     put_words(out, &words);
 }
 
@@ -73,13 +82,11 @@ static void put_frame(tmi_json_out *out, const tmi_schedule *s)
     }
 }
 
-/* `page`: columns are called by their labels. */
-static void put_declared(tmi_json_out *out, const tmi_schedule *s, bool page)
+static void put_before_columns(tmi_json_out *out, const tmi_schedule *s, bool page)
 {
     const tamis_plan *plan = s->plan;
     const tmi_plan_design *d = &plan->design;
     tmi_text words;
-    tmi_json_open(out, '[');
     tmi_text_init(&words);
     tmi_text_put(&words, "the design: ");
     tmi_describe_design_by(&words, d, !d->by ? NULL : page ? tmi_column_label(d->by) : d->by->name);
@@ -111,10 +118,23 @@ static void put_declared(tmi_json_out *out, const tmi_schedule *s, bool page)
     }
     if (tmi_frame_of(s)) put_frame(out, s);
     if (d->weights_final) tmi_json_put_string(out, "the final weights");
-    for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], d, page);
-    if (has_columns(plan))
+}
+
+static void put_after_columns(tmi_json_out *out, const tmi_schedule *s)
+{
+    if (has_columns(s->plan))
         tmi_json_put_string(out, "the types of the columns (number, text, date, boolean), the same for every sample");
-    if (plan->control_count > 0) tmi_json_put_string(out, "the counts that the numbers are calibrated to");
+    if (s->plan->control_count > 0) tmi_json_put_string(out, "the counts that the numbers are calibrated to");
+}
+
+/* `page`: columns are called by their labels. */
+static void put_declared(tmi_json_out *out, const tmi_schedule *s, bool page)
+{
+    const tamis_plan *plan = s->plan;
+    tmi_json_open(out, '[');
+    put_before_columns(out, s, page);
+    for (size_t i = 0; i < plan->declared_count; i++) put_column(out, &plan->columns[i], &plan->design, page);
+    put_after_columns(out, s);
     tmi_json_close(out, ']');
 }
 
@@ -126,6 +146,53 @@ void tmi_put_declared(tmi_json_out *out, const tmi_schedule *s)
 void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *s)
 {
     put_declared(out, s, true);
+}
+
+#define FEW 3         /* columns of which the same is declared that have a line of their own */
+#define NAMES_SHOWN 6 /* of more of them */
+
+/* The columns of which the same is declared as of the first one: their names, and how many they are. */
+static size_t alike_names(tmi_text *names, const tamis_plan *plan, const tmi_text *words, size_t first)
+{
+    size_t count = 0;
+    for (size_t i = first; i < plan->declared_count && !words->failed; i++) {
+        if (strcmp(words[i].bytes, words[first].bytes) != 0) continue;
+        if (count++ < NAMES_SHOWN) tmi_text_format(names, "%s%s", count > 1 ? ", " : "", plan->columns[i].name);
+    }
+    if (count > NAMES_SHOWN) tmi_text_format(names, " and %zu more", count - NAMES_SHOWN);
+    return count;
+}
+
+/* The same list, columns of which the same is declared in one sentence. */
+static void put_declared_once(tmi_json_out *out, const tmi_schedule *s)
+{
+    const tamis_plan *plan = s->plan;
+    tmi_text *words = tmi_alloc(plan->declared_count + 1, sizeof *words), names;
+    bool *shown = tmi_alloc(plan->declared_count + 1, sizeof *shown);
+    tmi_json_open(out, '[');
+    put_before_columns(out, s, false);
+    if (!words || !shown) out->text->failed = true;
+    for (size_t i = 0; words && i < plan->declared_count; i++) {
+        tmi_text_init(&words[i]);
+        column_words(&words[i], &plan->columns[i], &plan->design);
+        if (words[i].failed) out->text->failed = true;
+    }
+    for (size_t i = 0; !out->text->failed && i < plan->declared_count; i++) {
+        if (shown[i]) continue;
+        tmi_text_init(&names);
+        bool many = alike_names(&names, plan, words, i) > FEW;
+        for (size_t j = i; many && j < plan->declared_count; j++) shown[j] = shown[j] || strcmp(words[j].bytes, words[i].bytes) == 0;
+        tmi_text_format(&names, ": %s", words[i].bytes);
+        if (names.failed) out->text->failed = true;
+        if (many) put_words(out, &names);
+        else put_column(out, &plan->columns[i], &plan->design, false);
+        tmi_text_clear(&names);
+    }
+    for (size_t i = 0; words && i < plan->declared_count; i++) tmi_text_clear(&words[i]);
+    tmi_free(words);
+    tmi_free(shown);
+    put_after_columns(out, s);
+    tmi_json_close(out, ']');
 }
 
 tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule)
@@ -141,9 +208,9 @@ tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule)
     return list;
 }
 
-void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule)
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule, bool all)
 {
-    tmi_json *list = tmi_items(tmi_put_declared, schedule);
+    tmi_json *list = tmi_items(all ? tmi_put_declared : put_declared_once, schedule);
     if (!list) text->failed = true;
     tmi_text_put(text, "\nDeclared public, not checked\n");
     for (size_t i = 0; list && i < tmi_json_size(list); i++) tmi_text_wrap(text, "  - ", "    ", tmi_json_string(tmi_json_at(list, i)));

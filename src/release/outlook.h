@@ -18,8 +18,20 @@ typedef struct tmi_outlook {
 /* For one of its groups, as if they were of equal size and nothing missing. */
 void tmi_outlook_make(tmi_outlook *outlook, const tmi_schedule *schedule, size_t statistic);
 
-/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. */
-double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m,
+/* The same of one group, without what serves the split of the budget. */
+typedef struct tmi_prospect {
+    double noise_sd, sampling_sd, expected, range;
+} tmi_prospect;
+
+/* One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
+ *
+ * Needs    a budget that is split.
+ * Errors   SYSTEM; the list is then NULL.                                                                            */
+tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+
+/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. The group is in
+ * `stratum`, if that is not SIZE_MAX; else it is an average group. */
+double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t stratum,
                           double (*of)(const tmi_law *law, bool gaussian));
 
 #endif

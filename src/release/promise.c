@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/article.h"
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
@@ -298,20 +299,23 @@ void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, c
     tmi_json_close(out, ']');
 }
 
+#define MOST_WARNINGS 3 /* of tables, written out; the JSON has all */
+
 static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
 {
-    bool any = idle_secret(schedule) != NULL;
-    if (any) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
+    bool idle = idle_secret(schedule) != NULL;
+    size_t count = 0;
+    if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tmi_text sentence;
         tmi_text_init(&sentence);
         bool bare = warn(&sentence, schedule, &schedule->measurements[i], tmi_measurement_name);
         if (sentence.failed) text->failed = true;
-        else if (bare) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
+        else if (bare && count++ < MOST_WARNINGS) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
         tmi_text_clear(&sentence);
-        any = any || bare;
     }
-    if (any) tmi_text_put(text, "\n");
+    if (count > MOST_WARNINGS) tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", count - MOST_WARNINGS);
+    if (idle || count > 0) tmi_text_put(text, "\n");
 }
 
 /* ---- what is not covered ---- */
@@ -389,6 +393,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
         return;
     }
     const tamis_setting *setting = schedule->plan->privacy.setting;
+    const char *unit = schedule->plan->privacy.unit;
     put_whose(p, schedule);
     tmi_text_put(p, ": epsilon ");
     tmi_text_number_up(p, schedule->epsilon);
@@ -396,8 +401,8 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
     tmi_text_number_up(p, schedule->delta);
     if (schedule->gaussian) tmi_text_put(p, ", rho ");
     if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
-    tmi_text_format(p, " (%s). Replacing %s%s's record by any other%s changes the probability of any output by a factor "
-                    "of at most exp(", setting_words, is_census(schedule) ? "one " : "such a ", schedule->plan->privacy.unit,
+    tmi_text_format(p, " (%s). Replacing %s%s %s's record by any other%s changes the probability of any output by a factor "
+                    "of at most exp(", setting_words, is_census(schedule) ? "" : "such ", is_census(schedule) ? "one" : tmi_article(unit), unit,
                     setting->size_is_public ? "" : ", or taking it away,");
     tmi_text_number_up(p, schedule->epsilon);
     tmi_text_put(p, ")");

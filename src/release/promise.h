@@ -68,10 +68,11 @@ void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
-/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people. */
+/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people, where
+ * columns of which the same is declared share a line, unless each is to have its own (`all`). */
 void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
 void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *schedule); /* with labels, for a public page */
-void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule);
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule, bool all);
 
 /* What one of the functions above puts, as a list of texts; NULL if memory runs out. */
 typedef void tmi_put_items(tmi_json_out *out, const tmi_schedule *schedule);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <tamis/meaning.h>
 
+#include "base/article.h"
 #include "num/number.h"
 #include "release/report.h"
 #include "release/report_words.h"
@@ -93,8 +94,8 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
     tmi_text_format(&t, "The promise is about one %s%s. If several of them belong to one person, that person is protected less.", p->unit,
                     p->id ? ", told apart by an identifier" : ", one row each");
     put_answer(html, "Is the unit of privacy smaller than a person?", &t);
-    tmi_text_format(&t, "At most %lld row%s of a %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
-                    (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "", p->unit,
+    tmi_text_format(&t, "At most %lld row%s of %s %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
+                    (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "", tmi_article(p->unit), p->unit,
                     p->rows_per_unit > 1 ? "" : "s");
     put_answer(html, "Is a contribution unbounded?", &t);
     tmi_text_put(&t, "Bounds, grids, groups and budgets stand in the plan. tamis reads none of them from the data; that nobody looked at "

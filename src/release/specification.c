@@ -64,7 +64,7 @@ void tmi_write_specification(tmi_text *text, const tmi_schedule *schedule)
     tmi_text_clear(&p);
     tmi_text_put(&p, schedule->gaussian ? "rho " : "epsilon ");
     tmi_text_number(&p, schedule->spent);
-    tmi_text_put(&p, schedule->gaussian ? " a step" : " a step, delta 0");
+    tmi_text_put(&p, schedule->gaussian ? " per step" : " per step, delta 0");
     if (!p.failed) write_part(text, "budget", p.bytes);
     failed = failed || p.failed;
     tmi_text_clear(&p);

@@ -38,6 +38,11 @@ double tmi_tally_error(const tmi_tally *t)
     return t->given > 0 ? sqrt(p * (1 - p) / (double)t->given) : NAN;
 }
 
+double tmi_middle_of(const tmi_middle *m)
+{
+    return m->count > 0 ? exp(m->logs / (double)m->count) : NAN;
+}
+
 bool tmi_coverage_counts(const tmi_coverage_cell *c)
 {
     return !c->known && isfinite(c->truth) && c->own.given > 0;
@@ -151,6 +156,13 @@ static bool count(tmi_tally *t, const tmi_result *r, double truth)
     return covers;
 }
 
+static void take(tmi_middle *m, double error)
+{
+    if (!(error > 0 && isfinite(error))) return;
+    m->logs += log(error);
+    m->count++;
+}
+
 static bool holds_weights(const tmi_schedule *s)
 {
     bool weighed = false;
@@ -185,6 +197,9 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         if (whole > 0) c->part += bare[i].se / whole, c->parts++;
         const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
         const bool bare_held = count(&c->bare, &bare[i], truth);
+        take(&c->error, own[i].se);
+        take(&c->noise, own[i].noise_sd);
+        take(&c->bare_error, bare[i].se);
         c->withheld += none;
         c->se += none ? 0 : own[i].se;
         c->own_only += !none && held && !bare_held;
@@ -241,12 +256,21 @@ static void add(tmi_tally *all, const tmi_tally *some)
     all->width += some->width;
 }
 
+static void join(tmi_middle *all, const tmi_middle *some)
+{
+    all->logs += some->logs;
+    all->count += some->count;
+}
+
 static void collect(tamis_coverage *study, worker *w)
 {
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &study->cells[i], *some = &w->cells[i];
         add(&c->own, &some->own);
         add(&c->bare, &some->bare);
+        join(&c->error, &some->error);
+        join(&c->noise, &some->noise);
+        join(&c->bare_error, &some->bare_error);
         c->part += some->part;
         c->parts += some->parts;
         c->limited += some->limited;

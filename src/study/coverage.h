@@ -12,11 +12,18 @@ typedef struct tmi_tally {
     double width; /* sum */
 } tmi_tally;
 
+/* A geometric mean over the runs: a ratio whose denominator comes near 0 in one of them has errors without end. */
+typedef struct tmi_middle {
+    double logs; /* sum */
+    int64_t count;
+} tmi_middle;
+
 typedef struct tmi_coverage_cell {
     double truth, unclamped; /* of the population, clamped to the plan's bounds; as it is */
     tmi_tally own, bare;    /* the release's, the unprotected one */
     int64_t own_only, bare_only; /* samples of which only that one of the two intervals holds the truth */
     double se;              /* sum of the released standard errors, over `own.given` */
+    tmi_middle error, noise, bare_error; /* the released se and noise_sd, the unprotected se */
     int64_t withheld;       /* samples without a released interval */
     double part;            /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
     int64_t parts;
@@ -36,6 +43,9 @@ struct tamis_coverage {
 /* Share of the intervals that hold the truth, and its Monte-Carlo error; NaN if there is none. */
 double tmi_tally_share(const tmi_tally *tally);
 double tmi_tally_error(const tmi_tally *tally);
+
+/* NaN if there is none. */
+double tmi_middle_of(const tmi_middle *middle);
 
 /* Whether a cell is reported: something was released, and the truth is a number. */
 bool tmi_coverage_counts(const tmi_coverage_cell *cell);

@@ -97,7 +97,8 @@ static void put_ratio(tmi_json_out *out, const char *key, double ratio)
     else tmi_json_put_real(out, ratio);
 }
 
-static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t)
+/* `noise` NULL: unprotected. */
+static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t, const tmi_middle *error, const tmi_middle *noise)
 {
     tmi_json_key(out, key);
     tmi_json_open(out, '{');
@@ -107,6 +108,8 @@ static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t)
     tmi_json_put_real(out, tmi_tally_error(t));
     tmi_json_key(out, "intervals");
     tmi_json_put_integer(out, t->given);
+    put_ratio(out, "se", tmi_middle_of(error));
+    if (noise) put_ratio(out, "noise_sd", tmi_middle_of(noise));
     tmi_json_close(out, '}');
 }
 
@@ -151,8 +154,8 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         tmi_json_close(&out, '}');
         tmi_json_key(&out, "withheld");
         tmi_json_put_integer(&out, c->withheld);
-        put_tally(&out, "protected", &c->own);
-        put_tally(&out, "unprotected", &c->bare);
+        put_tally(&out, "protected", &c->own, &c->error, &c->noise);
+        put_tally(&out, "unprotected", &c->bare, &c->bare_error, NULL);
         put_ratio(&out, "width_ratio", width_ratio(c));
         put_ratio(&out, "width_ratio_of_noise_alone", noise_ratio(c));
         tmi_json_key(&out, "passes");

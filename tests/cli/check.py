@@ -56,6 +56,98 @@ def budgets_beyond_all_bounds_are_told():
         assert done.returncode == INVALID and re.match(r"plan\.yaml:\d+:\d+: privacy\.(rho|epsilon): ", done.stderr), done
 
 
+def many_means(count):
+    columns = "".join(f"  x{i}: {{from: 0, to: {100 if i % 2 else 50}, step: 1}}\n" for i in range(count))
+    return ("tamis: 1\nsurvey: many\nsource: {file: a.csv}\ndesign: {srs: {population: 10000, sample: 1000}}\n"
+            f"privacy: {{unit: employee, epsilon: 4}}\nbudget: {{epsilon: 4}}\ncolumns:\n{columns}statistics:\n"
+            + "".join(f"  - {{mean: x{i}}}\n" for i in range(count)))
+
+
+@case
+def what_is_alike_shares_a_line():
+    done = check(many_means(200))
+    assert done.returncode == OK and len(done.stdout.splitlines()) < 90, len(done.stdout.splitlines())
+    assert "mean of x0 and 199 more" in done.stdout and "rows with x0 and 199 more" in done.stdout
+    assert re.search(r"mean of x0 and 199 more +7\.\d–1\d ", done.stdout), done.stdout
+    assert "x1, x3, x5, x7, x9, x11 and 94 more: from 0 to 100 in steps of 1" in done.stdout
+    each = check(many_means(200), "--all").stdout
+    for i in range(200):
+        assert f"mean of x{i} " in each and f"  - x{i}: from 0 to " in each and f"rows with x{i} " in each
+    assert "more" not in each.split("What would be promised")[0]
+    assert len(json.loads(check(many_means(200), "--json").stdout)["statistics"]) == 200
+    few = check(many_means(3)).stdout
+    assert all(f"mean of x{i} " in few for i in range(3)) and " more" not in few.split("What would be promised")[0]
+
+
+@case
+def warnings_that_are_alike_share_lines():
+    done = check(many_means(200).replace("epsilon: 4", "epsilon: 4000"))
+    assert done.returncode == OK and len(done.stdout.splitlines()) < 110 and "197 more tables" in done.stdout, done.stdout
+    assert len(json.loads(check(many_means(200).replace("epsilon: 4", "epsilon: 4000"), "--json").stdout)["warnings"]) == 200
+    drowned = check(many_means(200).replace("epsilon: 4", "epsilon: 0.1")).stdout
+    assert drowned.count("WARNING: ") == 1 and "200 of 200 drowned in noise" in drowned and "and 199 more; an epsilon of" in drowned, drowned
+
+
+@case
+def a_unit_has_its_article():
+    for unit, words in (("employee", "such an employee's"), ("school", "such a school's"), ("university", "such a university's"),
+                        ("hour", "such an hour's"), ("European", "such a European's")):
+        text = " ".join(check(PLAN.replace("unit: school", f"unit: {unit}")).stdout.split())
+        assert words in text, (words, text)
+
+
+WEIGHTS = """tamis: 1
+survey: w
+source: {file: a.csv}
+design: {weights: {strata: state, cluster: psu}, weight: w, max_weight: 50}
+privacy: {epsilon: 1}
+budget: {epsilon: 1}
+columns:
+  x: {from: 0, to: 100, step: 1}
+  y: {from: 0, to: 10, step: 1}
+  g: {values: [a, b, c]}
+statistics: [{total: x}, {mean: x, by: g}, {share: {g: a}}, {count: units, where: {y: {from: 5}}}]
+"""
+
+
+@case
+def each_assumption_is_listed_and_goes_when_it_is_declared():
+    """One guess after the other is written into a plan that has none: what was assumed instead is no longer listed, and in the end
+    nothing is."""
+    steps = [("a population of 1,000,000 units", "max_weight: 50", "max_weight: 50, typical: {population: 4000}"),
+             ("no sampling error can be foreseen", "population: 4000}", "population: 4000, sample: 500}"),
+             ("a cluster has 10 units on average", "sample: 500}", "sample: 500, cluster: 7}"),
+             ("the sizes of clusters have a standard deviation of 0", "cluster: 7}", "cluster: {mean: 7, sd: 2}}"),
+             ("an intraclass correlation of 0.05", "sd: 2}}", "sd: 2}, icc: 0.1}"),
+             ("x: the mean is at three quarters of the range", "to: 100, step: 1", "to: 100, step: 1, typical: 40"),
+             ("x: the standard deviation is half the largest", "typical: 40", "typical: {mean: 40, sd: 20}"),
+             ("g: groups are of equal size", "values: [a, b, c]", "values: [a, b, c], typical: {a: 0.2, b: 0.3}"),
+             ("y: a condition holds for half of the units", "to: 10, step: 1", "to: 10, step: 1, typical: {mean: 4, sd: 2}")]
+    text = WEIGHTS
+    listed = lambda plan: " ".join(check(plan).stdout.split()).split("measured with noise")[0]
+    for words, before, after in steps:
+        assert words in listed(text), (words, listed(text))
+        assert before in text
+        text = text.replace(before, after)
+        assert words not in listed(text), (words, listed(text))
+    assert "Assumed" not in listed(text) and json.loads(check(text, "--json").stdout)["assumed"] == []
+    told = json.loads(check(WEIGHTS, "--json").stdout)["assumed"]
+    assert len(told) == 9 and all(a["assumed"] and "typical" in a["declare"] for a in told), told
+    assert {"x"} == set(next(a for a in told if "mean" in a["assumed"])["columns"])
+
+
+@case
+def a_guess_moves_the_preview():
+    """Ten times as many units: a mean has a tenth of the noise, a total the same; a rare group has a mean with more of it."""
+    first = lambda text: json.loads(check(text, "--json").stdout)["statistics"]
+    with_size = lambda n: WEIGHTS.replace("max_weight: 50", f"max_weight: 50, typical: {{population: {n}, sample: 50}}")
+    small, large = first(with_size(1e5)), first(with_size(1e6))
+    assert small[0]["noise_sd"] == large[0]["noise_sd"] and 9 < small[1]["noise_sd"] / large[1]["noise_sd"] < 11, (small, large)
+    groups = first(with_size(1e6).replace("[a, b, c]", "[a, b, c], typical: {a: 0.05, b: 0.9}"))[1]["groups"]
+    assert [g["group"]["g"] for g in groups] == ["a", "b", "c"] and groups[0]["noise_sd"] > 15 * groups[1]["noise_sd"], groups
+    assert all(g["se"] > g["noise_sd"] and g["sampling_se"] > 0 for g in groups)
+
+
 @case
 def what_is_no_plan_is_invalid():
     for text in ("", "a: [", "\0", "- 1", "tamis: 2", "\t", "x" * 2_000_000):

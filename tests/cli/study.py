@@ -53,6 +53,7 @@ def every_plan_finds_the_truth_of_its_population():
         for r in told["results"]:
             given, coverage = r["protected"]["intervals"], r["protected"]["coverage"]
             assert 0 <= given <= 2 and (coverage is None if given == 0 else 0 <= coverage <= 1), r
+            assert 0 < r["protected"]["noise_sd"] <= r["protected"]["se"] * (1 + 1e-9), r
 
 
 @case

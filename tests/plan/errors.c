@@ -42,6 +42,7 @@ static const wrong cases[] = {
 #include "errors.inc"
 #include "errors_design.inc"
 #include "errors_statistics.inc"
+#include "errors_typical.inc"
 };
 
 static const wrong strata_cases[] = {

@@ -45,7 +45,12 @@ static const char *const plans[] = {
     HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
     HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
-    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9}\n" MEAN,
+    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: 1.5, icc: 0}}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9, nonresponse: yes, "
+         "typical: {cluster: {mean: 4, sd: 0.5}, taken: 2, response: 2/3}}\n" MEAN,
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 9}, "
+    "typical: {cluster: 4}}\ncolumns: {x: {from: 0, to: 9, step: 1, typical: {mean: 3, sd: 2}}, g: {values: [a, b, c], missing: category, typical: "
+    "{b: 0.2, missing: 1/10}}}\nstatistics: [{total: x, by: g}]\n",
     HEAD "design: {stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {z: {rate: 0.5, population: 8}, a: {}}}}\n" MEAN,
     HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: {population: "
          "8, sample: 2}}}, max_weight: 9}\n" MEAN,

@@ -39,6 +39,8 @@ static const char uneven[] = HEAD FILE_A "design: {stratified: {by: k, within: s
                              "columns:\n  x: {from: 0, to: 10, step: 1}\n  k: {values: [a, b, c]}\nstatistics:\n  - {total: x}\n" BUDGET;
 static const char srs[] = WITH("srs: {population: 900, sample: 30}", PERSON);
 static const char units[] = WITH("srs: {population: 900, sample: 30}", UNITS);
+static const char usual[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
+                            "columns:\n  x: {from: 0, to: 10, step: 1, typical: {mean: 7}}\nstatistics:\n  - {total: x}\n  - {mean: x}\n" BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
@@ -58,6 +60,7 @@ static const char cluster[] = WITH("cluster: {by: c, population: 90, sample: 12,
 static const char stages[] = WITH("two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200",
                                   PERSON);
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
+static const char guessed[] = WITH("weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);
 static const char deff[] = WITH("weights: {deff: 1.5}, weight: w, max_weight: 50", PERSON);
 static const char duckdb[] = HEAD "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
 static const char postgres[] = HEAD "source: {postgres: {connection: service=s, table: t}}\ndesign: {srs: {population: 900, sample: 30}}\n"
@@ -240,8 +243,11 @@ static const struct map {
     {"design.two_stage.first.", WITH("two_stage: {first: {" UNKNOWN "}}", PERSON)},
     {"design.two_stage.second.", WITH("two_stage: {second: {" UNKNOWN "}}", PERSON)},
     {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
+    {"design.typical.", WITH(STRATA ", typical: {" UNKNOWN "}", PERSON)},
+    {"design.typical.cluster.", WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
+    {"columns.x.typical.", HEAD FILE_A "columns: {x: {from: 0, to: 1, step: 1, typical: {" UNKNOWN "}}}\n"},
     {"statistics.", HEAD FILE_A TAIL "  - {" UNKNOWN "}\n"},
     {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},
     {"statistics.where.y.", HEAD FILE_A TAIL "  - {total: x, where: {y: {" UNKNOWN "}}}\n"},

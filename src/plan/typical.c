@@ -1,0 +1,216 @@
+/* typical: public guesses of sizes, means and shares. They serve previews and the split of the budget and nothing else, so that a
+ * wrong one costs accuracy and never privacy. A guess of what the plan already says is refused: one of the two would be idle. */
+#include "base/memory.h"
+#include "plan/design_rows.h"
+
+/* ---- of the design ---- */
+
+typedef enum range { COUNT, SIZE, SPREAD, SHARE, CORRELATION } range;
+
+static const struct {
+    const char *example, *expected;
+} ranges[] = {
+    [COUNT] = {"50000", "a number from 1 to 2^40"},
+    [SIZE] = {"12", "a number from 1 to 2^40"},
+    [SPREAD] = {"4", "a number from 0 to 2^40"},
+    [SHARE] = {"0.6", "a share above 0 and at most 1"},
+    [CORRELATION] = {"0.05", "an intraclass correlation from 0 to 1"},
+};
+
+static void read_guess(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, range r)
+{
+    if (!tmi_read_exact(reader, value, number, ranges[r].example)) return;
+    const int64_t most = r == SHARE || r == CORRELATION ? 1 : TMI_MAX_POPULATION;
+    const bool counts = r == COUNT || r == SIZE;
+    const bool low = counts ? tmi_number_compare_int(*number, 1) < 0
+                            : tmi_number_sign(*number) < 0 || (r == SHARE && tmi_number_sign(*number) == 0);
+    if (low || tmi_number_compare_int(*number, most) > 0)
+        tmi_complain(reader, value, "expected %s, e.g. %s", ranges[r].expected, ranges[r].example);
+}
+
+static void read_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->population, COUNT);
+}
+
+static void read_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->sample, COUNT);
+}
+
+static void read_cluster_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->cluster, SIZE);
+}
+
+static void read_cluster_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->cluster_sd, SPREAD);
+}
+
+/* A mean size, or {mean, sd}. */
+static void read_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
+                                   {.name = "sd", .read = read_cluster_sd}};
+    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
+    else read_cluster_mean(reader, value, target);
+}
+
+static void read_taken(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->taken, SIZE);
+}
+
+static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->rows, SIZE);
+}
+
+static void read_response(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->response, SHARE);
+}
+
+static void read_icc(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->icc, CORRELATION);
+}
+
+void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {
+        {.name = "population", .read = read_population}, {.name = "sample", .read = read_sample},
+        {.name = "cluster", .read = read_cluster},       {.name = "taken", .read = read_taken},
+        {.name = "rows", .read = read_rows},             {.name = "response", .read = read_response},
+        {.name = "icc", .read = read_icc},
+    };
+    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{population: 50000, sample: 2000}", &((tamis_plan *)target)->design.typical);
+}
+
+bool tmi_guesses_population(const tmi_plan_design *d)
+{
+    return d->population == 0 && !d->frame;
+}
+
+bool tmi_guesses_sample(const tmi_plan_design *d)
+{
+    return d->kind == TMI_DESIGN_WEIGHTS || (d->kind == TMI_DESIGN_POISSON && !d->frame);
+}
+
+bool tmi_guesses_cluster(const tmi_plan_design *d)
+{
+    bool alike = d->kind == TMI_DESIGN_CLUSTER && d->largest > 0 && d->smallest == d->largest;
+    return d->cluster && !alike;
+}
+
+bool tmi_guesses_taken(const tmi_plan_design *d)
+{
+    return d->kind == TMI_DESIGN_TWO_STAGE && d->second_take == 0;
+}
+
+/* What nothing is asked about. */
+void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_plan *plan)
+{
+    const tmi_plan_design *d = &plan->design;
+    const bool rows = tmi_counts_rows(plan);
+    const struct {
+        const char *key;
+        bool asked;
+        const char *why;
+    } guesses[] = {
+        {"population", tmi_guesses_population(d), "has nothing to guess: the design says the population, or its frame does"},
+        {"sample", tmi_guesses_sample(d), "has nothing to guess: the design says the sample, or what it follows from"},
+        {"cluster", tmi_guesses_cluster(d), "has nothing to guess: the design has no clusters, or says how large each is"},
+        {"taken", tmi_guesses_taken(d), "has nothing to guess: only in two_stage, with a column as sample, it is not known how many are "
+                                        "taken in a cluster"},
+        {"rows", rows, "has nothing to guess: only with rows_per_unit above 1 a unit has several rows"},
+        {"response", d->nonresponse, "has nothing to guess without nonresponse: yes"},
+        {"icc", d->cluster || rows, "has nothing to guess: units are drawn one by one, without clusters"},
+    };
+    const tmi_yaml *typical = design && design->kind == TMI_YAML_MAP ? tmi_yaml_get(design, "typical") : NULL;
+    if (!typical || typical->kind != TMI_YAML_MAP) return;
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
+        const tmi_yaml *guess = tmi_yaml_get(typical, guesses[i].key);
+        if (guess && !guesses[i].asked) tmi_complain_key(reader, guess, "%s", guesses[i].why);
+    }
+    const tmi_yaml *cluster = tmi_yaml_get(typical, "cluster"), *sample = tmi_yaml_get(typical, "sample");
+    const tmi_plan_typical *t = &d->typical;
+    if (cluster && t->cluster && d->largest > 0 &&
+        (tmi_number_compare_int(t->cluster, d->smallest) < 0 || tmi_number_compare_int(t->cluster, d->largest) > 0))
+        tmi_complain(reader, cluster, "expected a mean between smallest (%lld) and largest (%lld)", (long long)d->smallest, (long long)d->largest);
+    const bool more = t->sample && (t->population ? tmi_number_compare(t->sample, t->population) > 0
+                                                  : d->population > 0 && tmi_number_compare_int(t->sample, d->population) > 0);
+    if (sample && more) tmi_complain(reader, sample, "expected a sample no larger than the population");
+}
+
+/* ---- of columns ---- */
+
+static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_column *column = target;
+    if (tmi_read_exact(reader, value, &column->typical, "600") && column->from && column->to &&
+        tmi_number_compare(column->from, column->to) < 0 &&
+        (tmi_number_compare(column->typical, column->from) < 0 || tmi_number_compare(column->typical, column->to) > 0))
+        tmi_complain(reader, value, "expected a number between from and to");
+}
+
+static void read_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_column *column = target;
+    if (tmi_read_exact(reader, value, &column->typical_sd, "120") && tmi_number_sign(column->typical_sd) <= 0)
+        tmi_complain(reader, value, "expected a standard deviation above 0, e.g. 120");
+}
+
+/* No law on [from, to] with this mean has a larger variance than (mean - from) (to - mean). */
+static void check_sd(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *column)
+{
+    if (!column->from || !column->to || !column->typical || !column->typical_sd) return;
+    double from = tmi_number_nearest(column->from), to = tmi_number_nearest(column->to), mean = tmi_number_nearest(column->typical);
+    double sd = tmi_number_nearest(column->typical_sd);
+    if (mean >= from && mean <= to && sd * sd > (mean - from) * (to - mean))
+        tmi_complain(reader, value, "expected a smaller standard deviation: between from and to, and with this mean, it is at most %.4g",
+                     __builtin_sqrt((mean - from) * (to - mean)));
+}
+
+void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+{
+    static const tmi_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"}, {.name = "sd", .read = read_sd}};
+    if (value->kind != TMI_YAML_MAP) {
+        read_mean(reader, value, column);
+        return;
+    }
+    size_t before = reader->count;
+    tmi_read_map(reader, value, keys, 2, "{mean: 600, sd: 120}", column);
+    if (reader->count == before && column->typical_sd) check_sd(reader, tmi_yaml_get(value, "sd"), column);
+}
+
+void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+{
+    tamis_number *sum = NULL;
+    size_t before = reader->count;
+    if (value->kind != TMI_YAML_MAP || value->count == 0) {
+        tmi_complain(reader, value, "expected a map from values to their shares, e.g. {\"Yes\": 0.3}");
+        return;
+    }
+    column->shares = tmi_alloc(column->value_count, sizeof *column->shares);
+    if (!column->shares || tmi_number_ratio(&sum, 0, 1, NULL) != TAMIS_OK) {
+        reader->no_memory = true;
+        return;
+    }
+    for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
+        if (tmi_yaml_get(value, item->key) != item) continue; /* complained about already */
+        int32_t code = tmi_read_key_code(reader, item, column);
+        if (code < 0) continue;
+        tamis_number **share = &column->shares[code], *next = NULL;
+        if (!tmi_read_exact(reader, item, share, "0.3")) continue;
+        if (tmi_number_sign(*share) <= 0 || tmi_number_compare_int(*share, 1) > 0)
+            tmi_complain(reader, item, "expected a share above 0 and at most 1, e.g. 0.3");
+        if (tmi_number_add(&next, sum, *share, NULL) != TAMIS_OK) reader->no_memory = true;
+        tamis_number_free(sum);
+        sum = next;
+    }
+    if (reader->count == before && sum && tmi_number_compare_int(sum, 1) > 0)
+        tmi_complain(reader, value, "expected shares that add up to at most 1");
+    tamis_number_free(sum);
+}

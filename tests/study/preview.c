@@ -1,0 +1,222 @@
+/* What `tamis check` foresees is what a release then says: for every example, noise and whole error of each statistic are within a
+ * factor of 1.5. Plans with data are released from them, plans of the coverage study from samples of their population. Both sides
+ * are geometric means, over the groups of a statistic and over the releases; all random bits come from one fixed stream. */
+#include "test.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "release/preview.h"
+#include "release/release.h"
+#include "rng/scripted_bits.h"
+#include "study/coverage.h"
+
+#define FACTOR 1.5
+#define EXAMPLES TESTS_FOLDER "/../examples/"
+
+/* One stream for all generators. */
+static bool next_bits(void *context, uint8_t *bytes, size_t n)
+{
+    uint64_t *state = context;
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        z ^= z >> 31;
+        memcpy(bytes + i, &z, n - i < 8 ? n - i : 8);
+    }
+    return true;
+}
+
+static uint64_t stream;
+
+static void begin_stream(void)
+{
+    stream = 12;
+    bits_from(next_bits, &stream);
+}
+
+static tamis_plan *plan_at(const char *path)
+{
+    tamis_plan *plan;
+    tamis_error err = {0};
+    if (tamis_plan_read(&plan, path, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return plan;
+}
+
+static tamis_preview *preview_of(const tamis_plan *plan)
+{
+    tamis_preview *preview;
+    tamis_error err = {0};
+    if (tamis_check(&preview, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return preview;
+}
+
+/* What was released of one number. */
+typedef struct seen {
+    size_t statistic, cell;
+    double noise, error; /* NaN: nothing */
+} seen;
+
+typedef struct comparison {
+    double noise, error; /* sums of the logarithms of foreseen over seen */
+    size_t numbers;
+} comparison;
+
+static void compare(const char *name, const tamis_preview *preview, const seen *list, size_t count)
+{
+    const tamis_plan *plan = preview->schedule.plan;
+    size_t compared = 0;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_forecast *f = &preview->forecasts[i];
+        comparison c = {0};
+        for (size_t k = 0; k < count; k++) {
+            if (list[k].statistic != i || !(list[k].noise > 0) || !(list[k].error > 0)) continue;
+            const tmi_prospect *p = &f->groups[f->count > 1 ? list[k].cell : 0];
+            c.noise += log(p->noise_sd / list[k].noise);
+            c.error += log(tmi_prospect_error(p) / list[k].error);
+            c.numbers++;
+        }
+        if (preview->schedule.uses[i].known) continue;
+        if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
+        const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
+        if (!(fabs(log(noise)) <= log(FACTOR) && fabs(log(error)) <= log(FACTOR)))
+            fail_msg("%s: statistic %zu: foreseen noise is %.2f times the released one, the whole error %.2f times", name, i + 1, noise, error);
+        compared++;
+    }
+    assert_true(compared > 0);
+}
+
+/* ---- examples with data ---- */
+
+static void compare_with_data(const char *folder, int runs)
+{
+    char path[500];
+    snprintf(path, sizeof path, EXAMPLES "%s/plan.yaml", folder);
+    tamis_plan *plan = plan_at(path);
+    tamis_preview *preview = preview_of(plan);
+    tmi_results places;
+    tamis_error err = {0};
+    assert_int_equal(tmi_results_make(&places, plan, NULL, NULL), TAMIS_OK);
+    begin_stream();
+    seen *list = calloc(places.count, sizeof *list);
+    for (int run = 0; run < runs; run++) {
+        tmi_engine *engine;
+        tamis_release *release;
+        if (tmi_engine_for(&engine, plan, &(tamis_run_options){.engine = "memory"}, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (tmi_release_with(&release, plan, engine, &(tmi_run){0}, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        for (size_t i = 0; i < places.count; i++) {
+            const tmi_result *r = &release->results.list[i];
+            list[i].noise += log(r->noise_sd);
+            list[i].error += log(r->se);
+        }
+        tamis_release_free(release);
+        engine->free(engine);
+    }
+    for (size_t i = 0; i < places.count; i++)
+        list[i] = (seen){places.list[i].statistic, places.list[i].cell, exp(list[i].noise / runs), exp(list[i].error / runs)};
+    compare(folder, preview, list, places.count);
+    free(list);
+    tmi_results_clear(&places);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
+/* The one in PostgreSQL has the plan of the households, whose file it is loaded from. */
+static void of_every_example_with_data(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"api", "households", "municipalities", "schools"}, *const others[] = {"postgres"};
+    DIR *folder = opendir(EXAMPLES);
+    size_t found = 0;
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        char path[500];
+        snprintf(path, sizeof path, EXAMPLES "%.200s/plan.yaml", entry->d_name);
+        FILE *plan = fopen(path, "r");
+        found += plan != NULL;
+        if (plan) fclose(plan);
+    }
+    closedir(folder);
+    assert_int_equal(found, sizeof names / sizeof *names + sizeof others / sizeof *others);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_with_data(names[i], test_size(3, 40));
+}
+
+/* ---- populations ---- */
+
+static void compare_with_study(const char *name, const tamis_plan *plan, const tamis_coverage_options *options)
+{
+    tamis_preview *preview = preview_of(plan);
+    tamis_coverage *study;
+    tamis_error err = {0};
+    begin_stream(); /* whatever the order of the files is */
+    if (tamis_study_coverage(&study, plan, options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    seen *list = calloc(study->places.count, sizeof *list);
+    for (size_t i = 0; i < study->places.count; i++) {
+        const tmi_coverage_cell *c = &study->cells[i];
+        list[i] = (seen){study->places.list[i].statistic, study->places.list[i].cell, tmi_middle_of(&c->noise), tmi_middle_of(&c->error)};
+    }
+    compare(name, preview, list, study->places.count);
+    free(list);
+    tamis_coverage_free(study);
+    tamis_preview_free(preview);
+}
+
+static void of_every_plan_of_the_coverage_study(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(EXAMPLES "coverage");
+    size_t found = 0;
+    assert_non_null(folder);
+    tamis_plan *drawn = plan_at(EXAMPLES "coverage/persons-drawn.yaml");
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        const char *name = entry->d_name, *end = strstr(name, ".yaml");
+        if (!end) continue;
+        char path[500], population[500];
+        snprintf(path, sizeof path, EXAMPLES "coverage/%s", name);
+        snprintf(population, sizeof population, EXAMPLES "coverage/%.*s.csv", (int)strcspn(name, "-"), name);
+        tamis_plan *plan = plan_at(path);
+        /* one district of api has 552 of its schools: the sampling errors of samples with it are three times those of the others */
+        const bool uneven = strcmp(name, "api-cluster.yaml") == 0, large = strncmp(name, "persons", 7) == 0;
+        const int runs = uneven ? test_size(16, 200) : large ? test_size(4, 100) : test_size(8, 100);
+        const tamis_coverage_options options = {.population = population, .runs = runs, .threads = 1,
+                                                .size = strstr(name, "-pps") ? "size" : NULL,
+                                                .response = strstr(name, "-nonresponse") ? "response" : NULL,
+                                                .drawn_by = strstr(name, "-weights") ? drawn : NULL};
+        compare_with_study(name, plan, &options);
+        tamis_plan_free(plan);
+        found++;
+    }
+    closedir(folder);
+    tamis_plan_free(drawn);
+    assert_int_equal(found, 18);
+}
+
+/* A design that no example has: the number of units in the sample is random, and the population a guess. */
+static void of_a_sample_of_random_size(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {bernoulli: {rate: 1/6}, typical: {population: 12000}}\n"
+        "privacy: {epsilon: 4}\ncolumns:\n  wage: {from: 0, to: 60000, step: 1, typical: {mean: 9000, sd: 11000}, missing: 0}\n"
+        "  sex: {values: [f, m], typical: {f: 0.5}}\n"
+        "statistics: [{total: wage}, {mean: wage, by: sex}, {count: units, by: sex}, {count: units}, {ratio: {of: wage, to: {sex: f}}}]\n";
+    tamis_plan *plan;
+    tamis_error err = {0};
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    compare_with_study("bernoulli", plan, &(tamis_coverage_options){.population = EXAMPLES "coverage/persons.csv", .runs = test_size(3, 40),
+                                                                    .threads = 1});
+    tamis_plan_free(plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_every_example_with_data),
+        cmocka_unit_test(of_every_plan_of_the_coverage_study),
+        cmocka_unit_test(of_a_sample_of_random_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
