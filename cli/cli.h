@@ -11,6 +11,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,6 +92,9 @@ int cli_main(int argc, char **argv);
 /* Whether `path`, the option --out or what stands for it, can be made as a new `kind` (file, folder): seen before anything is
  * read, because that is a matter of the command line. Says what is wrong; gives 0 or CLI_USAGE. */
 int cli_check_new(const cli_call *call, const char *path, const char *what, const char *kind);
+
+/* Where a file is that comes with tamis, share/tamis/NAME of an installation; false if it is missing. */
+bool cli_find_shared(char path[PATH_MAX], const char *name);
 
 /* ---- saying something on stderr ---- */
 

@@ -6,10 +6,7 @@
 
 #include "cli.h"
 
-/* Where the plan may be: installed beside the program wherever that was moved to, in the tree where the program was
- * built, or where it was meant to be installed. */
 #define PLAN "examples/api/plan.yaml"
-static const char *const beside_program[] = {"../share/tamis/" PLAN, "../" PLAN};
 
 /* The line is in the plan: tests/cli/release.py compares. */
 static const char about_budget[] = "The plan's line `budget: {epsilon: 12}` says what all releases of this survey\n"
@@ -23,25 +20,10 @@ static int failed(const char *what, const char *about)
     return cli_failed(&err, NULL);
 }
 
-static bool find_plan(char path[PATH_MAX])
-{
-    char program[PATH_MAX], place[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0) return false;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash) *slash = '\0';
-    for (size_t i = 0; i < sizeof beside_program / sizeof *beside_program; i++) {
-        snprintf(place, sizeof place, "%s/%s", program, beside_program[i]);
-        if (realpath(place, path)) return true;
-    }
-    return realpath(TAMIS_DATA_FOLDER "/" PLAN, path);
-}
-
 static int run(const cli_call *call)
 {
     char plan[PATH_MAX], fresh[PATH_MAX], folder[PATH_MAX + 16], ledger[PATH_MAX + 16];
-    if (!find_plan(plan)) return failed("the bundled survey is missing: %s", TAMIS_DATA_FOLDER "/" PLAN);
+    if (!cli_find_shared(plan, PLAN)) return failed("the bundled survey is missing: %s", TAMIS_DATA_FOLDER "/" PLAN);
     const char *out = cli_value(call, "out"), *temporary = getenv("TMPDIR");
     if (!temporary || !*temporary) temporary = "/tmp";
     snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary);

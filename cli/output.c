@@ -1,8 +1,10 @@
-/* Outputs that must not exist yet. */
+/* Outputs that must not exist yet, and files that come with tamis. */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -32,4 +34,23 @@ int cli_check_new(const cli_call *call, const char *path, const char *what, cons
     if (parent && stat(parent, &there) != 0)
         return cli_wrong_usage(call->command, "%s%s cannot be made: there is no folder %s", option, path, parent);
     return TAMIS_OK;
+}
+
+/* Installed beside the program wherever that was moved to, in the tree where the program was built, or where it was meant to be
+ * installed. */
+bool cli_find_shared(char path[PATH_MAX], const char *name)
+{
+    static const char *const beside_program[] = {"../share/tamis/", "../", "../share/"};
+    char program[PATH_MAX], place[3 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0) return false;
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    for (size_t i = 0; i < sizeof beside_program / sizeof *beside_program; i++) {
+        snprintf(place, sizeof place, "%s/%s%s", program, beside_program[i], name);
+        if (realpath(place, path)) return true;
+    }
+    snprintf(place, sizeof place, "%s/%s", TAMIS_DATA_FOLDER, name);
+    return realpath(place, path);
 }

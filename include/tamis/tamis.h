@@ -10,6 +10,7 @@
 #include <tamis/explain.h>
 #include <tamis/frame.h>
 #include <tamis/ht.h>
+#include <tamis/init.h>
 #include <tamis/interval.h>
 #include <tamis/key.h>
 #include <tamis/ledger.h>

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 #include "engine/files.h"
 #include "engine/frame.h"
+#include "engine/header.h"
 #include "engine/parts.h"
 
 static tamis_status absent(const char *const *files, size_t count, tamis_error *err)
@@ -29,6 +30,13 @@ tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progres
     (void)progress_context;
     *frame = NULL;
     return absent(&path, 1, err);
+}
+
+tamis_status tmi_header_duckdb(tmi_header *header, const char *file, const char *table, tamis_error *err)
+{
+    (void)header;
+    (void)table;
+    return absent(&file, 1, err);
 }
 
 bool tmi_duckdb_is_there(void)

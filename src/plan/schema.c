@@ -53,8 +53,11 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
         reader->complaints = complaints;
         reader->room = room;
     }
+    static const char to_fill_in[] = "to be filled in: ";
+    const bool open = value->kind == TMI_YAML_TEXT && strcmp(value->text, TMI_FILL_IN) == 0;
     char what[1024];
-    vsnprintf(what, sizeof what, format, arguments);
+    snprintf(what, sizeof what, "%s", open ? to_fill_in : "");
+    vsnprintf(what + strlen(what), sizeof what - strlen(what), format, arguments);
     for (char *c = what; *c; c++) {
         for (size_t left = tmi_control(c); left > 0; left--) c[left - 1] = '?';
     }
@@ -213,7 +216,7 @@ bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const
         const char *from = value->text, *to = from + strlen(from);
         while (is_blank(*from)) from++;
         while (to > from && is_blank(to[-1])) to--;
-        if (to > from) {
+        if (to > from && strcmp(value->text, TMI_FILL_IN) != 0) {
             *text = tmi_copy_text(from, (size_t)(to - from));
             if (!*text) reader->no_memory = true;
             return *text && !complain_control(reader, value, text);

@@ -31,6 +31,9 @@ typedef struct tmi_reader {
     bool no_memory;
 } tmi_reader;
 
+/* A place that `tamis init` left open, and that no text of a plan may be (TAMIS_FILL_IN). */
+#define TMI_FILL_IN "FILL_IN"
+
 /* Complaints kept: a message holds 4096 bytes anyway. */
 #define TMI_MAX_COMPLAINTS 200
 

@@ -90,7 +90,7 @@ def main(folder):
     expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "examples").rglob("*")
                  if p.is_file() and p.name != "meson.build"}
     expected |= {"share/doc/tamis/" + p.name for p in (TOP / "docs").iterdir()}
-    expected |= {"share/doc/tamis/LICENSE"}
+    expected |= {"share/doc/tamis/LICENSE", "share/tamis/plan.schema.json"}
     if HAS_DUCKDB:
         expected |= {"lib/tamis/libduckdb.so"}
         ours = DUCKDB == str(TOP / "build" / "duckdb")  # what setup fetched; a folder that was given may lack it, and that is said

@@ -1,0 +1,29 @@
+/* A plan to begin with: what the header of a data file says, and places to fill in. docs/plan.md describes the keys. */
+#ifndef TAMIS_INIT_H
+#define TAMIS_INIT_H
+
+#include <tamis/base.h>
+
+TAMIS_BEGIN
+
+/* What a place to fill in holds. A plan that still has one is refused by tamis_plan_read, with the places. */
+#define TAMIS_FILL_IN "FILL_IN"
+
+typedef struct tamis_init {
+    const char *file;   /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db */
+    const char *table;  /* of a DuckDB file; NULL: the only one */
+    const char *source; /* the file as the plan will name it, from the folder of the plan; NULL: as `file` */
+    const char *schema; /* where editors find plan.schema.json; NULL: no line about it */
+} tamis_init;
+
+/* Writes a commented plan for a file. Of the file only the header is read: names, types, labels of variables and, as a comment, labels
+ * of codes; no row, no value, no bound. A CSV file tells names alone.
+ *
+ * Needs    a `file`; texts are UTF-8.
+ * Gives    YAML that the caller frees with tamis_free; NULL on failure. Columns that a plan cannot name are comments.
+ * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, DuckDB is not installed). */
+TAMIS_API tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err);
+
+TAMIS_END
+
+#endif

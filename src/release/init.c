@@ -1,0 +1,207 @@
+/* A plan to fill in. What is proposed comes from the header of the file alone; whatever shapes the guarantee (design, unit, budget,
+ * bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they do. */
+#include <string.h>
+#include <strings.h>
+#include <tamis/init.h>
+
+#include "base/json.h"
+#include "base/letters.h"
+#include "base/memory.h"
+#include "engine/header.h"
+#include "plan/plan.h"
+
+/* ---- texts of a file in YAML ---- */
+
+/* Whether a plan may have the text: it is UTF-8, and people can see all of it. */
+static bool is_readable(const char *text)
+{
+    const size_t length = strlen(text);
+    if (length == 0 || tmi_unreadable(text) != 0) return false;
+    for (size_t i = 0; i < length; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80 && tmi_code_point(text, length, i) == 0xFFFD) return false;
+    return true;
+}
+
+static bool is_plain(const char *text)
+{
+    static const char *const words[] = {"y", "n", "yes", "no", "true", "false", "on", "off", "null", TAMIS_FILL_IN};
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", inside[] = "0123456789.-/";
+    if (!strchr(letters, text[0])) return false;
+    for (const char *c = text; *c; c++)
+        if (!strchr(letters, *c) && !strchr(inside, *c)) return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(text, words[i]) == 0) return false;
+    return true;
+}
+
+/* A text of the file inside a comment: what is no UTF-8 becomes ?, what cannot be seen <U+202E>. */
+static void put_shown(tmi_text *yaml, const char *text)
+{
+    const size_t length = strlen(text);
+    tmi_text clean;
+    tmi_text_init(&clean);
+    tmi_text_put(&clean, "");
+    for (size_t at = 0, size; at < length; at += size) {
+        const bool right = tmi_code_point(text, length, at) != 0xFFFD;
+        for (size = 1; right && ((unsigned char)text[at + size] & 0xc0) == 0x80;) size++;
+        tmi_text_add(&clean, right ? text + at : "?", right ? size : 1);
+    }
+    if (clean.failed) yaml->failed = true;
+    else if (clean.bytes) tmi_text_shown(yaml, clean.bytes);
+    tmi_text_clear(&clean);
+}
+
+/* Plain where nothing can be mistaken, else as JSON writes it, which YAML reads too. */
+static void put_text(tmi_text *yaml, const char *text)
+{
+    tmi_json_out out;
+    if (is_plain(text)) {
+        tmi_text_put(yaml, text);
+        return;
+    }
+    tmi_json_out_init(&out, yaml, false);
+    tmi_json_put_string(&out, text);
+}
+
+/* A label, if a plan may have it: else a comment says that there is one. */
+static void put_label(tmi_text *yaml, const char *before, const char *label)
+{
+    if (!label || !*label) return;
+    if (is_readable(label) && strlen(label) <= TMI_MAX_LABEL) {
+        tmi_text_put(yaml, before);
+        put_text(yaml, label);
+        tmi_text_put(yaml, "\n");
+    } else {
+        tmi_text_format(yaml, "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot be seen\n",
+                        (int)strspn(before, " "), "");
+    }
+}
+
+/* ---- columns ---- */
+
+#define MOST_LABELS 20 /* shown */
+
+/* The labels of codes: a proposal, since they may have been made from the data. */
+static void put_codes(tmi_text *yaml, const tmi_header_set *set)
+{
+    if (!set || set->count == 0) return;
+    tmi_text_put(yaml, "    # the codes that the file has labels for; list those that are public: values: [");
+    for (size_t i = 0; i < set->count && i < MOST_LABELS; i++) {
+        tmi_text shown;
+        tmi_text_init(&shown);
+        put_shown(&shown, set->codes[i].code);
+        tmi_text_put(yaml, i ? ", " : "");
+        if (shown.failed) yaml->failed = true;
+        else put_text(yaml, shown.bytes);
+        tmi_text_clear(&shown);
+    }
+    tmi_text_put(yaml, set->count > MOST_LABELS ? ", ...]\n" : "]\n");
+    for (size_t i = 0; i < set->count && i < MOST_LABELS; i++) {
+        tmi_text_put(yaml, "    #   ");
+        put_shown(yaml, set->codes[i].code);
+        tmi_text_put(yaml, ": ");
+        put_shown(yaml, set->codes[i].label);
+        tmi_text_put(yaml, "\n");
+    }
+}
+
+static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_column *column)
+{
+    const tmi_header_set *set = tmi_header_set_of(h, column);
+    const bool unusable = column->type == TMI_HEADER_DATE || column->type == TMI_HEADER_OTHER;
+    if (!is_readable(column->name) || unusable) {
+        tmi_text_put(yaml, "  # ");
+        put_shown(yaml, column->name);
+        tmi_text_put(yaml, column->type == TMI_HEADER_DATE    ? ": a date; as a category, declare its values\n"
+                           : column->type == TMI_HEADER_OTHER ? ": of a type that a plan cannot use\n"
+                                                              : ": a name that a plan cannot have; rename it in the data\n");
+        return;
+    }
+    tmi_text_put(yaml, "  ");
+    put_text(yaml, column->name);
+    if (column->type == TMI_HEADER_UNKNOWN) {
+        tmi_text_put(yaml, ": " TAMIS_FILL_IN "\n");
+        return;
+    }
+    tmi_text_put(yaml, ":\n");
+    put_label(yaml, "    label: ", column->label);
+    if (column->type == TMI_HEADER_NUMBER && (!set || set->count == 0))
+        tmi_text_put(yaml, "    from: " TAMIS_FILL_IN "\n    to: " TAMIS_FILL_IN "\n    step: " TAMIS_FILL_IN "\n");
+    else tmi_text_put(yaml, "    values: [" TAMIS_FILL_IN "]\n");
+    put_codes(yaml, set);
+}
+
+static void put_columns(tmi_text *yaml, const tmi_header *h)
+{
+    const bool types = h->columns[0].type != TMI_HEADER_UNKNOWN;
+    tmi_text_put(yaml, "\n# What is public about each column that is used; delete the others. Bounds and values come from the questionnaire or from a\n"
+                       "# law, never from a look at the data: what is outside the bounds counts as the nearest one.\n"
+                       "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}, perhaps with typical: 600, a public guess\n"
+                       "#   a category: {values: [a, b, c]}\n"
+                       "# label is what the report calls the column.\n");
+    if (!types) tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no header: delete this plan.\n");
+    tmi_text_put(yaml, "columns:\n");
+    size_t usable = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        if (usable == TMI_MAX_COLUMNS) {
+            tmi_text_format(yaml, "  # and %zu more columns: a plan has at most %d\n", h->count - i, TMI_MAX_COLUMNS);
+            break;
+        }
+        usable += is_readable(h->columns[i].name);
+        put_column(yaml, h, &h->columns[i]);
+    }
+}
+
+/* ---- the plan ---- */
+
+static const char design[] =
+    "\n# How the sample was drawn (`tamis explain designs`). Sizes are public. One of\n"
+    "#   {srs: {population: 6194, sample: 200}}\n"
+    "#   {stratified: {by: region, within: srs, strata: {north: {population: 900, sample: 30}, south: {population: 50, sample: 50}}}}\n"
+    "#   {cluster: {by: school, population: 400, sample: 40, smallest: 5, largest: 60}}\n"
+    "#   {weights: {strata: region}, weight: w, max_weight: 1000}       (only the weights are known)\n"
+    "design: " TAMIS_FILL_IN "\n"
+    "\n# Whom the promise is about, and how much one of them may lose: epsilon 1 is a common choice, less protects more. If a unit\n"
+    "# has several rows, add id: COLUMN and rows_per_unit: 9. `tamis explain settings` says what else can be promised.\n"
+    "privacy:\n  unit: " TAMIS_FILL_IN "\n  epsilon: " TAMIS_FILL_IN "\n";
+
+static const char statistics[] =
+    "\n# What is released. Every table shares the epsilon above with the others; `tamis check` shows the errors to expect.\n"
+    "#   - {mean: income, by: region}\n#   - {total: income}\n#   - {share: {status: employed}, where: {age: {from: 16, to: 64}}}\n"
+    "statistics:\n  - count: units\n"
+    "\n# The book of what was spent, and the cap: what all releases of this survey together may ever spend.\n";
+
+tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err)
+{
+    tmi_header h = {0};
+    tmi_text yaml;
+    tamis_status status;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!init || !init->file) return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got NULL", init ? "file" : "init");
+    tmi_text_init(&yaml);
+    TMI_TRY(tmi_header_read(&h, init->file, init->table, err));
+    if (init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
+    tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are described in docs/plan.md.\n"
+                        "# It was written from the header of the file alone: no row was read.\n"
+                        "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
+    if (h.label && is_readable(h.label)) put_label(&yaml, "title: ", h.label);
+    else tmi_text_put(&yaml, "title: " TAMIS_FILL_IN "    # the heading of the report\n");
+    tmi_text_put(&yaml, "source:\n  file: ");
+    put_text(&yaml, init->source ? init->source : init->file);
+    if (init->table) {
+        tmi_text_put(&yaml, "\n  table: ");
+        put_text(&yaml, init->table);
+    }
+    tmi_text_put(&yaml, "\n");
+    tmi_text_put(&yaml, design);
+    put_columns(&yaml, &h);
+    tmi_text_put(&yaml, statistics);
+    tmi_text_put(&yaml, "ledger: tamis.ledger\nbudget: {epsilon: " TAMIS_FILL_IN "}\n");
+    TMI_TRY(tmi_text_take(text, &yaml, err));
+
+done:
+    tmi_text_clear(&yaml);
+    tmi_header_clear(&h);
+    return status;
+}
