@@ -21,7 +21,7 @@ static const char *name_of(tmi_form form)
 }
 
 /* "PostgreSQL, connection 1: ", or nothing: a file is named by the error itself. */
-#define PART(part) (part)->connection ? (part)->connection : "", (part)->connection ? ": " : ""
+#define PART(part) (part)->name ? (part)->name : "", (part)->name ? ": " : ""
 
 tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part *part, const char *column, tamis_error *err)
 {

@@ -39,9 +39,9 @@ static inline bool tmi_form_is_number(tmi_form form)
     return form == TMI_FORM_EXACT || form == TMI_FORM_DOUBLE || form == TMI_FORM_FLOAT;
 }
 
-/* A part of a source in messages: a file, or a connection; both NULL: there is only one. */
+/* A part of a source in messages: a file, or something else of this name, such as a connection; both NULL: there is only one. */
 typedef struct tmi_source_part {
-    const char *file, *connection;
+    const char *file, *name;
 } tmi_source_part;
 
 /* The form of a column that has `seen` in the parts before (at first TMI_FORM_ANY) and `here` in this part. INVALID,

@@ -374,7 +374,7 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
     tmi_text sql;
     tmi_text_init(&sql);
     tmi_postgres_part_name(part, p);
-    const tmi_source_part here = {.connection = part};
+    const tmi_source_part here = {.name = part};
     TMI_TRY(run(session, p, "SAVEPOINT a", err));
     tmi_text_put(&sql, "SELECT t.");
     tmi_sql_name(&sql, column->name);

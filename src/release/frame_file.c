@@ -217,7 +217,8 @@ static tamis_status find_columns(size_t *columns, size_t count, const reader *r,
         columns[p] = c;
     }
     if (tmi_ends_in(r->design->frame, ".csv")) return TAMIS_OK; /* without types */
-    return tmi_class_check(tmi_class_of(frame->forms[columns[PROBABILITY]]), "design.frame", r->names[PROBABILITY], err);
+    const tmi_source_part part = {.name = "design.frame"};
+    return tmi_class_check(tmi_class_of(frame->forms[columns[PROBABILITY]]), &part, r->names[PROBABILITY], err);
 }
 
 static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *err)

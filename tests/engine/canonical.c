@@ -138,9 +138,9 @@ static void forms(void **state)
         for (int b = 0; b < TMI_FORM_NONE; b++) {
             tmi_form seen = TMI_FORM_ANY;
             tamis_error err = {0};
-            assert_int_equal(tmi_form_join(&seen, (tmi_form)a, "a", "c", &err), TAMIS_OK);
+            assert_int_equal(tmi_form_join(&seen, (tmi_form)a, &(tmi_source_part){.file = "a"}, "c", &err), TAMIS_OK);
             const bool fit = a == b || a == TMI_FORM_ANY || b == TMI_FORM_ANY || (tmi_form_is_number((tmi_form)a) && tmi_form_is_number((tmi_form)b));
-            assert_int_equal(tmi_form_join(&seen, (tmi_form)b, "part b", "c", &err), fit ? TAMIS_OK : TAMIS_INVALID);
+            assert_int_equal(tmi_form_join(&seen, (tmi_form)b, &(tmi_source_part){.name = "part b"}, "c", &err), fit ? TAMIS_OK : TAMIS_INVALID);
             if (!fit) assert_non_null(strstr(err.message, "part b: column c"));
         }
 }
