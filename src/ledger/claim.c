@@ -179,8 +179,9 @@ tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *
     if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
     TMI_TRY(tmi_check_name(reason, "reason", err));
     TMI_TRY(begin(ledger, err));
-    TMI_TRY(check_void(&ledger->book, entry, err));
     const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
+    if (c && !tmi_charge_is_open(c)) tmi_owner_sweep(tmi_store_place(ledger->file), entry);
+    TMI_TRY(check_void(&ledger->book, entry, err));
     if (c->claimable) TMI_TRY(tmi_owner_take(&owner, tmi_store_place(ledger->file), entry, c->hash, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_voided(&text, &head, entry, reason, err));
