@@ -13,9 +13,9 @@
  *     ...                     the data is read, noise is added, the output is written
  *     tamis_ledger_released   the noisy numbers are kept, so that the same release again costs nothing
  *
- * A process that dies in between has spent its charge and published nothing. Such a charge can be voided (tamis_ledger_void), or
- * is claimed by the next identical release instead of paying again; not while its process lives. Two processes at once are served
- * one after the other: they cannot overspend together.
+ * A process that dies in between has spent its charge and published nothing. Such a charge can be voided
+ * (tamis_ledger_void), or is claimed by the next identical release instead of paying again; not while its process lives.
+ * Two processes at once are served one after the other: they cannot overspend together.
  *
  * Charges are exact and add up exactly. An account of pure epsilons takes epsilons. An account of rho takes rhos, and an
  * epsilon as a rho of epsilon^2/2. An account of (epsilon, delta) adds epsilons and deltas; from its first rho on, what was
@@ -24,7 +24,7 @@
  * after seeing earlier answers (docs/ledger.md has the argument). Whatever else a caller knows about several releases of
  * one plan together goes into the one charge of that plan.
  *
- * A ledger belongs to one thread at a time, and not to a child of fork.                                              */
+ * A ledger belongs to one thread at a time, and not to a child of fork. */
 #ifndef TAMIS_LEDGER_H
 #define TAMIS_LEDGER_H
 
@@ -98,23 +98,25 @@ typedef struct tamis_charged {
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
 } tamis_charged;
 
-/* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the numbers of the
- * earlier one; or takes over an earlier charge that was never published; both cost nothing, and `again` pays. A second account over the same source, that is
- * with a part in common, needs a reason; what has no `source` is compared by the frozen field of that name.
+/* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the
+ * numbers of the earlier one; or takes over an earlier charge that was never published; both cost nothing, and `again`
+ * pays. A second account over the same source, that is with a part in common, needs a reason; what has no `source` is
+ * compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
  *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
  *          a delta below 1.
- * Gives    the entry, or the earlier one and its release. With `leftover` the ledger holds a lock on the charge until it is released or
- *          the ledger is freed, in a file beside it (FILE-charge-N; an open file for each). On failure all zero, but for the entry of a charge that is known to be on the
- *          disk. The caller clears it with tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
+ * Gives    the entry, or the earlier one and its release. With `leftover` the ledger holds a lock on the charge until it is
+ *          released or the ledger is freed, in a file beside it (FILE-charge-N; an open file for each). On failure all
+ *          zero, but for the entry of a charge that is known to be on the disk. The caller clears it with
+ *          tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
  * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
- *          adds this kind of amount to the account; a second account over the same source without a reason; the same release is just
- *          being made by a process that lives; what an interrupted one has left cannot be deleted), INVALID (also: a
- *          reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted), SYSTEM. On
- *          INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk: if it did,
- *          it stays.                                                                                                  */
+ *          adds this kind of amount to the account; a second account over the same source without a reason; the same
+ *          release is just being made by a process that lives; what an interrupted one has left cannot be deleted), INVALID
+ *          (also: a reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted),
+ *          SYSTEM. On INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk:
+ *          if it did, it stays. */
 TAMIS_API tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
                                            tamis_error *err);
 
@@ -125,24 +127,24 @@ TAMIS_API tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *le
 
 TAMIS_API void tamis_charged_clear(tamis_charged *charged);
 
-/* Notes that what was charged as `entry` has been released, and keeps its noisy numbers: never noise, never data. Only what is
- * noted may be published: call it first, then give the output its name.
+/* Notes that what was charged as `entry` has been released, and keeps its noisy numbers: never noise, never data. Only what
+ * is noted may be published: call it first, then give the output its name.
  *
- * Needs    an entry that is a charge and not released yet; measurements as above. One that was charged with `leftover`: by the ledger
- *          that charged it, or the last one that claimed it.
- * Errors   INVALID, REFUSED (it was voided, or claimed by another: the numbers must not be published), SYSTEM.        */
+ * Needs    an entry that is a charge and not released yet; measurements as above. One that was charged with `leftover`: by
+ *          the ledger that charged it, or the last one that claimed it.
+ * Errors   INVALID, REFUSED (it was voided, or claimed by another: the numbers must not be published), SYSTEM. */
 TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
                                              tamis_error *err);
 
-/* Gives back what was charged for a release that was never published: the amount no longer counts, and the entry and the reason stay in
- * the book. What the interrupted process has left in its temporary folder is deleted first.
+/* Voids a charge that was never published: its amount no longer counts, and the entry and the reason stay in the book. What
+ * the interrupted process has left in its temporary folder is deleted first.
  *
  * Needs    a reason of 1 to TAMIS_LEDGER_NAME bytes, for people, not blank.
- * Gives    on OK the charge is voided on the disk. A charge without `leftover`, as earlier versions made them, has no lock and names no
- *          folder: that nobody is at work on it any more, and that nothing of it is left, is up to the caller.
- * Errors   INVALID (the reason; open for reading only), REFUSED (no such charge; it was released or voided; its process lives; it has
- *          fixed how much rho the account may spend; what is left of it cannot be deleted), SYSTEM. Then it stays charged; but
- *          after SYSTEM it is unknown whether the entry reached the disk.                                             */
+ * Gives    on OK the charge is voided on the disk. A charge without `leftover`, as earlier versions made them, has no lock
+ *          and names no folder: that nobody is at work on it any more, and that nothing of it is left, is up to the caller.
+ * Errors   INVALID (the reason; open for reading only), REFUSED (no such charge; it was released or voided; its process
+ *          lives; it has fixed how much rho the account may spend; what is left of it cannot be deleted), SYSTEM. Then it
+ *          stays charged; but after SYSTEM it is unknown whether the entry reached the disk. */
 TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
 
 /* ---- looking ---- */

@@ -10,7 +10,8 @@
  *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
  *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
  *
- * and "claimable": true in a charge whose owner holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed, "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
+ * and "claimable": true in a charge whose owner holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
+ * "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
  *
  * Invariants of a book without faults:

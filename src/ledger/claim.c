@@ -1,29 +1,30 @@
 /* Charges that were never published: released, voided, or claimed.
  *
- * A charge is open until one entry of the book closes it, `released` or `voided`. Numbers are published, by renaming their folder or by
- * returning from the library, only by the process that has committed `released` for them, and after that. So:
+ * A charge is open until one entry of the book closes it, `released` or `voided`. Numbers are published, by renaming their
+ * folder or by returning from the library, only by the process that has committed `released` for them, and after that. So:
  *
- *  1  One charge never has two published answers. Both would need a `released` of their own, and the second one is refused: entries are
- *     written one after the other (SQLite's write lock), each by somebody who has read all entries before it. Whoever finds
- *     the release again gets the numbers that this entry has kept.
+ *  1  One charge never has two published answers. Both would need a `released` of their own, and the second one is refused:
+ *     entries are written one after the other (SQLite's write lock), each by somebody who has read all entries before it.
+ *     Whoever finds the release again gets the numbers that this entry has kept.
  *  2  A voided charge never has one: `released` is refused after `voided`, and `voided` after `released`.
- *  3  It is the last owner's answer. A claim is an entry too; `released` names the claim by which its process owns the charge, and is
- *     refused if the last one in the book is another.
+ *  3  It is the last owner's answer. A claim is an entry too; `released` names the claim by which its process owns the
+ *     charge, and is refused if the last one in the book is another.
  *
- * None of this needs a lock to hold or a process to be alive, so it holds for a crash at any step: before the commit of an entry nothing
- * has happened, after it the entry is there. It holds for a process that is suspended and wakes up, and for two that both believe
- * that they own the charge (a child of fork, a lock that a file system has lost): the second `released` fails.
+ * None of this needs a lock to hold or a process to be alive, so it holds for a crash at any step: before the commit of an
+ * entry nothing has happened, after it the entry is there. It holds for a process that is suspended and wakes up, and for
+ * two that both believe that they own the charge (a child of fork, a lock that a file system has lost): the second
+ * `released` fails.
  *
- * What the book cannot see is what a process that died has left in its temporary folder: numbers that no charge pays for once theirs
- * is voided or answered anew. So before the entry is written
+ * What the book cannot see is what a process that died has left in its temporary folder: numbers that no charge pays for
+ * once theirs is voided or answered anew. So before the entry is written
  *
- *  4  the lock of the charge is taken without waiting (owner.h). A process that lives, suspended or not, keeps it, and the request is
- *     refused: it may still be writing.
- *  5  the folders that the lock's file names are deleted, durably. They are all in it: the file is synced before the charge, or the
- *     claim, is committed, and noise is drawn after that.
+ *  4  the lock of the charge is taken without waiting (owner.h). A process that lives, suspended or not, keeps it, and the
+ *     request is refused: it may still be writing.
+ *  5  the folders that the lock's file names are deleted, durably. They are all in it: the file is synced before the
+ *     charge, or the claim, is committed, and noise is drawn after that.
  *  6  an owner that cannot be found (no file, a file about another charge, a copied ledger) is never taken for dead.
  *
- * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again.            */
+ * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again. */
 #include <string.h>
 
 #include "base/letters.h"
@@ -179,8 +180,9 @@ tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *
     if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
     TMI_TRY(tmi_check_name(reason, "reason", err));
     TMI_TRY(begin(ledger, err));
-    TMI_TRY(check_void(&ledger->book, entry, err));
     const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
+    if (c && !tmi_charge_is_open(c)) tmi_owner_sweep(tmi_store_place(ledger->file), entry);
+    TMI_TRY(check_void(&ledger->book, entry, err));
     if (c->claimable) TMI_TRY(tmi_owner_take(&owner, tmi_store_place(ledger->file), entry, c->hash, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_voided(&text, &head, entry, reason, err));

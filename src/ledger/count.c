@@ -1,12 +1,13 @@
 /* What charges count as, now that some of them may be voided.
  *
- * A voided charge has published nothing, so it adds nothing. That may be decided after seeing other answers: at every moment the
- * charges that were published and those that still may be add up to at most the budget, which is all that the filters of sums.c
- * ask for. One amount cannot be given back: what an account of (epsilon, delta) has charged before its first rho, while that rho or
- * a later charge counts. E - e and D - d are then the cap of a filter, which must not be raised while it runs. Once everything that was
- * counted in rho is voided, nothing has run under that cap, and the account adds up epsilons and deltas again.
+ * A voided charge has published nothing, so it adds nothing. That may be decided after seeing other answers: at every
+ * moment the charges that were published and those that still may be add up to at most the budget, which is all that the
+ * filters of sums.c ask for. One amount cannot be given back: what an account of (epsilon, delta) has charged before its
+ * first rho, while that rho or a later charge counts. E - e and D - d are then the cap of a filter, which must not be
+ * raised while it runs. Once everything that was counted in rho is voided, nothing has run under that cap, and the account
+ * adds up epsilons and deltas again.
  *
- * How an epsilon counts, as itself or as a rho, is settled when it is charged.                                         */
+ * How an epsilon counts, as itself or as a rho, is settled when it is charged. */
 #include "ledger/book.h"
 
 bool tmi_charge_is_open(const tmi_ledger_charge *charge)

@@ -30,8 +30,8 @@ static bool head_of(char head[HEAD], const char *ledger, int64_t entry, const ch
     return true;
 }
 
-/* Locks of an open file, not of a process: they are not lost when another part of the process closes the same file, and two ledgers
- * of one process are two owners. SQLite relies on the same locks of the file system. */
+/* Locks of an open file, not of a process: they are not lost when another part of the process closes the same file, and two
+ * ledgers of one process are two owners. SQLite relies on the same locks of the file system. */
 static bool lock(int file)
 {
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -94,8 +94,8 @@ tmi_owner_state tmi_owner_ask(const char *ledger, int64_t entry, const char *has
     return state;
 }
 
-/* What bears the name of a new charge's file is from a charge that was never committed, or from an earlier ledger of that name: it may
- * go. Something else may not. */
+/* What bears the name of a new charge's file is from a charge that was never committed, or from an earlier ledger of that
+ * name: it may go. Something else may not. */
 static bool is_stale(const char *path)
 {
     static const char begin[] = "tamis: charge ";

@@ -1,17 +1,17 @@
 /* Who is at work on a charge.
  *
- * Whoever charges or claims holds a lock until the release is noted or the ledger is freed; the kernel drops it when the process
- * dies, however it dies, and only when all its children that inherited it are dead too. The lock is on a file beside the ledger,
- * FILE-charge-N, which is there while charge N is open and says
+ * Whoever charges or claims holds a lock until the release is noted or the ledger is freed; the kernel drops it when the
+ * process dies, however it dies, and only when all its children that inherited it are dead too. The lock is on a file
+ * beside the ledger, FILE-charge-N, which is there while charge N is open and says
  *
  *     which charge of which ledger it is: its number, its hash, the inode of the ledger;
  *     the temporary folders in which unpublished numbers may lie, should the process die;
  *
- * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it nobody
- * knows what to delete, and the charge is neither voided nor claimed. That is also so for a copy of a ledger, which has another
- * inode, and for one put back from yesterday, whose charges have been released since: their files are gone.
+ * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it
+ * nobody knows what to delete, and the charge is neither voided nor claimed. That is also so for a copy of a ledger, which
+ * has another inode, and for one put back from yesterday, whose charges have been released since: their files are gone.
  *
- * Everything here but tmi_owner_ask happens while the caller holds the ledger's write transaction.                          */
+ * Everything here but tmi_owner_ask happens while the caller holds the ledger's write transaction. */
 #ifndef TMI_OWNER_H
 #define TMI_OWNER_H
 
@@ -48,7 +48,7 @@ tamis_status tmi_owner_leaves(const tmi_owner *owner, const char *leftover, tami
 /* Drops the lock; `done`: the charge is released or voided, durably, and the file goes too. */
 void tmi_owner_clear(tmi_owner *owner, const char *ledger, bool done);
 
-/* Deletes the file of a charge that was released by a process that died before it could do so. */
+/* Deletes the file of a charge that was released or voided by a process that died before it could do so. */
 void tmi_owner_sweep(const char *ledger, int64_t entry);
 
 #endif

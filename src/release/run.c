@@ -330,8 +330,8 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
     TMI_TRY(make_room(r, err));
     TMI_TRY(charge(r, &asking, engine, run, &folder, err));
-    TMI_TRY(remark(r, run, err));
     repeated = r->account.charged.measurements != NULL;
+    TMI_TRY(remark(r, run, err));
     if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
     else TMI_TRY(measure(r, &asking, engine, run, err));
     TMI_TRY(publish(r, &kept, &asking, &folder, key, repeated, err));

@@ -1,13 +1,13 @@
-/* Whether a source was changed after a release whose numbers are returned. Its answer depends on the data's files: it is for the
- * operator alone, and enters no file.                                                                                */
+/* Whether a source was changed after a release whose numbers are returned. Its answer depends on the data's files: it is
+ * for the operator alone, and enters no file. */
 #ifndef TMI_SOURCE_CHANGED_H
 #define TMI_SOURCE_CHANGED_H
 
 #include "base/text.h"
 #include "plan/plan.h"
 
-/* A line for each file that was modified after `time` (as in the ledger), and how to pay for new numbers; nothing for databases, nor
- * where a file's time is not known. */
+/* A line for each file that was modified after `time` (as in the ledger), and how to pay for new numbers; nothing for
+ * databases, nor where a file's time is not known. */
 void tmi_source_changed(tmi_text *text, const tmi_plan_source *source, const char *time);
 
 #endif

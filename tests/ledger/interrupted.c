@@ -1,5 +1,5 @@
-/* Processes that charge, claim, void and publish, killed at every system call; and such processes all at once. Never two published
- * answers for one charge, never one for a charge that was voided, never more published than charged.                     */
+/* Processes that charge, claim, void and publish, killed at every system call; and such processes all at once. Never two
+ * published answers for one charge, never one for a charge that was voided, never more published than charged. */
 #include "test.h"
 
 #include <errno.h>
@@ -128,8 +128,8 @@ static void assert_sound(const char *where, int64_t stop)
     if (problem) fail_msg("%s, killed at stop %d: %s", where, (int)stop, problem);
 }
 
-/* Whatever the moment at which `victim` died, `next` does what it would have done had there been nobody, and pays at most for what
- * was voided in between. */
+/* Whatever the moment at which `victim` died, `next` does what it would have done had there been nobody, and pays at most
+ * for what was voided in between. */
 static void kill_everywhere(const char *name, bool open, work *victim, work *next)
 {
     int status;

@@ -1,5 +1,5 @@
-/* A release in small, for tests of charges that were never published: what src/release/run.c does with the ledger and the folder, with
- * one file that says whose answer it is.                                                                              */
+/* A release in small, for tests of charges that were never published: what src/release/run.c does with the ledger and the
+ * folder, with one file that says whose answer it is. */
 #ifndef TESTS_LEDGER_SMALL_RELEASE_H
 #define TESTS_LEDGER_SMALL_RELEASE_H
 
@@ -69,8 +69,9 @@ static inline int small_whole(const char *measures, bool again, tamis_error *err
     return result;
 }
 
-/* What is wrong with the folder; NULL if nothing is. Every answer that was published is the one that the ledger has kept for a charge that
- * is released; one that lies in a dotted folder is that too, or of a charge that is still open. The account adds up. */
+/* What is wrong with the folder; NULL if nothing is. Every answer that was published is the one that the ledger has kept
+ * for a charge that is released; one that lies in a dotted folder is that too, or of a charge that is still open. The
+ * account adds up. */
 static inline const char *small_problem(size_t *published)
 {
     static char message[600];
