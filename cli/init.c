@@ -21,7 +21,8 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The data as a plan at `out` names it: by their own name in the same folder, as they were given from the current one, else in full. */
+/* The data as a plan at `out` names it: by their own name in the same folder, as given if the plan is in the current one, else in
+ * full. */
 static const char *name_from(char room[PATH_MAX], const char *out, const char *data)
 {
     const size_t there = folder_length(out), here = folder_length(data);
@@ -91,9 +92,12 @@ static int run(const cli_call *call)
 const cli_command cli_command_init = {
     .name = "init",
     .purpose = "write a plan to fill in for a data file",
-    .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of variables and codes "
-             "that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and nothing that shapes the "
-             "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' lists "
+    .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of "
+             "variables and codes "
+             "that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and nothing that shapes "
+             "the "
+             "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' "
+             "lists "
              "those that are left.\n\n"
              "Labels of codes are written as comments: list the codes that are public.\n\n"
              CLI_ABOUT_PLANS,

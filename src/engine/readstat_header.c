@@ -1,5 +1,5 @@
-/* The headers of SPSS, Stata and SAS files. Where a file is cut off, or damaged, behind the description of its variables, the labels of
- * codes may be lost (Stata keeps them at the end), but nothing else. */
+/* The headers of SPSS, Stata and SAS files. Where a file is cut off, or damaged, behind the description of its variables, the
+ * labels of codes may be lost (Stata keeps them at the end), but nothing else. */
 #include <readstat.h>
 #include <string.h>
 
@@ -62,7 +62,8 @@ static int take_label(const char *name, readstat_value_t value, const char *labe
 {
     reading *r = context;
     char number[TMI_NUMBER_TEXT];
-    if (!name || !label || readstat_value_is_system_missing(value) || readstat_value_is_tagged_missing(value)) return READSTAT_HANDLER_OK;
+    if (!name || !label || readstat_value_is_system_missing(value) || readstat_value_is_tagged_missing(value))
+        return READSTAT_HANDLER_OK;
     tmi_header_set *set = set_named(r->header, name);
     if (!set) return stop(r);
     if (set->count == TMI_HEADER_CODES) return READSTAT_HANDLER_OK;
@@ -105,7 +106,8 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     readstat_parser_free(parser);
     if (r.status != TAMIS_OK) return r.status;
     if (trouble == READSTAT_ERROR_MALLOC) return tmi_fail_memory(err);
-    if (header->count == 0) return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot "
+    if (header->count == 0) return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; "
+                                                                "its header cannot "
                                             "be read", file);
     return TAMIS_OK;
 }
