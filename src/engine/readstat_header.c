@@ -106,8 +106,6 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     readstat_parser_free(parser);
     if (r.status != TAMIS_OK) return r.status;
     if (trouble == READSTAT_ERROR_MALLOC) return tmi_fail_memory(err);
-    if (header->count == 0) return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; "
-                                                                "its header cannot "
-                                            "be read", file);
-    return TAMIS_OK;
+    if (header->count > 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot be read", file);
 }

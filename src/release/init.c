@@ -178,6 +178,15 @@ static const char statistics[] =
     "statistics:\n  - count: units\n"
     "\n# The book of what was spent, and the cap: what all releases of this survey together may ever spend.\n";
 
+static void put_source(tmi_text *yaml, const tamis_init *init)
+{
+    tmi_text_put(yaml, init->connection ? "source:\n  postgres:\n    connection: " : "source:\n  file: ");
+    put_text(yaml, init->connection ? init->connection : init->source ? init->source : init->file);
+    if (init->table) tmi_text_put(yaml, init->connection ? "\n    table: " : "\n  table: ");
+    if (init->table) put_text(yaml, init->table);
+    tmi_text_put(yaml, "\n");
+}
+
 tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err)
 {
     tmi_header h = {0};
@@ -185,24 +194,24 @@ tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *e
     tamis_status status;
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
     *text = NULL;
-    if (!init || !init->file) return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got "
-                                                                  "NULL", init ? "file" : "init");
+    if (!init || (!init->file && !init->connection))
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got NULL", init ? "file" : "init");
+    if (init->connection && (init->file || !init->table))
+        return tmi_fail(err, TAMIS_INVALID, "table: expected a table beside the connection, and no file");
+    if (init->connection && tmi_has_password(init->connection))
+        return tmi_fail(err, TAMIS_INVALID, "connection: expected none with a password, e.g. service=survey: a plan is public, a "
+                        "password belongs into libpq's service or password file");
     tmi_text_init(&yaml);
-    TMI_TRY(tmi_header_read(&h, init->file, init->table, err));
+    TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
+                             : tmi_header_read(&h, init->file, init->table, err));
     if (init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
     tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are "
                                                                             "described in docs/plan.md.\n"
-                        "# It was written from the header of the file alone: no row was read.\n"
+                        "# It was written from the header of the data alone: no row was read.\n"
                         "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
     if (h.label && is_readable(h.label)) put_label(&yaml, "title: ", h.label);
     else tmi_text_put(&yaml, "title: " TAMIS_FILL_IN "    # the heading of the report\n");
-    tmi_text_put(&yaml, "source:\n  file: ");
-    put_text(&yaml, init->source ? init->source : init->file);
-    if (init->table) {
-        tmi_text_put(&yaml, "\n  table: ");
-        put_text(&yaml, init->table);
-    }
-    tmi_text_put(&yaml, "\n");
+    put_source(&yaml, init);
     tmi_text_put(&yaml, design);
     put_columns(&yaml, &h);
     tmi_text_put(&yaml, statistics);
