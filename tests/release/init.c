@@ -84,12 +84,15 @@ static const char *write_labelled(const char *name)
     if (labels) readstat_variable_set_label_set(sex, set);
     readstat_variable_t *town = readstat_add_variable(writer, "no", READSTAT_TYPE_STRING, 8);
     readstat_variable_set_label(town, "to\xe2\x80\xaewn"); /* a bidirectional control */
+    readstat_variable_t *day = readstat_add_variable(writer, "day", READSTAT_TYPE_DOUBLE, 0);
+    readstat_variable_set_format(day, has_ending(name, ".dta") ? "%td" : has_ending(name, "sav") ? "DATE11" : "DATE9");
     begin_writing(writer, name, file, 500);
     for (size_t i = 0; i < 500; i++) {
         expect_written(readstat_begin_row(writer));
         expect_written(readstat_insert_double_value(writer, pay, SECRET));
         expect_written(readstat_insert_double_value(writer, sex, SECRET));
         expect_written(readstat_insert_string_value(writer, town, SECRET_TEXT));
+        expect_written(readstat_insert_double_value(writer, day, SECRET));
         expect_written(readstat_end_row(writer));
     }
     expect_written(readstat_end_writing(writer));
@@ -117,6 +120,7 @@ static void labels_are_copied_and_values_are_not(void **state)
         has(text, "  pay:\n    label: \"Gross \\\"pay\\\": per month\"\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n");
         has(text, "  sex:\n    label: Sex\n");
         has(text, "file: \"data file.sav\"");
+        has(text, "  # day: a date; as a category, declare its values\n");
         has(text, "  \"no\":\n    # the file has a label here that a plan cannot have");
         if (codes) has(text, "values: [\"1\", \"2\"]\n    #   1: woman\n    #   2: man # or<U+000A>not\n");
         if (k < 3) assert_true(title);
