@@ -15,13 +15,21 @@ static void default_out(char out[PATH_MAX], const char *data)
     snprintf(out, PATH_MAX, "%.*s.yaml", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
+/* libpq's words, "service=survey" or "postgresql://host/db", are no name of a file with data. */
+static bool is_connection(const char *data)
+{
+    const bool address = strncmp(data, "postgres://", 11) == 0 || strncmp(data, "postgresql://", 13) == 0;
+    return address || (strchr(data, '=') && access(data, F_OK) != 0);
+}
+
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The data as a plan at `out` names it: by their own name in the same folder, as they were given from the current one, else in full. */
+/* The data as a plan at `out` names it: by their own name in the same folder, as given if the plan is in the current one, else in
+ * full. */
 static const char *name_from(char room[PATH_MAX], const char *out, const char *data)
 {
     const size_t there = folder_length(out), here = folder_length(data);
@@ -64,15 +72,20 @@ static int run(const cli_call *call)
 {
     char usual[PATH_MAX], schema[PATH_MAX], room[PATH_MAX];
     const char *data = call->operands[0], *out = cli_value(call, "out");
+    const char *table = cli_value(call, "table");
+    const bool connection = is_connection(data);
     tamis_error err = {0};
     char *text = NULL;
+    if (connection && !table) return cli_wrong_usage(call->command, "--table: expected the table in PostgreSQL");
     if (!out) {
-        default_out(usual, data);
+        if (connection) snprintf(usual, sizeof usual, "%.*s.yaml", PATH_MAX - 8, table);
+        else default_out(usual, data);
         out = usual;
     }
     int code = cli_check_new(call, out, "plan", "file");
     if (code != TAMIS_OK) return code;
-    const tamis_init init = {.file = data, .table = cli_value(call, "table"), .source = name_from(room, out, data),
+    const tamis_init init = {.file = connection ? NULL : data, .connection = connection ? data : NULL, .table = table,
+                             .source = connection ? NULL : name_from(room, out, data),
                              .schema = cli_find_shared(schema, "plan.schema.json") ? schema : NULL};
     if (tamis_init_plan(&text, &init, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     code = write_new(call, out, text);
@@ -91,20 +104,24 @@ static int run(const cli_call *call)
 const cli_command cli_command_init = {
     .name = "init",
     .purpose = "write a plan to fill in for a data file",
-    .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of variables and codes "
-             "that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and nothing that shapes the "
-             "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' lists "
+    .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of "
+             "variables and codes "
+             "that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and nothing that shapes "
+             "the "
+             "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' "
+             "lists "
              "those that are left.\n\n"
              "Labels of codes are written as comments: list the codes that are public.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "DATA", .files = CLI_ANY_FILES, .needed = true,
-         .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db"},
+         .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such as "
+                 "service=survey"},
         {0}},
     .options = (const cli_argument[]){
         {.name = "out", .value = "FILE", .files = CLI_ANY_FILES,
-         .help = "the plan, which must not exist yet; default: the name of the data with .yaml, in the current folder"},
-        {.name = "table", .value = "NAME", .help = "the table, of a DuckDB file with several"},
+         .help = "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
+        {.name = "table", .value = "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"},
         {0}},
     .examples = (const cli_example[]){{"tamis init apisrs.csv", "writes apisrs.yaml"},
                                       {"tamis init apisrs.csv --out schools.yaml", "under another name"},

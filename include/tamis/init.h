@@ -10,18 +10,19 @@ TAMIS_BEGIN
 #define TAMIS_FILL_IN "FILL_IN"
 
 typedef struct tamis_init {
-    const char *file;   /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db */
-    const char *table;  /* of a DuckDB file; NULL: the only one */
+    const char *file;   /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; NULL: PostgreSQL */
+    const char *connection; /* to PostgreSQL, as libpq takes it, without a password; NULL: a file */
+    const char *table;  /* in PostgreSQL; of a DuckDB file, NULL: the only one */
     const char *source; /* the file as the plan will name it, from the folder of the plan; NULL: as `file` */
     const char *schema; /* where editors find plan.schema.json; NULL: no line about it */
 } tamis_init;
 
-/* Writes a commented plan for a file. Of the file only the header is read: names, types, labels of variables and, as a comment, labels
- * of codes; no row, no value, no bound. A CSV file tells names alone.
+/* Writes a commented plan for a file or table. Only the header is read: names, types, labels of variables (comments on columns in
+ * PostgreSQL) and, as a comment, labels of codes; no row, no value, no bound. A CSV file tells names alone.
  *
- * Needs    a `file`; texts are UTF-8.
+ * Needs    either a `file`, or a `connection` and a `table`; texts are UTF-8.
  * Gives    YAML that the caller frees with tamis_free; NULL on failure. Columns that a plan cannot name are comments.
- * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, DuckDB is not installed). */
+ * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, no DuckDB, no server). */
 TAMIS_API tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err);
 
 TAMIS_END

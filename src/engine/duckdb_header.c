@@ -27,7 +27,8 @@ tamis_status tmi_header_duckdb(tmi_header *header, const char *file, const char 
         status = tmi_duckdb_source_names(&names, &forms, &count, &source, 0, &session, err);
         tmi_duckdb_close(&session);
     }
-    for (size_t i = 0; i < count && status == TAMIS_OK; i++) status = tmi_header_add(header, names[i], NULL, type_of(forms[i]), err);
+    for (size_t i = 0; i < count && status == TAMIS_OK; i++)
+        status = tmi_header_add(header, names[i], NULL, type_of(forms[i]), err);
     for (size_t i = 0; i < count; i++) tmi_free(names[i]);
     tmi_free(names);
     tmi_free(forms);

@@ -51,7 +51,8 @@ static tamis_status read_csv(tmi_header *h, const char *file, tamis_error *err)
     tmi_csv_header csv;
     tamis_status status = tmi_csv_header_read(&csv, file, err);
     if (status != TAMIS_OK) return status;
-    for (size_t i = 0; i < csv.count && status == TAMIS_OK; i++) status = tmi_header_add(h, csv.names[i], NULL, TMI_HEADER_UNKNOWN, err);
+    for (size_t i = 0; i < csv.count && status == TAMIS_OK; i++)
+        status = tmi_header_add(h, csv.names[i], NULL, TMI_HEADER_UNKNOWN, err);
     tmi_csv_header_clear(&csv);
     return status;
 }
@@ -63,7 +64,8 @@ tamis_status tmi_header_read(tmi_header *h, const char *file, const char *table,
     const bool statistics = tmi_is_readstat_file(file);
     tamis_status status = statistics || tmi_ends_in(file, ".csv") || tmi_ends_in(file, ".parquet") || database
                               ? TAMIS_OK
-                              : tmi_fail(err, TAMIS_INVALID, "%s: expected a file that ends in .csv, .parquet, .sav, .zsav, .dta, .sas7bdat, "
+                              : tmi_fail(err, TAMIS_INVALID, "%s: expected a file that ends in .csv, .parquet, .sav, .zsav, "
+                                                             ".dta, .sas7bdat, "
                                          ".xpt, .duckdb or .db", file);
     if (status == TAMIS_OK && table && !database)
         status = tmi_fail(err, TAMIS_INVALID, "table: expected a DuckDB file, .duckdb or .db; other files hold one table");

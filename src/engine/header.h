@@ -48,6 +48,9 @@ typedef struct tmi_header {
 tamis_status tmi_header_read(tmi_header *header, const char *file, const char *table, tamis_error *err);
 void tmi_header_clear(tmi_header *header);
 
+/* The same of a table in PostgreSQL; comments on columns are labels. SYSTEM also if the server cannot be reached. */
+tamis_status tmi_header_postgres(tmi_header *header, const char *connection, const char *table, tamis_error *err);
+
 /* The labels of a column's codes; NULL: none. */
 const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
 

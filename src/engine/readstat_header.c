@@ -1,5 +1,5 @@
-/* The headers of SPSS, Stata and SAS files. Where a file is cut off, or damaged, behind the description of its variables, the labels of
- * codes may be lost (Stata keeps them at the end), but nothing else. */
+/* The headers of SPSS, Stata and SAS files. Where a file is cut off, or damaged, behind the description of its variables, the
+ * labels of codes may be lost (Stata keeps them at the end), but nothing else. */
 #include <readstat.h>
 #include <string.h>
 
@@ -7,9 +7,11 @@
 #include "engine/canonical.h"
 #include "engine/files.h"
 #include "engine/header.h"
+#include "engine/readstat_class.h"
 
 typedef struct reading {
     tmi_header *header;
+    tmi_format_of formats;
     tamis_status status; /* why we stopped */
     tamis_error *err;
 } reading;
@@ -36,8 +38,10 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     const bool text = readstat_type_class(readstat_variable_get_type(variable)) == READSTAT_TYPE_CLASS_STRING;
     (void)index;
     if (r->status != TAMIS_OK) return READSTAT_HANDLER_ABORT; /* not every reader of ReadStat stops at once */
-    r->status = tmi_header_add(r->header, name ? name : "", readstat_variable_get_label(variable),
-                               text ? TMI_HEADER_TEXT : TMI_HEADER_NUMBER, r->err);
+    const tmi_header_type type = text                                                                     ? TMI_HEADER_TEXT
+                                 : tmi_is_date_format(r->formats, readstat_variable_get_format(variable)) ? TMI_HEADER_DATE
+                                                                                                          : TMI_HEADER_NUMBER;
+    r->status = tmi_header_add(r->header, name ? name : "", readstat_variable_get_label(variable), type, r->err);
     if (r->status != TAMIS_OK) return READSTAT_HANDLER_ABORT;
     tmi_header_column *column = &r->header->columns[r->header->count - 1];
     if (set && *set && !(column->set = tmi_copy_text(set, strlen(set)))) return stop(r);
@@ -62,7 +66,8 @@ static int take_label(const char *name, readstat_value_t value, const char *labe
 {
     reading *r = context;
     char number[TMI_NUMBER_TEXT];
-    if (!name || !label || readstat_value_is_system_missing(value) || readstat_value_is_tagged_missing(value)) return READSTAT_HANDLER_OK;
+    if (!name || !label || readstat_value_is_system_missing(value) || readstat_value_is_tagged_missing(value))
+        return READSTAT_HANDLER_OK;
     tmi_header_set *set = set_named(r->header, name);
     if (!set) return stop(r);
     if (set->count == TMI_HEADER_CODES) return READSTAT_HANDLER_OK;
@@ -85,7 +90,8 @@ typedef readstat_error_t parse_file(readstat_parser_t *parser, const char *path,
 
 tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_error *err)
 {
-    reading r = {header, TAMIS_OK, err};
+    const bool stata = tmi_ends_in(file, ".dta"), sas = tmi_ends_in(file, ".sas7bdat"), transport = tmi_ends_in(file, ".xpt");
+    reading r = {header, stata ? TMI_STATA_FORMAT : sas || transport ? TMI_SAS_FORMAT : TMI_SPSS_FORMAT, TAMIS_OK, err};
     tmi_file found = {0};
     tamis_status status = tmi_file_init(&found, file, err);
     if (status == TAMIS_OK) status = tmi_file_find(&found, err);
@@ -93,10 +99,10 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     if (status != TAMIS_OK) return status;
     readstat_parser_t *parser = readstat_parser_init();
     if (!parser) return tmi_fail_memory(err);
-    parse_file *parse = tmi_ends_in(file, ".dta")        ? readstat_parse_dta
-                        : tmi_ends_in(file, ".sas7bdat") ? readstat_parse_sas7bdat
-                        : tmi_ends_in(file, ".xpt")      ? readstat_parse_xport
-                                                         : readstat_parse_sav;
+    parse_file *parse = stata       ? readstat_parse_dta
+                        : sas       ? readstat_parse_sas7bdat
+                        : transport ? readstat_parse_xport
+                                    : readstat_parse_sav;
     readstat_set_metadata_handler(parser, take_metadata);
     readstat_set_variable_handler(parser, take_variable);
     readstat_set_value_label_handler(parser, take_label);
@@ -105,7 +111,6 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     readstat_parser_free(parser);
     if (r.status != TAMIS_OK) return r.status;
     if (trouble == READSTAT_ERROR_MALLOC) return tmi_fail_memory(err);
-    if (header->count == 0) return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot "
-                                            "be read", file);
-    return TAMIS_OK;
+    if (header->count > 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot be read", file);
 }

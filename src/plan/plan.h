@@ -304,6 +304,9 @@ void tmi_plan_drop(const tamis_plan *plan);
 /* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
+/* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */
+bool tmi_has_password(const char *connection);
+
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);
 

@@ -85,8 +85,7 @@ static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 /* ---- PostgreSQL ---- */
 
-/* password=x, ?password=x, or user:x@ in an address. */
-static bool has_password(const char *connection)
+bool tmi_has_password(const char *connection)
 {
     if (strcasestr(connection, "password")) return true;
     const char *host = strstr(connection, "://");
@@ -112,7 +111,7 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
         tmi_read_texts(reader, value, &source->connections, &source->connection_count, TMI_MAX_FILES, example);
     }
     for (size_t i = 0; i < source->connection_count; i++) {
-        if (!has_password(source->connections[i])) continue;
+        if (!tmi_has_password(source->connections[i])) continue;
         tmi_complain(reader, value, "expected a connection without a password, e.g. %s: a plan is public, a password stands in "
                      "libpq's service or password file", example);
         return;

@@ -1,5 +1,5 @@
-/* A plan to fill in. What is proposed comes from the header of the file alone; whatever shapes the guarantee (design, unit, budget,
- * bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they do. */
+/* A plan to fill in. What is proposed comes from the header of the file alone; whatever shapes the guarantee (design, unit,
+ * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they do. */
 #include <string.h>
 #include <strings.h>
 #include <tamis/init.h>
@@ -72,7 +72,8 @@ static void put_label(tmi_text *yaml, const char *before, const char *label)
         put_text(yaml, label);
         tmi_text_put(yaml, "\n");
     } else {
-        tmi_text_format(yaml, "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot be seen\n",
+        tmi_text_format(yaml, "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot "
+                              "be seen\n",
                         (int)strspn(before, " "), "");
     }
 }
@@ -134,12 +135,15 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
 static void put_columns(tmi_text *yaml, const tmi_header *h)
 {
     const bool types = h->columns[0].type != TMI_HEADER_UNKNOWN;
-    tmi_text_put(yaml, "\n# What is public about each column that is used; delete the others. Bounds and values come from the questionnaire or from a\n"
+    tmi_text_put(yaml, "\n# What is public about each column that is used; delete the others. Bounds and values come from the "
+                       "questionnaire or from a\n"
                        "# law, never from a look at the data: what is outside the bounds counts as the nearest one.\n"
-                       "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}, perhaps with typical: 600, a public guess\n"
+                       "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}, perhaps with typical: 600, a "
+                       "public guess\n"
                        "#   a category: {values: [a, b, c]}\n"
                        "# label is what the report calls the column.\n");
-    if (!types) tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no header: delete this plan.\n");
+    if (!types) tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no "
+                                   "header: delete this plan.\n");
     tmi_text_put(yaml, "columns:\n");
     size_t usable = 0;
     for (size_t i = 0; i < h->count; i++) {
@@ -157,19 +161,31 @@ static void put_columns(tmi_text *yaml, const tmi_header *h)
 static const char design[] =
     "\n# How the sample was drawn (`tamis explain designs`). Sizes are public. One of\n"
     "#   {srs: {population: 6194, sample: 200}}\n"
-    "#   {stratified: {by: region, within: srs, strata: {north: {population: 900, sample: 30}, south: {population: 50, sample: 50}}}}\n"
+    "#   {stratified: {by: region, within: srs, strata: {north: {population: 900, sample: 30}, south: {population: 50, sample: "
+    "50}}}}\n"
     "#   {cluster: {by: school, population: 400, sample: 40, smallest: 5, largest: 60}}\n"
     "#   {weights: {strata: region}, weight: w, max_weight: 1000}       (only the weights are known)\n"
     "design: " TAMIS_FILL_IN "\n"
-    "\n# Whom the promise is about, and how much one of them may lose: epsilon 1 is a common choice, less protects more. If a unit\n"
+    "\n# Whom the promise is about, and how much one of them may lose: epsilon 1 is a common choice, less protects more. If a "
+    "unit\n"
     "# has several rows, add id: COLUMN and rows_per_unit: 9. `tamis explain settings` says what else can be promised.\n"
     "privacy:\n  unit: " TAMIS_FILL_IN "\n  epsilon: " TAMIS_FILL_IN "\n";
 
 static const char statistics[] =
     "\n# What is released. Every table shares the epsilon above with the others; `tamis check` shows the errors to expect.\n"
-    "#   - {mean: income, by: region}\n#   - {total: income}\n#   - {share: {status: employed}, where: {age: {from: 16, to: 64}}}\n"
+    "#   - {mean: income, by: region}\n#   - {total: income}\n#   - {share: {status: employed}, where: {age: {from: 16, to: "
+    "64}}}\n"
     "statistics:\n  - count: units\n"
     "\n# The book of what was spent, and the cap: what all releases of this survey together may ever spend.\n";
+
+static void put_source(tmi_text *yaml, const tamis_init *init)
+{
+    tmi_text_put(yaml, init->connection ? "source:\n  postgres:\n    connection: " : "source:\n  file: ");
+    put_text(yaml, init->connection ? init->connection : init->source ? init->source : init->file);
+    if (init->table) tmi_text_put(yaml, init->connection ? "\n    table: " : "\n  table: ");
+    if (init->table) put_text(yaml, init->table);
+    tmi_text_put(yaml, "\n");
+}
 
 tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err)
 {
@@ -178,22 +194,24 @@ tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *e
     tamis_status status;
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
     *text = NULL;
-    if (!init || !init->file) return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got NULL", init ? "file" : "init");
+    if (!init || (!init->file && !init->connection))
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got NULL", init ? "file" : "init");
+    if (init->connection && (init->file || !init->table))
+        return tmi_fail(err, TAMIS_INVALID, "table: expected a table beside the connection, and no file");
+    if (init->connection && tmi_has_password(init->connection))
+        return tmi_fail(err, TAMIS_INVALID, "connection: expected none with a password, e.g. service=survey: a plan is public, a "
+                        "password belongs into libpq's service or password file");
     tmi_text_init(&yaml);
-    TMI_TRY(tmi_header_read(&h, init->file, init->table, err));
+    TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
+                             : tmi_header_read(&h, init->file, init->table, err));
     if (init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
-    tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are described in docs/plan.md.\n"
-                        "# It was written from the header of the file alone: no row was read.\n"
+    tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are "
+                                                                            "described in docs/plan.md.\n"
+                        "# It was written from the header of the data alone: no row was read.\n"
                         "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
     if (h.label && is_readable(h.label)) put_label(&yaml, "title: ", h.label);
     else tmi_text_put(&yaml, "title: " TAMIS_FILL_IN "    # the heading of the report\n");
-    tmi_text_put(&yaml, "source:\n  file: ");
-    put_text(&yaml, init->source ? init->source : init->file);
-    if (init->table) {
-        tmi_text_put(&yaml, "\n  table: ");
-        put_text(&yaml, init->table);
-    }
-    tmi_text_put(&yaml, "\n");
+    put_source(&yaml, init);
     tmi_text_put(&yaml, design);
     put_columns(&yaml, &h);
     tmi_text_put(&yaml, statistics);

@@ -23,7 +23,7 @@ static const char style[] =
     "th,td{padding:.32rem .9rem .32rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:middle}"
     "th{font-weight:400;overflow-wrap:break-word}tbody th{line-height:1.35}thead th,th[scope=rowgroup]{font-weight:600;color:var(--soft);"
     "font-size:.86rem;vertical-align:bottom}thead th::first-letter{text-transform:uppercase}th[scope=rowgroup]{padding-top:.9rem}"
-    "td.n,th.n{text-align:right}td.n,td.i,td.q,.c td{white-space:nowrap}.c td{text-align:right}.q,td small{font-size:.86rem}.q b{color:var(--warn)}"
+    "td.n,th.n{text-align:right}td.n,td.i,td.q,.c td{white-space:nowrap}.c td{text-align:right}.c td:nth-of-type(n+3){text-align:left}.q,td small{font-size:.86rem}.q b{color:var(--warn)}"
     "td:last-child,th:last-child{padding-right:0}svg.w{display:block;width:100%;min-width:8rem;height:1.5rem}.w path{stroke:var(--mark);"
     "stroke-width:2.5;stroke-linecap:round;vector-effect:non-scaling-stroke;fill:none}.w .a{stroke:var(--line);stroke-width:1}"
     ".w .d{stroke-width:9}th.p{width:20%}.note{font-size:.86rem}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1.2rem}"
@@ -32,9 +32,9 @@ static const char style[] =
     "height:auto}"
     "@media (max-width:44rem){.l{display:none}}"
     "@media screen and (max-width:38rem){.p{display:none}body{font-size:15px}table,caption,thead,tbody{display:block}"
-    "tr{display:flex;flex-wrap:wrap;align-items:end;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 0;min-width:0;padding-right:.6rem}"
+    "tr{display:flex;flex-wrap:wrap;align-items:baseline;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 0;min-width:0;padding-right:.5rem}td{font-size:.88rem}"
     "th[scope=row],th[scope=rowgroup],thead th:first-child{flex:0 0 100%;padding-bottom:0}td.n:nth-of-type(1),th.n:nth-of-type(2){flex-grow:1.3}"
-    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.9}thead .q{font-size:.72rem}}"
+    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.8}thead th{font-size:.78rem}thead .q{font-size:.7rem}}"
     "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure{break-inside:avoid}"
     "dt{break-after:avoid}.wide,.figure{overflow:visible}}";
 

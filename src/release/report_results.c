@@ -1,6 +1,6 @@
-/* The numbers of report.html: one table for all single statistics, one for each that has groups, with plots of the intervals. Where
- * there are very many numbers the plots are left out and the markup is as short as HTML allows, so that a page of 60,000
- * stays below 5 MB: it is said on the page.                                                                           */
+/* The numbers of report.html: one table for all single statistics, one for each that has groups, with plots of the intervals.
+ * Where there are very many numbers the plots are left out and the markup is as short as HTML allows, so that a page of
+ * 60,000 stays below 5 MB; the page says so.                                                                           */
 #include <math.h>
 #include <string.h>
 
@@ -87,8 +87,10 @@ static void put_plot(tmi_text *html, const table *t, const tmi_result *x, const 
     const double scale = 1000 / (t->to - t->from);
     const long low = lround(scale * (x->lower - t->from)), high = lround(scale * (x->upper - t->from));
     const long middle = lround(scale * (x->estimate - t->from));
-    tmi_text_format(html, "<svg class=w viewBox=\"-12 0 1024 24\" preserveAspectRatio=none role=img aria-label=\"estimate %s, interval %s\">"
-                    "<path class=a d=\"M0 12H1000\"/><path d=\"M%ld 12H%ldM%ld 7v10M%ld 7v10\"/><path class=d d=\"M%ld 12h0\"/></svg>",
+    tmi_text_format(html, "<svg class=w viewBox=\"-12 0 1024 24\" preserveAspectRatio=none role=img aria-label=\"estimate %s, "
+                          "interval %s\">"
+                    "<path class=a d=\"M0 12H1000\"/><path d=\"M%ld 12H%ldM%ld 7v10M%ld 7v10\"/><path class=d d=\"M%ld "
+                    "12h0\"/></svg>",
                     estimate, interval, low, high, low, high, middle);
 }
 
@@ -126,8 +128,9 @@ static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
         if (cells[i].failed) html->failed = true;
     const char *estimate = isnan(x->estimate) || !cells[1].bytes ? missing : cells[1].bytes;
     const char *error = x->known ? "known" : isnan(x->se) || !cells[2].bytes ? missing : cells[2].bytes;
-    const char *interval = x->known ? "" : isnan(x->lower) || !cells[3].bytes ? missing : cells[3].bytes; /* digits and words of ours */
-    tmi_text_format(html, t->compact ? "<td>%s%s<td>%s" : "<td class=n>%s%s<td class=n>%s", estimate, x->outside_range ? "*" : "", error);
+    const char *interval = x->known ? "" : isnan(x->lower) || !cells[3].bytes ? missing : cells[3].bytes;
+    tmi_text_format(html, t->compact ? "<td>%s%s<td>%s" : "<td class=n>%s%s<td "
+                                                          "class=n>%s", estimate, x->outside_range ? "*" : "", error);
     put_interval(html, interval, t->compact);
     if (t->confidence == 0 && *interval && interval != missing)
         tmi_text_format(html, "<small> (%.4g&nbsp;%%)</small>", 100 * tmi_number_nearest(statistic_of(t, x)->confidence));
@@ -173,7 +176,8 @@ static void put_ends(tmi_text *html, const table *t)
     tmi_text_rounded(&from, t->from, decimals_of_ends(t));
     tmi_text_rounded(&to, t->to, decimals_of_ends(t));
     if (from.failed || to.failed) html->failed = true;
-    else tmi_text_format(html, "<th scope=col class=p aria-label=\"plot from %s to %s\"><div class=ends><span>%s</span><span>%s</span></div>",
+    else tmi_text_format(html, "<th scope=col class=p aria-label=\"plot from %s to %s\"><div "
+                               "class=ends><span>%s</span><span>%s</span></div>",
                          from.bytes, to.bytes, from.bytes, to.bytes);
     tmi_text_clear(&from);
     tmi_text_clear(&to);
@@ -304,13 +308,16 @@ static void put_legend(tmi_text *html, const tmi_results *r, bool compact)
     }
     tmi_text_put(html, "<p class=soft>Standard errors and intervals include sampling error and privacy noise.");
     if (flags)
-        tmi_text_put(html, " Quality: <b>E</b> use with caution, the coefficient of variation is above 16.5 %; <b>F</b> too unreliable to "
-                     "publish by itself, it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 percentage "
+        tmi_text_put(html, " Quality: <b>E</b> use with caution, the coefficient of variation is above 16.5 %; <b>F</b> too "
+                           "unreliable to "
+                     "publish by itself, it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
+                     "percentage "
                      "points or 1.3 times the share, E from half of that, neither up to 5 points.");
     if (absent) tmi_text_put(html, " <b>..</b> not available, for the reason below the table.");
     if (known) tmi_text_put(html, " <b>known</b>: a public number; nothing was measured.");
     if (compact)
-        tmi_text_format(html, " With %zu numbers, plots are left out of this page; release.csv has the numbers for a spreadsheet.", r->count);
+        tmi_text_put(html, " With so many numbers, plots are left out of this page; release.csv has the numbers for a "
+                           "spreadsheet.");
     tmi_text_put(html, "</p>\n");
 }
 

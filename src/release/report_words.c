@@ -56,7 +56,8 @@ void tmi_column_words(tmi_text *text, const tmi_plan_column *column)
         const tmi_plan_condition *c = &column->conditions[i];
         tmi_text_format(text, "%s%s", i ? " and " : "", tmi_column_label(c->column));
         if (c->code_count == 0) put_range(text, c);
-        for (size_t k = 0; k < c->code_count; k++) tmi_text_format(text, "%s%s", k ? " or " : ": ", c->column->values[c->codes[k]]);
+        for (size_t k = 0; k < c->code_count; k++)
+            tmi_text_format(text, "%s%s", k ? " or " : ": ", c->column->values[c->codes[k]]);
     }
 }
 

@@ -80,6 +80,17 @@ def in_json_it_says_where_the_plan_is():
 
 
 @case
+def a_connection_needs_a_table():
+    for data in ("service=survey", "postgresql://localhost/db"):
+        done, folder, plan = written(data, code=USAGE)
+        is_usage_error(done, "--table: expected the table in PostgreSQL")
+        shutil.rmtree(folder)
+    done, folder, plan = written("x=y.csv", data="x=y.csv")
+    assert plan.name == "x=y.yaml"
+    shutil.rmtree(folder)
+
+
+@case
 def what_cannot_be_read_leaves_no_plan():
     for name, words in (("nobody.csv", "nobody.csv"), ("data.txt", "expected a file that ends in")):
         done, folder, plan = written(name, code=INVALID)

@@ -43,6 +43,8 @@ MAPS = {
     **{f"definitions/{name}": f"design: {{{name}: {{{UNKNOWN}}}}}\n" for name in DESIGNS},
     "definitions/two_stage/properties/first": f"design: {{two_stage: {{first: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/second": f"design: {{two_stage: {{second: {{{UNKNOWN}}}}}}}\n",
+    "properties/design/properties/typical": f"design: {{typical: {{{UNKNOWN}}}}}\n",
+    "definitions/guess": f"columns: {{x: {{from: 0, to: 6, step: 1, typical: {{{UNKNOWN}}}}}}}\n",
     "properties/privacy": f"privacy: {{{UNKNOWN}}}\n",
     "definitions/column": f"columns: {{x: {{{UNKNOWN}}}}}\n",
     "definitions/condition/anyOf/2": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\nstatistics: [{{count: units, where: {{y: {{{UNKNOWN}}}}}}}]\n",
@@ -150,8 +152,8 @@ source: {file: a.csv}
 design: {srs: {population: 900, sample: 30}}
 privacy: {unit: person, epsilon: 1}
 columns:
-  x: {from: 0, to: 10, step: 1, missing: leave_out}
-  g: {values: [a, 1, yes], label: group}
+  x: {from: 0, to: 10, step: 1, missing: leave_out, typical: {mean: 4, sd: 2}}
+  g: {values: [a, 1, yes], label: group, typical: {a: 0.5}}
 statistics: [{mean: x, by: [g, {x: [2, 5]}], where: {g: [a, 1]}}, {share: {g: a}}]
 budget: {epsilon: 1}
 """

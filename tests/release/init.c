@@ -84,12 +84,15 @@ static const char *write_labelled(const char *name)
     if (labels) readstat_variable_set_label_set(sex, set);
     readstat_variable_t *town = readstat_add_variable(writer, "no", READSTAT_TYPE_STRING, 8);
     readstat_variable_set_label(town, "to\xe2\x80\xaewn"); /* a bidirectional control */
+    readstat_variable_t *day = readstat_add_variable(writer, "day", READSTAT_TYPE_DOUBLE, 0);
+    readstat_variable_set_format(day, has_ending(name, ".dta") ? "%td" : has_ending(name, "sav") ? "DATE11" : "DATE9");
     begin_writing(writer, name, file, 500);
     for (size_t i = 0; i < 500; i++) {
         expect_written(readstat_begin_row(writer));
         expect_written(readstat_insert_double_value(writer, pay, SECRET));
         expect_written(readstat_insert_double_value(writer, sex, SECRET));
         expect_written(readstat_insert_string_value(writer, town, SECRET_TEXT));
+        expect_written(readstat_insert_double_value(writer, day, SECRET));
         expect_written(readstat_end_row(writer));
     }
     expect_written(readstat_end_writing(writer));
@@ -103,9 +106,12 @@ static const char *const kinds[] = {"labelled.sav", "labelled.zsav", "labelled.d
 
 static void labels_are_copied_and_values_are_not(void **state)
 {
-    static const char *const with_codes[] = {"pay-2026", "{srs: {population: 900, sample: 500}}", "person", "1", "0", "9000", "10", "1, 2", "a", "4", NULL};
-    static const char *const without[] = {"pay-2026", "{srs: {population: 900, sample: 500}}", "person", "1", "0", "9000", "10", "0", "3", "1", "a", "4", NULL};
-    static const char *const without_title[] = {"pay-2026", "Pay", "{srs: {population: 900, sample: 500}}", "person", "1", "0", "9000", "10", "0", "3",
+    static const char *const with_codes[] = {"pay-2026", "{srs: {population: 900, sample: "
+                                                         "500}}", "person", "1", "0", "9000", "10", "1, 2", "a", "4", NULL};
+    static const char *const without[] = {"pay-2026", "{srs: {population: 900, sample: "
+                                                      "500}}", "person", "1", "0", "9000", "10", "0", "3", "1", "a", "4", NULL};
+    static const char *const without_title[] = {"pay-2026", "Pay", "{srs: {population: 900, sample: "
+                                                                   "500}}", "person", "1", "0", "9000", "10", "0", "3",
                                                 "1", "a", "4", NULL};
     (void)state;
     for (size_t k = 0; k < KINDS; k++) {
@@ -114,6 +120,7 @@ static void labels_are_copied_and_values_are_not(void **state)
         has(text, "  pay:\n    label: \"Gross \\\"pay\\\": per month\"\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n");
         has(text, "  sex:\n    label: Sex\n");
         has(text, "file: \"data file.sav\"");
+        has(text, "  # day: a date; as a category, declare its values\n");
         has(text, "  \"no\":\n    # the file has a label here that a plan cannot have");
         if (codes) has(text, "values: [\"1\", \"2\"]\n    #   1: woman\n    #   2: man # or<U+000A>not\n");
         if (k < 3) assert_true(title);
@@ -147,7 +154,9 @@ static void rows_are_not_read(void **state)
 static void of_a_csv_file_the_first_line_is_read(void **state)
 {
     static const char rows[] = "pay,\"the, region\",yes,a\xe2\x80\x8b" "b,\n\"never closed " SECRET_TEXT "\0\xff\xfe,,,,,,";
-    static const char *const words[] = {"s", "t", "{srs: {population: 900, sample: 500}}", "person", "1", "{from: 0, to: 9, step: 1}", "{values: [a]}",
+    static const char *const words[] = {"s", "t", "{srs: {population: 900, sample: 500}}", "person", "1", "{from: 0, to: 9, "
+                                                                                                          "step: 1}", "{values: "
+                                                                                                                      "[a]}",
                                         "{values: [b]}", "4", NULL};
     (void)state;
     char *text = init_of(write_bytes("rows.csv", rows, sizeof rows - 1));
