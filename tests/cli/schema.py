@@ -43,6 +43,8 @@ MAPS = {
     **{f"definitions/{name}": f"design: {{{name}: {{{UNKNOWN}}}}}\n" for name in DESIGNS},
     "definitions/two_stage/properties/first": f"design: {{two_stage: {{first: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/second": f"design: {{two_stage: {{second: {{{UNKNOWN}}}}}}}\n",
+    "properties/design/properties/typical": f"design: {{typical: {{{UNKNOWN}}}}}\n",
+    "properties/design/properties/typical/properties/cluster/anyOf/1": f"design: {{typical: {{cluster: {{{UNKNOWN}}}}}}}\n",
     "properties/privacy": f"privacy: {{{UNKNOWN}}}\n",
     "definitions/column": f"columns: {{x: {{{UNKNOWN}}}}}\n",
     "definitions/condition/anyOf/2": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\nstatistics: [{{count: units, where: {{y: {{{UNKNOWN}}}}}}}]\n",
@@ -150,15 +152,15 @@ source: {file: a.csv}
 design: {srs: {population: 900, sample: 30}}
 privacy: {unit: person, epsilon: 1}
 columns:
-  x: {from: 0, to: 10, step: 1, missing: leave_out}
-  g: {values: [a, 1, yes], label: group}
+  x: {from: 0, to: 10, step: 1, missing: leave_out, typical: {mean: 3, sd: 2}}
+  g: {values: [a, 1, yes], label: group, typical: {a: 1/3}}
 statistics: [{mean: x, by: [g, {x: [2, 5]}], where: {g: [a, 1]}}, {share: {g: a}}]
 budget: {epsilon: 1}
 """
 
 BAD = [("tamis: 1", "tamis: 2"), ("survey: s\n", ""), ("file: a.csv", "fil: a.csv"), ("srs:", "sra:"), ("population: 900, ", ""),
        ("population: 900", "population: many"), ("epsilon: 1}\ncolumns", "delta: 1}\ncolumns"), ("unit: person", "units: person"),
-       ("from: 0, ", ""), ("values: [a, 1, yes]", "values: a"), ("mean: x", "men: x"), ("mean: x", "mean: x, total: x"),
+       ("typical: {mean: 3, sd: 2}", "typical: [3, 2]"), ("a: 1/3", "a: many"), ("from: 0, ", ""), ("values: [a, 1, yes]", "values: a"), ("mean: x", "men: x"), ("mean: x", "mean: x, total: x"),
        ("{share: {g: a}}", "{share: g}"), ("statistics: [", "statistics: {"), ("budget: {epsilon: 1}", "budget: 1"),
        ("survey: s", "survey: FILL_IN"), ("epsilon: 1}\ncolumns", "epsilon: FILL_IN}\ncolumns"), ("values: [a, 1, yes]", "values: [FILL_IN]")]
 
