@@ -32,7 +32,8 @@ const cli_command cli_command_check = {
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
         {0}},
     .options = (const cli_argument[]){
-        {.name = "all", .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike share one"},
+        {.name = "all", .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike "
+                                "share one"},
         {0}},
     .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
                                       {"tamis check plan.yaml --json", "the same for a program"},

@@ -85,7 +85,8 @@ void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
         {.name = "rows", .read = read_rows},             {.name = "response", .read = read_response},
         {.name = "icc", .read = read_icc},
     };
-    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{population: 50000, sample: 2000}", &((tamis_plan *)target)->design.typical);
+    tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{population: 50000, sample: 2000}",
+                 &((tamis_plan *)target)->design.typical);
 }
 
 bool tmi_guesses_population(const tmi_plan_design *d)
@@ -138,7 +139,8 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
     const tmi_plan_typical *t = &d->typical;
     if (cluster && t->cluster && d->largest > 0 &&
         (tmi_number_compare_int(t->cluster, d->smallest) < 0 || tmi_number_compare_int(t->cluster, d->largest) > 0))
-        tmi_complain(reader, cluster, "expected a mean between smallest (%lld) and largest (%lld)", (long long)d->smallest, (long long)d->largest);
+        tmi_complain(reader, cluster, "expected a mean between smallest (%lld) and largest (%lld)", (long long)d->smallest,
+                     (long long)d->largest);
     const bool more = t->sample && (t->population ? tmi_number_compare(t->sample, t->population) > 0
                                                   : d->population > 0 && tmi_number_compare_int(t->sample, d->population) > 0);
     if (sample && more) tmi_complain(reader, sample, "expected a sample no larger than the population");

@@ -13,7 +13,8 @@ typedef struct listener {
 
 /* ---- of the design ---- */
 
-static tamis_status say_number(const listener *l, const char *before, double number, const char *after, const char *declare, tamis_error *err)
+static tamis_status say_number(const listener *l, const char *before, double number, const char *after, const char *declare,
+                               tamis_error *err)
 {
     tmi_text text;
     tmi_text_init(&text);
@@ -36,18 +37,19 @@ static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_typical *t = &d->typical;
     const bool rows = tmi_counts_rows(s->plan);
+    const double middle = d->largest > 0 ? (double)(d->smallest + d->largest) / 2 : TMI_CLUSTER_ASSUMED;
+    static const char clusters[] = "design: {typical: {cluster: {mean: 12, sd: 4}}}";
     tamis_status status = TAMIS_OK;
     if (rows && !t->rows)
         TMI_TRY(say_number(l, "a unit has ", (1 + (double)s->plan->privacy.rows_per_unit) / 2, " rows on average",
                            "design: {typical: {rows: 2.5}}", err));
     if (tmi_guesses_cluster(d) && !t->cluster)
-        TMI_TRY(say_number(l, "a cluster has ", d->largest > 0 ? (double)(d->smallest + d->largest) / 2 : TMI_CLUSTER_ASSUMED, " units on average",
-                           "design: {typical: {cluster: {mean: 12, sd: 4}}}", err));
+        TMI_TRY(say_number(l, "a cluster has ", middle, " units on average", clusters, err));
     if (tmi_guesses_cluster(d) && !t->cluster_sd)
-        TMI_TRY(say_number(l, "the sizes of clusters have a standard deviation of ", z->cluster_sd, "",
-                           "design: {typical: {cluster: {mean: 12, sd: 4}}}", err));
+        TMI_TRY(say_number(l, "the sizes of clusters have a standard deviation of ", z->cluster_sd, "", clusters, err));
     if (tmi_guesses_taken(d) && !t->taken)
-        TMI_TRY(say_number(l, "", fmin(z->cluster, TMI_TAKEN_ASSUMED), " units are drawn in a cluster", "design: {typical: {taken: 5}}", err));
+        TMI_TRY(say_number(l, "", fmin(z->cluster, TMI_TAKEN_ASSUMED), " units are drawn in a cluster",
+                           "design: {typical: {taken: 5}}", err));
     if ((d->cluster || rows) && !t->icc)
         TMI_TRY(say_number(l, "an intraclass correlation of ", TMI_ICC_ASSUMED, ": how alike units that are drawn together are",
                            "design: {typical: {icc: 0.1}}", err));
@@ -76,16 +78,18 @@ done:
 
 /* ---- of columns ---- */
 
+#define SHARES_OR_LAW "of a category: columns: {NAME: {typical: {\"Yes\": 0.3}}}; of a number: {typical: {mean: 600, sd: 120}}"
+
 typedef enum kind { MEANS, SPREADS, SHARES, CONDITIONS, KINDS } kind;
 
 static const struct {
     const char *assumed, *declare;
 } words[KINDS] = {
     [MEANS] = {"the mean is at three quarters of the range", "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
-    [SPREADS] = {"the standard deviation is half the largest that bounds and mean allow", "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
-    [SHARES] = {"groups are of equal size", "of a category: columns: {NAME: {typical: {\"Yes\": 0.3}}}; of a number: {typical: {mean: 600, sd: 120}}"},
-    [CONDITIONS] = {"a condition holds for half of the units", "of a category: columns: {NAME: {typical: {\"Yes\": 0.3}}}; of a number: "
-                                                               "{typical: {mean: 600, sd: 120}}"},
+    [SPREADS] = {"the standard deviation is half the largest that bounds and mean allow",
+                 "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
+    [SHARES] = {"groups are of equal size", SHARES_OR_LAW},
+    [CONDITIONS] = {"a condition holds for half of the units", SHARES_OR_LAW},
 };
 
 /* The shares of all values are said, or follow from what is said. */

@@ -46,7 +46,9 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
     }
     if (d->kind == TMI_DESIGN_TWO_STAGE)
         taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
-    double drawn = d->population > 0 ? (double)d->population : frame ? (double)tmi_frame_size(frame) : guessed(t->population, TMI_UNITS_ASSUMED);
+    double drawn = d->population > 0 ? (double)d->population
+                   : frame           ? (double)tmi_frame_size(frame)
+                                     : guessed(t->population, TMI_UNITS_ASSUMED);
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1), .sample = public_sample(s, drawn) * rows * (stages ? taken : 1),
                      .cluster = size * rows, .cluster_sd = sd * rows, .taken = taken * rows, .icc = guessed(t->icc, TMI_ICC_ASSUMED),
                      .response = guessed(t->response, 1)};
@@ -72,8 +74,8 @@ static double beta_below(const tmi_plan_column *number, double x)
     if (u <= 0) return 0;
     if (u >= 1) return 1;
     if (!(scale > 0)) return 1 - m; /* all at the two ends */
-    /* the integral of t^(a-1) (1-t)^(b-1): with t = r^(1/a) the end at 0 is tame; Simpson's rule on each side of u, the other
-     * side with t = 1 - r^(1/b) */
+    /* the integral of t^(a-1) (1-t)^(b-1), by the midpoint rule on each side of u: with t = r^(1/a) below, and t = 1 - r^(1/b)
+     * above, the ends are tame */
     enum { PIECES = 200 };
     double below = 0, above = 0, end = pow(u, a), rest = pow(1 - u, b);
     for (int i = 0; i < PIECES; i++) {
@@ -110,7 +112,8 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
     if (!tmi_has_shares(c)) return 1 / (double)c->value_count;
     if (c->cut_of) {
         const tmi_grid *grid = &c->cut_of->grid;
-        return part_between(c->cut_of, code > 0 ? c->cuts[code - 1] : grid->low, code + 1 < c->value_count ? c->cuts[code] - 1 : grid->high);
+        return part_between(c->cut_of, code > 0 ? c->cuts[code - 1] : grid->low,
+                            code + 1 < c->value_count ? c->cuts[code] - 1 : grid->high);
     }
     if (c->shares[code]) return tmi_number_nearest(c->shares[code]);
     for (size_t i = 0; i < c->value_count; i++) {

@@ -63,7 +63,9 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0, w = z->units / z->sample;
     if (s->sampling.weights == TMI_ROWS) {
-        double part = stratum == SIZE_MAX ? 1 : d->sample > 0 ? (double)d->strata[stratum].sample / (double)d->sample : tmi_stratum_share(s, stratum);
+        double part = stratum == SIZE_MAX ? 1
+                      : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
+                                          : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
         return part * z->sample * w * fmax(w - 1, 0) * s->sampling.correction;
     }
@@ -247,7 +249,8 @@ static void set_variances(double *variances, const tmi_schedule *s, size_t i, si
 {
     for (size_t role = TMI_A; role < TMI_ROLES; role++) {
         const tmi_measurement *m = tmi_table_of(s, i, (tmi_role)role);
-        variances[role] = m ? noise_in(s, i, m, stratum, role <= TMI_K || s->sampling.weights == TMI_ROWS ? weight_in : spread_in, variance_of) : 0;
+        bool sums = role <= TMI_K || s->sampling.weights == TMI_ROWS;
+        variances[role] = m ? noise_in(s, i, m, stratum, sums ? weight_in : spread_in, variance_of) : 0;
     }
 }
 
@@ -297,7 +300,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     if (tmi_table_of(s, about->statistic, TMI_B)) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         double denominator = o.factor[TMI_A] * o.factor[TMI_A] * variances[TMI_B];
-        if (about->schedule->plan->statistics[about->statistic].kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
+        if (s->plan->statistics[about->statistic].kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
     }
     return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range};
 }

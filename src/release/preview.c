@@ -33,7 +33,8 @@ static bool is_total(tmi_statistic_kind kind)
 static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
 {
     const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
-    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where || a->by_count >= b->by_count) return false;
+    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
+    if (a->by_count >= b->by_count) return false;
     if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_A] == s->uses[fine].table[TMI_A]) return false;
     for (size_t i = 0; i < a->by_count; i++) {
         size_t j = 0;

@@ -330,8 +330,8 @@ static bool measurements_alike(const tmi_schedule *s, const char *letters, size_
 {
     const tmi_measurement *a = &s->measurements[i], *b = &s->measurements[j];
     const tmi_quantity *p = &a->quantity, *q = &b->quantity;
-    if (a->by_count != b->by_count || a->units != b->units || a->law_count != b->law_count || p->weighing != q->weighing || p->where != q->where)
-        return false;
+    if (a->by_count != b->by_count || a->units != b->units || a->law_count != b->law_count) return false;
+    if (p->weighing != q->weighing || p->where != q->where) return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k]) return false;
     if (!factors_alike(p->x, q->x) || !factors_alike(p->y, q->y) || (p->x == p->y) != (q->x == q->y)) return false;
@@ -384,7 +384,8 @@ static void add_class(tmi_text_table *table, const tmi_schedule *s, const classe
         if (c->leader[i] != leader) continue;
         for (size_t h = 0; h < s->measurements[i].law_count; h++) add_law(&z, s, &s->measurements[i], h);
     }
-    bool each = m->law_count > 1 && (all || (c->sizes[leader] == 1 && m->law_count <= FEW_STRATA && !(is_one(&z.sensitivity) && is_one(&z.scale))));
+    bool differ = !is_one(&z.sensitivity) || !is_one(&z.scale), few = c->sizes[leader] == 1 && m->law_count <= FEW_STRATA;
+    bool each = m->law_count > 1 && (all || (few && differ));
     if (!each) add_measurement(table, s, leader, m->cells, &z, NULL, true, c->sizes[leader], letter);
     for (size_t h = 0; each && h < m->law_count; h++) {
         sizes own = {nothing, nothing, nothing};

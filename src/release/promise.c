@@ -314,7 +314,8 @@ static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
         else if (bare && count++ < MOST_WARNINGS) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
         tmi_text_clear(&sentence);
     }
-    if (count > MOST_WARNINGS) tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", count - MOST_WARNINGS);
+    if (count > MOST_WARNINGS)
+        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", count - MOST_WARNINGS);
     if (idle || count > 0) tmi_text_put(text, "\n");
 }
 
@@ -402,7 +403,8 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
     if (schedule->gaussian) tmi_text_put(p, ", rho ");
     if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
     tmi_text_format(p, " (%s). Replacing %s%s %s's record by any other%s changes the probability of any output by a factor "
-                    "of at most exp(", setting_words, is_census(schedule) ? "" : "such ", is_census(schedule) ? "one" : tmi_article(unit), unit,
+                    "of at most exp(", setting_words, is_census(schedule) ? "" : "such ",
+                    is_census(schedule) ? "one" : tmi_article(unit), unit,
                     setting->size_is_public ? "" : ", or taking it away,");
     tmi_text_number_up(p, schedule->epsilon);
     tmi_text_put(p, ")");

@@ -210,7 +210,8 @@ static void texts_are_complete(void **state)
     assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "One ledger keeps count",
                                         "drowned in noise", "rows by g",
-                                        "± is one standard deviation", "Assumed, because the plan does not say", "groups are of equal size", "sum of x minus 20  ", "are in the units of the data",
+                                        "± is one standard deviation", "Assumed, because the plan does not say",
+                                        "groups are of equal size", "sum of x minus 20  ", "are in the units of the data",
                                         "  a  a replaced record", "Declared public, not checked", "  - x: from 10 to 30 in steps of 1/2"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!strstr(text, words[i])) fail_msg("%s is missing in\n%s", words[i], text);
