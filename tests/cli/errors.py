@@ -127,8 +127,8 @@ def wrong_usage_of_every_command_is_json_wherever_the_option_is():
 
 @case
 def it_is_not_json_where_json_is_no_option():
-    for line in (["check", "--", "--json"], ["noise", "laplace", "--scale", "1", "--count", "--json"],
-                 ["draw", "nowhere.csv", "--design", "srs", "--sample", "1", "--out", "--json"]):
+    for line in (["check", "--", "--json"], ["noise", "laplace", "--scale", "1", "--count=--json"],
+                 ["draw", "nowhere.csv", "--design", "srs", "--sample", "1", "--out=--json"]):
         done = tamis(*line)
         assert done.returncode in (USAGE, INVALID) and done.stdout == "" and done.stderr, (line, done)
 
