@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <tamis/tamis.h>
 
-#include "release/adjust.h"
 #include "release/interval_count.h"
 #include "release/interval_ratio.h"
 #include "release/interval_strata.h"
@@ -39,8 +38,9 @@ static int ratio(void)
 static int strata(void)
 {
     tmi_interval found;
-    tmi_stratum_count s[] = {{4421, 100, 23, 2, false}, {1018, 50, 24, 2, false}, {755, 50, 41, 2, false}};
-    return tmi_interval_strata(&found, s, 3, 0.95, NULL) == TAMIS_OK;
+    tmi_stratum_count s[] = {{4421, 100, 23, 2, false, TMI_COUNT_SRS}, {1018, 50, 24, 2, false, TMI_COUNT_SRS},
+                             {755, 50, 41, 2, false, TMI_COUNT_SRS}};
+    return tmi_interval_strata(&found, s, 3, NULL, 0.95, NULL) == TAMIS_OK;
 }
 
 static int count_certified(void)
@@ -62,28 +62,6 @@ static int count_large(void)
     return tamis_interval_count(&low, &high, 1000000000, 500000000, 250000000, scale, level, NULL) == TAMIS_OK;
 }
 
-#define LEAVES 1000000
-#define NODES (1 + 100 + 10000 + LEAVES)
-
-static size_t parent[NODES];
-static double values[NODES], variances[NODES];
-
-/* A country of 100 regions, 10000 districts and a million places. */
-static int tree(void)
-{
-    return tmi_adjust_tree(values, variances, &(tmi_tree){NODES, parent}, NULL) == TAMIS_OK;
-}
-
-static void plant(void)
-{
-    for (size_t i = 0; i < NODES; i++) {
-        size_t before = i > 10100 ? 101 : i > 100 ? 1 : 0, level_size = i > 10100 ? 10000 : 100;
-        parent[i] = i == 0 ? TMI_NO_PARENT : i <= 100 ? 0 : before + (i - before - level_size) % level_size;
-        values[i] = (double)(i * 7919 % 1000);
-        variances[i] = 2;
-    }
-}
-
 int main(void)
 {
     static const struct { const char *what; int (*run)(void); } rows[] = {
@@ -94,10 +72,8 @@ int main(void)
         {"exact interval of a count, N=6194 n=200", count_plain},
         {"exact interval of a count, N=6194 n=200, certified", count_certified},
         {"exact interval of a count, N=1e9 n=5e8, certified", count_large},
-        {"tree of 10^6 leaves made to add up", tree},
     };
     if (tamis_number_read(&scale, "2", NULL) || tamis_number_read(&level, "0.95", NULL)) return 1;
-    plant();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static timing t;
         for (timing_begin(&t, 0.3); timing_goes_on(&t);) {

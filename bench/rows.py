@@ -150,14 +150,12 @@ def ht_rows():
 
 
 def interval_rows():
-    """The statistics of a release: thousands of cells in a second or so, a country's tree in one pass."""
+    """The statistics of a release: thousands of cells in a second or so."""
     for what, bar in (("reach of an error: Student's and one noise", 1), ("reach of an error: Student's and 20 noises", None),
                       ("interval of a ratio", None), ("interval of a count over 3 strata", None),
                       ("exact interval of a count, N=6194 n=200", 1), ("exact interval of a count, N=6194 n=200, certified", None),
                       ("exact interval of a count, N=1e9 n=5e8, certified", None)):
         yield Row("interval", what, what, milliseconds, "ms", bar, False, "the bar" if bar else "no peer", None, bar)
-    tree = "tree of 10^6 leaves made to add up"
-    yield Row("interval", tree, tree, seconds, "s", 1, False, "the bar", None, 1)
 
 
 SMALL = "hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean"

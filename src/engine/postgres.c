@@ -42,10 +42,11 @@ static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, cons
     char part[TMI_POSTGRES_PART];
     bool joined = true;
     tmi_postgres_part_name(part, p);
+    const tmi_source_part here = {.name = part};
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
         if (!tmi_is_read(column) || column->kind == TMI_NUMBER) continue;
-        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), &(tmi_source_part){.name = part}, column->name, err) == TAMIS_OK && joined;
+        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), &here, column->name, err) == TAMIS_OK && joined;
     }
     return joined;
 }
