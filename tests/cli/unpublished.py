@@ -18,8 +18,9 @@ from kit import HERE, INVALID, OK, REFUSED, TAMIS, case, environment, is_usage_e
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
+from tap import LONG  # noqa: E402
 
-VALUES = 12  # cells enough for time to be killed
+VALUES = 6  # cells enough for time to be killed
 
 
 def write_plan(folder, name="plan.yaml", loss="epsilon: 0.1", budget="{epsilon: 0.3}", by="[a, b]"):
@@ -66,11 +67,13 @@ def in_a_folder(function):
     return again_and_again
 
 
-def believed(folder, *names):
+def believed(folder, *names, second=None):
+    """By `tamis verify`, by the ledger and by the second verifier, which takes seconds for a rho: then only some of them."""
     for name in names:
         done = tamis("verify", name, cwd=folder)
         assert done.returncode == OK, done.stdout
-        assert verifier.verify(folder / name) == [], verifier.verify(folder / name)
+        if LONG or second is None or name in second:
+            assert verifier.verify(folder / name) == [], name
     done = tamis("ledger", "verify", "s.ledger", "--against", *names, cwd=folder)
     assert done.returncode == OK, done.stdout
 
@@ -149,7 +152,8 @@ def claimed(folder, loss, budget):
     done = tamis("release", "plan.yaml", "--out", "repeated", "--json", "--quiet", cwd=folder)
     again = json.loads(done.stdout)
     assert again["ledger"]["repeated"] and again["ledger"]["claim"] == 9 and again["results"] == released["results"]
-    believed(folder, "before", "after", "claimed", "repeated")
+    pure = "rho" not in loss + budget
+    believed(folder, "before", "after", "claimed", "repeated", second=None if pure else ["claimed"])
     report = " ".join((folder / "claimed" / "report.html").read_text().split())
     assert "nothing more was charged" in report
     certificate = json.loads((folder / "claimed" / "certificate.json").read_text())
@@ -165,6 +169,7 @@ def claimed(folder, loss, budget):
         assert done.returncode == INVALID and "claim" in done.stdout, (claim, done.stdout)
         if claim == 5:
             assert tamis("verify", "forged.json", cwd=folder).returncode == INVALID
+        if claim == 5 and (pure or LONG):
             assert verifier.verify(folder / "forged.json") != []
 
 
@@ -193,7 +198,8 @@ def changed_data_are_said_to_the_operator_alone(folder):
 
 case(everybody_says_what_can_be_done, "everybody says what can be done")
 case(voided, "voided")
-for LOSS, BUDGET in (("epsilon: 0.1", "{epsilon: 0.6}"), ("epsilon: 0.1", "{rho: 1}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}")):
+ACCOUNTS = [("epsilon: 0.1", "{epsilon: 0.6}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}"), ("epsilon: 0.1", "{rho: 1}")]
+for LOSS, BUDGET in ACCOUNTS if LONG else ACCOUNTS[:2]:
     case(in_a_folder(lambda folder, l=LOSS, b=BUDGET: claimed(folder, l, b)), f"claimed: {LOSS} in an account of {BUDGET}")
 case(changed_data_are_said_to_the_operator_alone, "changed data are said to the operator alone")
 main()
