@@ -10,7 +10,8 @@ static inline void add_budget(char *text, size_t size, const char *epsilon)
 {
     const char *delta = strstr(epsilon, "delta: ");
     const size_t at = strlen(text);
-    snprintf(text + at, size - at, "budget: {epsilon: %.*s%s%.*s}\n", (int)strcspn(epsilon, ","), epsilon, delta ? ", " : "",
+    const char *line_end = at > 0 && text[at - 1] != '\n' ? "\n" : "";
+    snprintf(text + at, size - at, "%sbudget: {epsilon: %.*s%s%.*s}\n", line_end, (int)strcspn(epsilon, ","), epsilon, delta ? ", " : "",
              delta ? (int)strcspn(delta, ",") : 0, delta ? delta : "");
 }
 
