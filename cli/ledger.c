@@ -282,8 +282,7 @@ static const cli_command raise_command = {
         {.name = "rho", .value = "NEWCAP", .help = "the same for a budget in rho"},
         {.name = "reason", .value = "TEXT", .help = "why; it is recorded and published in certificates; required"},
         {0}},
-    .examples = (const cli_example[]){{"tamis ledger raise schools.ledger --survey california-schools-2000 --epsilon 12 --reason 'second report, "
-                                       "decided by the board on 3 May'", "from 6 to 12 in all"},
+    .examples = (const cli_example[]){{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'", "from 4 to 8 in all"},
                                       {0}},
     .run = run_raise,
 };

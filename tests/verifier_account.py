@@ -20,6 +20,12 @@ def kind(coin):
     return "rho" if "rho" in coin else "approximate" if Fraction(coin.get("delta", 0)) > 0 else "pure"
 
 
+def words_of(coin):
+    """As sentences have it; long fractions are written in decimals there, and are not compared."""
+    words = " and ".join(f"{k} {coin[k]}" for k in ("rho", "epsilon", "delta") if k in coin)
+    return words if all(len(x) < 24 for x in coin.values()) else ""
+
+
 def within(x, y):
     return ("rho" in x) == ("rho" in y) and all(Fraction(x.get(k, 0)) <= Fraction(y.get(k, 0)) for k in ("epsilon", "delta", "rho"))
 
@@ -67,6 +73,8 @@ class Account:
         words = a["statement"]
         self.check(words.startswith("All releases of this survey together may spend ") and "unless raised" in words, "account.statement")
         self.check(re.findall(r"the budget was raised (\d+) time", words) == ([str(len(raised))] if raised else []), "account.statement")
+        first = words_of(raised[0]["from"] if raised else self.cap)
+        self.check(f"may spend {words_of(self.cap)}" in words and first in words, "account.statement")
         self.check(("at the highest cap" in words) == (bool(raised) and kind(self.cap) != "pure"), "account.statement")
 
     def waves(self, a):
