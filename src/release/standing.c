@@ -296,9 +296,8 @@ static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan,
     TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
     if (!tmi_coin_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
     TMI_TRY(tmi_losses_fit(&fit, &s->after, &s->cap, err));
-    if (!fit) tmi_check_note(check, "account.after", "is beyond the budget");
     if (!repeated && fit && !tmi_coin_equal(&budget, &s->cap)) TMI_TRY(tmi_losses_fit(&fit, &s->after, &budget, err));
-    if (!fit) tmi_check_note(check, "account.after", "is beyond the budget of the plan");
+    if (!fit) tmi_check_note(check, "account.after", "is beyond the budget");
 
 done:
     tmi_coin_clear(&budget);
