@@ -1,4 +1,4 @@
-/* tamis ledger: the budget book, looked at, checked, exported; charges that were never published are voided. */
+/* tamis ledger: the budget book, looked at, checked, exported; charges that were never published voided, budgets raised. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -220,6 +220,73 @@ static const cli_command void_command = {
     .run = run_void,
 };
 
+/* ---- raise ---- */
+
+/* An option as an exact number; NULL if it is not given. False after a complaint. */
+static bool take_number(tamis_number **number, const cli_call *call, const char *name, int *code)
+{
+    const char *said = cli_value(call, name);
+    tamis_error err = {0};
+    if (!said || tamis_number_read(number, said, &err) == TAMIS_OK) return true;
+    *code = cli_wrong_usage(call->command, "--%s: %s", name, err.message);
+    return false;
+}
+
+static int run_raise(const cli_call *call)
+{
+    const char *path = call->operands[0], *survey = cli_value(call, "survey"), *reason = cli_value(call, "reason");
+    tamis_number *epsilon = NULL, *delta = NULL, *rho = NULL;
+    tamis_ledger *ledger = NULL;
+    tamis_error err = {0};
+    char *text = NULL;
+    int code = TAMIS_OK;
+    if (!survey) return cli_wrong_usage(call->command, "--survey is missing: whose budget is raised");
+    if (!reason) return cli_wrong_usage(call->command, "--reason is missing: why the budget is raised; it is recorded, and told in every later certificate");
+    if (!cli_value(call, "epsilon") == !cli_value(call, "rho") || (cli_value(call, "rho") && cli_value(call, "delta")))
+        return cli_wrong_usage(call->command, "expected the new budget: --epsilon, or --epsilon and --delta, or --rho");
+    if (take_number(&epsilon, call, "epsilon", &code) && take_number(&delta, call, "delta", &code) && take_number(&rho, call, "rho", &code)) {
+        const tamis_coin budget = {epsilon, delta, rho};
+        tamis_status status = tamis_ledger_look(&ledger, path, &err); /* a ledger that is not there is not made */
+        tamis_ledger_free(ledger);
+        ledger = NULL;
+        if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+        if (status == TAMIS_OK) status = tamis_ledger_raise(ledger, survey, &budget, reason, &err);
+        if (status == TAMIS_OK) status = show(&text, call, ledger, NULL, &err);
+        tamis_ledger_free(ledger);
+        code = status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+    }
+    tamis_number_free(epsilon);
+    tamis_number_free(delta);
+    tamis_number_free(rho);
+    return code;
+}
+
+static const cli_command raise_command = {
+    .name = "ledger raise",
+    .purpose = "raise the budget of a survey, on record",
+    .about = "The first release of a survey fixes what all of them together may spend. More than that is a decision of those who answer for "
+             "the promise that was given, not of whoever runs a release: it is an entry of its own in the ledger, with its reason, and every "
+             "later certificate tells of it. A budget is never lowered; the budget of a plan may be anything up to that of the account.\n\n"
+             "Decide before looking at the answers if you can. A guarantee with delta or rho holds at the highest budget only, and, if the "
+             "raise was decided on after seeing answers, at the highest one that could have been decided on. Epsilons without a delta "
+             "add up in any case. docs/ledger.md has the argument.\n\n"
+             "Other people are another survey, with an account and a budget of their own: nothing is raised for them. Prints the ledger as "
+             "'tamis ledger show' does.",
+    .operands = (const cli_argument[]){
+        {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+        {0}},
+    .options = (const cli_argument[]){
+        {.name = "survey", .value = "S", .help = "whose budget, as the plan names it; required"},
+        {.name = "epsilon", .value = "NEWCAP", .help = "the new budget in all, not what is added to it"},
+        {.name = "delta", .value = "D", .help = "beside --epsilon, where the budget has a delta"},
+        {.name = "rho", .value = "NEWCAP", .help = "the same for a budget in rho"},
+        {.name = "reason", .value = "TEXT", .help = "why; it is recorded and published in certificates; required"},
+        {0}},
+    .examples = (const cli_example[]){{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'", "from 4 to 8 in all"},
+                                      {0}},
+    .run = run_raise,
+};
+
 /* ---- the group ---- */
 
 extern const cli_command cli_command_ledger;
@@ -227,7 +294,7 @@ const cli_command cli_command_ledger = {
     .name = "ledger",
     .purpose = "the budget book: what was spent, what is left, is it intact?",
     .about = "A ledger is the file that a plan names under 'ledger'. It holds one account for each survey, with a budget that its "
-             "first release has fixed, and every charge since. Entries are only ever added, each chained to the one before "
+             "first release has fixed and that only a recorded decision raises, and every charge since. Entries are only ever added, each chained to the one before "
              "by its hash. docs/ledger.md describes the file.",
-    .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, NULL},
+    .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, &raise_command, NULL},
 };

@@ -19,6 +19,7 @@ from fractions import Fraction
 from math import erfc, exp, floor, sqrt
 
 from ed25519 import ed25519
+from verifier_account import Account
 from verifier_files import Files
 
 getcontext().prec = 60
@@ -30,7 +31,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Files):
+class Verifier(Account, Files):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -301,39 +302,6 @@ class Verifier(Files):
         else:
             self.check(self.spent == Fraction(loss[coin]), "composition", "is not what the plan asks for")
 
-    # ---- the account ----
-
-    def account(self):
-        a, budget = self.c["account"], self.c["plan"]["budget"]
-        if a is None:
-            return
-        before, after = ({k: Fraction(v) for k, v in a[when].items()} for when in ("before", "after"))
-        concentrated = "rho" in budget or after["rho"] > 0
-        more = dict(before)
-        if concentrated and (self.rho or before["rho"] > 0 or "rho" in budget):
-            more["rho"] += self.spent if self.rho else self.spent ** 2 / 2
-        else:
-            more["epsilon"] += self.spent
-        ledger, reason = self.c["ledger"], self.c["account"]["new_account"]
-        claim = ledger.get("claim", 0)
-        self.check("claim" not in ledger or claim > ledger["entry"], "ledger.claim")
-        later = ledger["repeated"] or claim > 0
-        self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
-        self.check(not ledger["created"] or all(x == 0 for x in before.values()), "account.before", "a new ledger has no charge before")
-        self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
-        self.check(re.fullmatch("[0-9a-f]{64}", ledger["hash"]) and re.fullmatch(TIME, ledger["time"]), "ledger")
-        self.check(ledger["entry"] >= 2 and (ledger["entry"] > 2 or not any(before.values())), "ledger.entry")
-        self.check("rho" not in budget or before["epsilon"] == before["delta"] == 0, "account.before")
-        right = all(after[k] >= more[k] for k in more) if later else after == more
-        if later and not right and not self.rho:  # charged when the account counted in rho, by rhos that are voided since
-            right = all(after[k] >= before[k] + (self.spent ** 2 / 2 if k == "rho" else 0) for k in before) and after["rho"] > 0
-        self.check(right, "account.after")
-        if "rho" in budget:
-            self.check(after["rho"] <= Fraction(budget["rho"]), "account.after", "is beyond the budget")
-        else:
-            self.check(after["epsilon"] <= Fraction(budget["epsilon"]), "account.after", "is beyond the budget")
-        self.after, self.concentrated = after, concentrated
-
     # ---- the guarantee ----
 
     def enclosure(self, field, told, value, width=Decimal("1e-9")):
@@ -379,24 +347,12 @@ class Verifier(Files):
         eps, delta = self.sample_loss()
         if "sample" in g:
             self.pair("guarantee.sample", g["sample"], epsilon=eps, delta=delta)
-        a, budget = self.c["account"], self.c["plan"]["budget"]
-        if a is None:
+        if self.c["account"] is None:
             self.check(g.get("spent") is None and g.get("left") is None, "guarantee.spent")
-        elif "rho" in budget:
-            rho = dec(self.after["rho"])
-            self.pair("guarantee.spent", g.get("spent"), rho=rho)
-            self.pair("guarantee.left", g.get("left"), rho=dec(budget["rho"]) - rho)
         else:
-            D = Fraction(budget.get("delta", 0))
-            spent, told = dec(self.after["epsilon"]), self.after["delta"]
-            left = dec(budget["epsilon"]) - spent
-            if self.concentrated:
-                rho, told = self.after["rho"], D
-                high = rho_epsilon(dec(rho), dec(D - self.after["delta"]))
-                low = Decimal(gaussian_epsilon(float(rho), float(D - self.after["delta"])))
-                spent, left = (spent + low, spent + high), (max(left - high, Decimal(0)), left - low)
-            self.pair("guarantee.spent", g.get("spent"), epsilon=spent, delta=dec(told))
-            self.pair("guarantee.left", g.get("left"), epsilon=left, delta=dec(D - told))
+            spent, left = self.spending(lambda rho, delta: (Decimal(gaussian_epsilon(float(rho), float(delta))), rho_epsilon(dec(rho), dec(delta))))
+            self.pair("guarantee.spent", g.get("spent"), **spent)
+            self.pair("guarantee.left", g.get("left"), **left)
         if "outsider" in g:
             self.outsider(g["outsider"])
 
@@ -470,21 +426,26 @@ class Verifier(Files):
         slip = delta * steps if eps == 0 else delta * near * (1 - far) / (1 - near)
         return G.ln(), min(Decimal(1), G * q * near * delta + (G - 1) * (1 - q) * slip)
 
+    def loss_of(self, after, concentrated):
+        """The epsilon and delta of sums: rhos are converted at the delta that is told, or at what the cap leaves."""
+        if "rho" in self.cap:
+            at = dec(self.c["composition"].get("told_at_delta", "1/1000000000"))
+            return rho_epsilon(dec(after["rho"]), at), at
+        if concentrated:
+            at = dec(self.cap["delta"])
+            return dec(after["epsilon"]) + rho_epsilon(dec(after["rho"]), at - dec(after["delta"])), at
+        return dec(after["epsilon"]), dec(after["delta"])
+
     def amplification(self):
         """What a sampled unit has lost by the whole account, which is what is amplified: at least that, and hardly more."""
-        c, budget = self.c["amplification"], self.c["plan"]["budget"]
+        c = self.c["amplification"]
         eps, delta = dec(c["epsilon"]), dec(c["delta"])
         if self.c["account"] is None:
             true, at = self.sample_loss()
             true = true[1] if isinstance(true, tuple) else true
-        elif "rho" in budget:
-            at = dec(self.c["composition"].get("told_at_delta", "1/1000000000"))
-            true = rho_epsilon(dec(self.after["rho"]), at)
-        elif self.concentrated:
-            at = dec(budget["delta"])
-            true = dec(self.after["epsilon"]) + rho_epsilon(dec(self.after["rho"]), at - dec(self.after["delta"]))
         else:
-            true, at = dec(self.after["epsilon"]), dec(self.after["delta"])
+            losses = [self.loss_of(*sums) for sums in self.sums]
+            true, at = max(x for x, _ in losses), max(x for _, x in losses)
         self.check(true - DUST <= eps <= true * (1 + Decimal("1e-6")) + Decimal("1e-9"), "amplification.epsilon")
         self.check(delta == at, "amplification.delta")
 
@@ -506,7 +467,6 @@ class Verifier(Files):
 
 
 FILES = {"release.json", "release.csv", "measurements.json", "registry.yaml", "report.html"}
-TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 PROVED = {"srs", "srs_with_replacement", "bernoulli", "poisson", "pps", "systematic", "cluster", "two_stage"}
 KINDS = PROVED | {"weights", "census"}
 COUPLED = {"conditional_poisson", "sampford", "pivotal", "pivotal_random"}  # with one exchange

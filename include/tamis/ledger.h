@@ -63,11 +63,17 @@ typedef struct tamis_coin {
 
 typedef struct tamis_charge {
     const char *survey;  /* whose account */
+    const char *wave;    /* NULL, or which wave of the survey: {"name": "2026-Q3", "groups": ["A", "B"], "same_sample": true}. With
+                            `groups`, the rotation groups in it, it is a loss of the people in these groups alone: the caller sees to it
+                            that groups are fixed and public, and records replaced within them. `same_sample`: the sample of the wave
+                            before, which needs the same frozen fields */
     const char *release; /* a name for people, such as that of the plan's file */
     tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together */
-    tamis_coin budget;   /* of the account: fixed by its first charge. All NULL in a later one: whatever the account has */
-    const char *frozen;  /* a JSON object: source, design, unit, id, ...: fixed by the first charge, compared field by field.
-                            "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
+    tamis_coin budget;   /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a lower limit
+                            of its own, or none: all NULL */
+    const char *frozen;  /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field by
+                            field; unit, protect, given and design_variables are the same in all waves. "source" in it is not
+                            kept, "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
                             takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */
     const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
                              same text ask for the same release */
@@ -111,7 +117,7 @@ typedef struct tamis_charged {
  *          zero, but for the entry of a charge that is known to be on the disk. The caller clears it with
  *          tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
- * Errors   REFUSED (the budget does not allow it; a frozen field or the budget differs: the message names it; no theorem
+ * Errors   REFUSED (the budget does not allow it, or is above that of the account; a frozen field differs: the message names it; no theorem
  *          adds this kind of amount to the account; a second account over the same source without a reason; the same
  *          release is just being made by a process that lives; what an interrupted one has left cannot be deleted), INVALID
  *          (also: a reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted),
@@ -147,6 +153,15 @@ TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry
  *          stays charged; but after SYSTEM it is unknown whether the entry reached the disk. */
 TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
 
+/* Raises the budget of a survey: a decision of people, which stays in the book and is told in every later certificate. After it,
+ * guarantees with delta or rho hold at the highest cap only (docs/ledger.md).
+ *
+ * Needs    a budget of the same kind as that of the account, one number of it larger and none smaller; a reason of 1 to
+ *          TAMIS_LEDGER_NAME bytes, for people, not blank.
+ * Errors   INVALID, REFUSED (no such account; not a higher budget of the same kind), SYSTEM. But for SYSTEM nothing was changed. */
+TAMIS_API tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason,
+                                          tamis_error *err);
+
 /* ---- looking ---- */
 
 /* Accounts in the order of their opening; what other processes wrote later is seen with the next charge. */
@@ -156,7 +171,7 @@ TAMIS_API const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t acc
 /* The account of a survey; -1 if there is none. */
 TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey);
 
-/* The frozen fields as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such account. Lives
+/* The frozen fields of the first wave as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such account. Lives
  * until the ledger is used again. */
 TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
 
@@ -171,7 +186,9 @@ typedef struct tamis_spending {
                                    a budget, or what is left of it, down */
 } tamis_spending;
 
-/* Needs    an account of the ledger; any output may be NULL.
+/* With rotation groups: the largest number of what some group has spent, the smallest of what is left to one.
+ *
+ * Needs    an account of the ledger; any output may be NULL.
  * Gives    the upper end of `spent` and the lower end of `left` are the ones to tell. On failure [0, inf] and [0, 1].
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
 TAMIS_API tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,

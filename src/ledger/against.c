@@ -70,49 +70,23 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
     return !entry || c->entry ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-/* ---- amounts ---- */
-
-static bool equal_numbers(const tamis_number *x, const tamis_number *y)
-{
-    return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
-}
-
-/* An amount of the certificate against one of the ledger. */
-static tamis_status compare_coins(bool *same, const tmi_json *says, const tmi_coin *coin, tamis_error *err)
-{
-    static const char *const keys[] = {"epsilon", "delta", "rho"};
-    const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
-    tamis_status status = TAMIS_OK;
-    *same = says != NULL;
-    for (size_t i = 0; *same && i < 3; i++) {
-        tamis_number *number = NULL;
-        if (field(says, keys[i], TMI_JSON_STRING)) status = tamis_number_read(&number, text_of(says, keys[i]), NULL);
-        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
-        const bool nothing = !number && (!known[i] || tmi_number_sign(known[i]) == 0); /* a delta of 0 need not be written */
-        const bool zero = number && !known[i] && tmi_number_sign(number) == 0;
-        *same = status == TAMIS_OK && (nothing || zero || equal_numbers(number, known[i]));
-        tamis_number_free(number);
-        status = TAMIS_OK;
-    }
-    return TAMIS_OK;
-}
+/* ---- the account ---- */
 
 /* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. For
  * a release that was charged for it, the moment is its charge; for one that claimed it, the claim; for one that was repeated, any moment
  * since the release. */
 typedef struct sums_said {
-    const tmi_json *before, *after;
+    const tmi_json *account; /* as the certificate tells of it */
     bool right_before, right_after; /* met at one moment, together if both are */
 } sums_said;
 
-static tamis_status compare_at(sums_said *said, const tmi_sums *before, const tmi_sums *after, tamis_error *err)
+static tamis_status compare_at(sums_said *said, const tmi_losses *before, const tmi_losses *after, tamis_error *err)
 {
-    const tmi_coin sum_before = {before->eps, before->delta, before->rho}, sum_after = {after->eps, after->delta, after->rho};
     bool first, second;
     tamis_status status;
     if (said->right_before && said->right_after) return TAMIS_OK;
-    TMI_TRY(compare_coins(&first, said->before, &sum_before, err));
-    TMI_TRY(compare_coins(&second, said->after, &sum_after, err));
+    TMI_TRY(tmi_losses_says(&first, before, said->account, "before", err));
+    TMI_TRY(tmi_losses_says(&second, after, said->account, "after", err));
     if ((first && second) || (!said->right_before && !said->right_after)) {
         said->right_before = first;
         said->right_after = second;
@@ -124,25 +98,25 @@ done:
 /* From the moment `from` to just before the moment `to`, between which nothing is voided in the account: one after the other. */
 static tamis_status compare_from(sums_said *said, const tmi_book *book, const tmi_ledger_charge *charge, int64_t from, int64_t to, tamis_error *err)
 {
-    const tmi_coin *budget = &book->accounts[charge->account].budget;
-    tmi_sums before = {0}, sums = {0};
+    const tmi_ledger_account *account = &book->accounts[charge->account];
+    tmi_losses before = {0}, losses = {0};
     tamis_status status;
     bool begun = false;
-    TMI_TRY(tmi_sums_begin(&before, budget, err));
-    TMI_TRY(tmi_sums_begin(&sums, budget, err));
+    TMI_TRY(tmi_losses_begin(&before, &account->budget, err));
+    TMI_TRY(tmi_losses_begin(&losses, &account->budget, err));
     for (size_t i = 0; i < book->charge_count && book->charges[i].number < to; i++) {
         const tmi_ledger_charge *next = &book->charges[i];
         if (next->account != charge->account) continue;
-        if (next->number > from && !begun) TMI_TRY(compare_at(said, &before, &sums, err));
+        if (next->number > from && !begun) TMI_TRY(compare_at(said, &before, &losses, err));
         begun = begun || next->number > from;
-        if (next->number < charge->number) TMI_TRY(tmi_count_charge(&before, budget, next, from, err));
-        TMI_TRY(tmi_count_charge(&sums, budget, next, from, err));
-        if (begun) TMI_TRY(compare_at(said, &before, &sums, err));
+        if (next->number < charge->number) TMI_TRY(tmi_count_charge(&before, account, next, from, err));
+        TMI_TRY(tmi_count_charge(&losses, account, next, from, err));
+        if (begun) TMI_TRY(compare_at(said, &before, &losses, err));
     }
-    if (!begun) TMI_TRY(compare_at(said, &before, &sums, err));
+    if (!begun) TMI_TRY(compare_at(said, &before, &losses, err));
 done:
-    tmi_sums_clear(&before);
-    tmi_sums_clear(&sums);
+    tmi_losses_clear(&before);
+    tmi_losses_clear(&losses);
     return status;
 }
 
@@ -161,7 +135,7 @@ static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_
 {
     const tmi_json *says = object_of(c, "account"), *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN);
     const int64_t own = charge->claim ? charge->claim : charge->number;
-    sums_said said = {.before = field(says, "before", TMI_JSON_OBJECT), .after = field(says, "after", TMI_JSON_OBJECT)};
+    sums_said said = {.account = says};
     tamis_status status = TAMIS_OK;
     if (!repeated || !tmi_json_is_true(repeated)) {
         TMI_TRY(compare_from(&said, book, charge, own, own + 1, err));
@@ -175,6 +149,26 @@ static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_
     if (!said.right_after) note(c, "account.after", "leaves the account with other sums than the certificate says");
 
 done:
+    return status;
+}
+
+/* Its budget of the day, how that was raised, and the waves. */
+static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
+{
+    const tmi_ledger_account *account = &book->accounts[charge->account];
+    const tmi_json *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN), *wave = tmi_json_get(object_of(c, "plan"), "wave");
+    const tmi_terms terms = {account, charge, charge->claim || (repeated && tmi_json_is_true(repeated)), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    const char *wrong = NULL;
+    tmi_wave said = {0};
+    tamis_error reason = {0};
+    tamis_status status = tmi_wave_read(&said, wave, &reason);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave)) note(c, "plan.wave", "is a charge to another wave");
+    TMI_TRY(tmi_terms_differ(&wrong, &terms, object_of(c, "account"), err));
+    if (wrong) note(c, wrong, "belongs to an account of which the ledger says something else");
+
+done:
+    tmi_wave_clear(&said);
     return status;
 }
 
@@ -291,24 +285,6 @@ static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tm
     return true;
 }
 
-static const char *file_name(const tmi_json *list, size_t i)
-{
-    const tmi_json *name = tmi_json_at(list, i);
-    const char *text = tmi_json_kind_of(name) == TMI_JSON_STRING ? tmi_json_string(name) : "", *slash = strrchr(text, '/');
-    return slash ? slash + 1 : text;
-}
-
-/* A certificate names files without their folders, and no connections. */
-static bool same_source(const tmi_json *frozen, const tmi_json *says)
-{
-    const tmi_json *ours = field(frozen, "files", TMI_JSON_LIST), *theirs = field(says, "files", TMI_JSON_LIST);
-    if (!ours || !theirs) return !ours && !theirs;
-    if (tmi_json_size(ours) != tmi_json_size(theirs)) return false;
-    for (size_t i = 0; i < tmi_json_size(ours); i++)
-        if (strcmp(file_name(ours, i), file_name(theirs, i)) != 0) return false;
-    return true;
-}
-
 /* Every list of probabilities in a design, a line each. */
 static tamis_status put_probabilities(tmi_text *lines, const tmi_json *value, tamis_error *err)
 {
@@ -361,14 +337,14 @@ done:
 }
 
 /* The fields that the account has frozen are those of the certificate, no more and no fewer. */
-static tamis_status check_frozen(claim *c, const tmi_ledger_account *account, tamis_error *err)
+static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_error *err)
 {
     static const char *const not_setting[] = {"source", "design", "budget", "frame", "outsider", NULL},
                       *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
                       *const not_frozen[] = {"regularise", "variance", NULL}; /* the first is compared with the measurements */
     const tmi_json *plan = object_of(c, "plan");
     tmi_json *frozen = NULL;
-    tamis_status status = tmi_json_read(&frozen, account->frozen, strlen(account->frozen), err);
+    tamis_status status = tmi_json_read(&frozen, wave->frozen, strlen(wave->frozen), err);
     if (status != TAMIS_OK) return status;
     if (strcmp(text_of(frozen, "frame"), text_of(object_of(c, "frame"), "sha256")) != 0)
         note(c, "frame.sha256", "belongs to an account with another frame");
@@ -377,8 +353,6 @@ static tamis_status check_frozen(claim *c, const tmi_ledger_account *account, ta
         note(c, "plan.design", "belongs to an account of another design");
     if (!same_fields(frozen, not_setting, field(plan, "privacy", TMI_JSON_OBJECT), losses))
         note(c, "plan.privacy", "belongs to an account of other units, or in another setting");
-    if (!same_source(field(frozen, "source", TMI_JSON_OBJECT), field(plan, "source", TMI_JSON_OBJECT)))
-        note(c, "plan.source", "belongs to an account with another source");
 
 done:
     tmi_json_free(frozen);
@@ -398,13 +372,12 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     const tmi_ledger_account *account = &book->accounts[charge->account];
     if (strcmp(text_of(object_of(c, "ledger"), "time"), charge->time) != 0) note(c, "ledger.time", "has another time");
     if (strcmp(text_of(plan, "survey"), account->survey) != 0) note(c, "plan.survey", "is a charge to another survey");
-    TMI_TRY(compare_coins(&same, field(plan, "budget", TMI_JSON_OBJECT), &account->budget, err));
-    if (!same) note(c, "plan.budget", "is a charge to an account with another budget");
-    TMI_TRY(compare_coins(&same, object_of(c, "composition"), &charge->amount, err));
+    TMI_TRY(tmi_coin_says(&same, &charge->amount, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
     if (strcmp(text_of(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
-    TMI_TRY(check_frozen(c, account, err));
+    TMI_TRY(check_frozen(c, &account->waves[charge->wave], err));
+    TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
     const tmi_json *claimed = field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);

@@ -11,4 +11,22 @@
  * Errors   INVALID (no such file, not JSON), SYSTEM.                                                                  */
 tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char *given, tmi_faults *faults, tamis_error *err);
 
+/* ---- what a certificate says of an account (terms.c) ---- */
+
+/* Whether an amount of the certificate is this one. `says` may be NULL. SYSTEM (memory). */
+tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *says, tamis_error *err);
+
+/* Whether the sums `when`, "before" or "after", of the certificate's account are these. */
+tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err);
+
+typedef struct tmi_terms {
+    const tmi_ledger_account *account;
+    const tmi_ledger_charge *charge;
+    bool repeated; /* the certificate was written later than the charge */
+    const tmi_json *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
+} tmi_terms;
+
+/* The field of the certificate that the book contradicts: "account.cap" (with the raises), "plan.budget" or "account.waves"; NULL if none is. */
+tamis_status tmi_terms_differ(const char **field, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
+
 #endif

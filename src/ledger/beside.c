@@ -7,12 +7,10 @@
 
 #include "ledger/book.h"
 
-static bool have_a_part_in_common(const tmi_json *x, const tmi_json *y)
+static bool has_part(const tmi_json *list, const char *part)
 {
-    for (size_t i = 0; i < tmi_json_size(x); i++) {
-        for (size_t j = 0; j < tmi_json_size(y); j++)
-            if (strcmp(tmi_json_string(tmi_json_at(x, i)), tmi_json_string(tmi_json_at(y, j))) == 0) return true;
-    }
+    for (size_t i = 0; i < tmi_json_size(list); i++)
+        if (strcmp(tmi_json_string(tmi_json_at(list, i)), part) == 0) return true;
     return false;
 }
 
@@ -46,26 +44,46 @@ done:
     return status;
 }
 
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_json *parts, const tmi_json *frozen,
-                             tamis_error *err)
+/* A part that a wave has noted and the source has, and that is none of `but`. */
+static tamis_status have_a_part_in_common(bool *common, const char *noted, const tmi_json *parts, const tmi_ledger_account *but, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    tmi_json *noted = NULL;
-    *beside = NULL;
-    for (size_t i = 0; !*beside && i < book->account_count; i++) {
-        const tmi_ledger_account *a = &book->accounts[i];
-        bool same = false;
-        if (a->parts && parts) {
-            TMI_TRY(tmi_json_read(&noted, a->parts, strlen(a->parts), err));
-            same = have_a_part_in_common(noted, parts);
-            tmi_json_free(noted);
-            noted = NULL;
-        } else {
-            TMI_TRY(same_frozen_source(&same, a->frozen, frozen, err));
+    tmi_json *list = NULL;
+    tamis_status status;
+    *common = false;
+    TMI_TRY(tmi_json_read(&list, noted, strlen(noted), err));
+    for (size_t i = 0; i < tmi_json_size(parts) && !*common; i++) {
+        const char *part = tmi_json_string(tmi_json_at(parts, i));
+        bool own = false;
+        if (!has_part(list, part)) continue;
+        for (size_t w = 0; but && w < but->wave_count && !own; w++) {
+            tmi_json *mine = NULL;
+            if (!but->waves[w].parts) continue;
+            TMI_TRY(tmi_json_read(&mine, but->waves[w].parts, strlen(but->waves[w].parts), err));
+            own = has_part(mine, part);
+            tmi_json_free(mine);
         }
-        if (same) *beside = a;
+        *common = !own;
     }
 done:
-    tmi_json_free(noted);
+    tmi_json_free(list);
+    return status;
+}
+
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
+                             const tmi_json *frozen, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *beside = NULL;
+    for (size_t i = 0; i < book->account_count; i++) {
+        const tmi_ledger_account *a = &book->accounts[i];
+        bool same = false;
+        for (size_t w = 0; a != own && w < a->wave_count && !same; w++) {
+            if (a->waves[w].parts && parts) TMI_TRY(have_a_part_in_common(&same, a->waves[w].parts, parts, own, err));
+            else if (!own) TMI_TRY(same_frozen_source(&same, a->waves[w].frozen, frozen, err));
+        }
+        if (same) *beside = a;
+        if (same) break;
+    }
+done:
     return status;
 }

@@ -13,16 +13,25 @@ void tmi_book_init(tmi_book *book)
     *book = (tmi_book){.hash = ZEROS};
 }
 
+static void clear_wave(tmi_ledger_wave *w)
+{
+    tmi_wave_clear(&w->wave);
+    tmi_free(w->frozen);
+    tmi_free(w->design);
+    tmi_free(w->reason);
+    tmi_free(w->parts);
+}
+
 static void clear_account(tmi_ledger_account *a)
 {
     tmi_free(a->survey);
-    tmi_free(a->frozen);
-    tmi_free(a->design);
-    tmi_free(a->reason);
-    tmi_free(a->parts);
     tmi_free(a->new_account);
+    for (size_t i = 0; i < a->wave_count; i++) clear_wave(&a->waves[i]);
+    for (size_t i = 0; i < a->raise_count; i++) tmi_raise_clear(&a->raises[i]);
+    tmi_free(a->waves);
+    tmi_free(a->raises);
     tmi_coin_clear(&a->budget);
-    tmi_sums_clear(&a->sums);
+    tmi_losses_clear(&a->losses);
 }
 
 static void clear_charge(tmi_ledger_charge *c)
@@ -45,6 +54,13 @@ tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey)
 {
     for (size_t i = 0; i < book->account_count; i++)
         if (strcmp(book->accounts[i].survey, survey) == 0) return &book->accounts[i];
+    return NULL;
+}
+
+tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char *name)
+{
+    for (size_t i = 0; i < account->wave_count; i++)
+        if (tmi_wave_named(&account->waves[i].wave, name)) return &account->waves[i];
     return NULL;
 }
 
@@ -126,28 +142,10 @@ static tamis_status wrong(tamis_error *err, const char *what)
     return tmi_fail(err, TAMIS_INVALID, "%s", what);
 }
 
-static tamis_status canonical(char **text, const tmi_json *value, tamis_error *err)
-{
-    tmi_text t;
-    tmi_text_init(&t);
-    tamis_status status = tmi_json_canonical(&t, value, err);
-    if (status == TAMIS_OK) status = tmi_text_take(text, &t, err);
-    tmi_text_clear(&t);
-    return status;
-}
-
 static tamis_status copy(char **text, const char *string, tamis_error *err)
 {
     *text = tmi_copy_text(string, strlen(string));
     return *text ? TAMIS_OK : tmi_fail_memory(err);
-}
-
-/* {"design": ...}, or the reason why there is none; anything else says nothing. */
-static tamis_status take_outsider(tmi_ledger_account *a, const tmi_json *outsider, tamis_error *err)
-{
-    if (outsider && tmi_json_kind_of(outsider) == TMI_JSON_STRING) return copy(&a->reason, tmi_json_string(outsider), err);
-    const tmi_json *design = outsider && tmi_json_kind_of(outsider) == TMI_JSON_OBJECT ? tmi_json_get(outsider, "design") : NULL;
-    return design ? canonical(&a->design, design, err) : TAMIS_OK;
 }
 
 static tamis_status add_account(const reading *r, tamis_error *err)
@@ -166,11 +164,9 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     if (!accounts) return tmi_fail_memory(err);
     book->accounts = accounts;
     TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
-    TMI_TRY(tmi_sums_begin(&a.sums, &a.budget, err));
-    TMI_TRY(canonical(&a.frozen, frozen, err));
+    TMI_TRY(tmi_losses_begin(&a.losses, &a.budget, err));
     TMI_TRY(copy(&a.survey, survey, err));
-    TMI_TRY(take_outsider(&a, tmi_json_get(frozen, "outsider"), err));
-    if (parts) TMI_TRY(canonical(&a.parts, parts, err));
+    TMI_TRY(tmi_account_open(&a, tmi_json_get(r->entry, "wave"), frozen, parts, err));
     if (new_account) TMI_TRY(copy(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
@@ -179,15 +175,34 @@ done:
     return status;
 }
 
+static tamis_status add_wave(const reading *r, tamis_error *err)
+{
+    const char *survey = string_of(r, "survey");
+    const tmi_json *frozen = object_of(r, "frozen"), *wave = object_of(r, "wave");
+    tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
+    if (!a || !frozen || !wave) return wrong(err, "a wave has the survey of an account and frozen fields");
+    return tmi_account_open(a, wave, frozen, tmi_json_get(r->entry, "source"), err);
+}
+
+static tamis_status add_raised(const reading *r, tamis_error *err)
+{
+    const char *survey = string_of(r, "survey"), *reason = string_of(r, "reason");
+    tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
+    if (!a || !reason) return wrong(err, "a raise has the survey of an account and a reason");
+    return tmi_account_raised(a, r->number, r->time, tmi_json_get(r->entry, "budget"), reason, err);
+}
+
 static tamis_status add_charge(const reading *r, tamis_error *err)
 {
     tmi_book *book = r->book;
     tmi_ledger_charge c = {.number = r->number};
-    tmi_sums sums = {0};
+    tmi_losses losses = {0};
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey"), *release = string_of(r, "release"), *measures = string_of(r, "measures");
     const tmi_json *claimable = tmi_json_get(r->entry, "claimable");
     tmi_ledger_account *a = survey ? tmi_book_account(book, survey) : NULL;
+    const tmi_ledger_wave *wave = a ? tmi_account_wave(a, string_of(r, "wave")) : NULL;
+    if (!wave && a) return wrong(err, "a charge names a wave that was opened");
     if (!a || !release || !measures) return wrong(err, "a charge has the survey of an account, a release and measures");
     if (claimable && (tmi_json_kind_of(claimable) != TMI_JSON_BOOLEAN || !tmi_json_is_true(claimable)))
         return wrong(err, "claimable is true or absent");
@@ -195,21 +210,22 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     if (!charges) return tmi_fail_memory(err);
     book->charges = charges;
     TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
-    TMI_TRY(tmi_sums_add(&sums, &a->sums, &a->budget, &c.amount, err));
+    TMI_TRY(tmi_losses_add(&losses, &a->losses, &a->budget, &c.amount, wave->wave.groups, wave->wave.group_count, err));
     TMI_TRY(copy(&c.release, release, err));
     c.account = (size_t)(a - book->accounts);
     c.claimable = claimable != NULL;
-    c.as_rho = sums.concentrated;
+    c.wave = (size_t)(wave - a->waves);
+    c.as_rho = a->budget.rho || (wave->wave.group_count == 0 && losses.base.concentrated);
     snprintf(c.time, sizeof c.time, "%s", r->time);
     snprintf(c.hash, sizeof c.hash, "%s", r->hash);
     tmi_sha256_text(c.identity, measures, strlen(measures));
-    tmi_sums_clear(&a->sums);
-    a->sums = sums;
-    sums = (tmi_sums){0};
+    tmi_losses_clear(&a->losses);
+    a->losses = losses;
+    losses = (tmi_losses){0};
     book->charges[book->charge_count++] = c;
     c = (tmi_ledger_charge){0};
 done:
-    tmi_sums_clear(&sums);
+    tmi_losses_clear(&losses);
     clear_charge(&c);
     return status;
 }
@@ -249,22 +265,22 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
 {
     const char *reason = string_of(r, "reason");
     tmi_ledger_charge *c = charge_of(r);
-    tmi_sums sums = {0};
+    tmi_losses losses = {0};
     tamis_status status;
     if (!c || !reason || !tmi_charge_is_open(c)) return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
     TMI_TRY(tmi_check_returnable(r->book, c, err));
     TMI_TRY(copy(&c->void_reason, reason, err));
     c->voided = r->number;
-    status = tmi_count_account(&sums, r->book, c->account, err);
+    status = tmi_count_account(&losses, r->book, c->account, err);
     if (status != TAMIS_OK) {
         tmi_free(c->void_reason);
         c->void_reason = NULL;
         c->voided = 0;
         goto done;
     }
-    tmi_sums *old = &r->book->accounts[c->account].sums;
-    tmi_sums_clear(old);
-    *old = sums;
+    tmi_losses *old = &r->book->accounts[c->account].losses;
+    tmi_losses_clear(old);
+    *old = losses;
     snprintf(c->voided_time, sizeof c->voided_time, "%s", r->time);
 done:
     return status;
@@ -273,10 +289,12 @@ done:
 static const struct kind {
     const char *name;
     tamis_status (*add)(const reading *r, tamis_error *err);
-    const char *keys[9];
+    const char *keys[10];
 } kinds[] = {
-    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "budget", "frozen", "source", "new_account"}},
-    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "release", "amount", "measures", "claimable"}},
+    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "wave", "budget", "frozen", "source", "new_account"}},
+    {"wave", add_wave, {"number", "time", "clock_behind", "kind", "survey", "wave", "frozen", "source"}},
+    {"raised", add_raised, {"number", "time", "clock_behind", "kind", "survey", "budget", "reason"}},
+    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "claimable"}},
     {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements"}},
     {"voided", add_voided, {"number", "time", "clock_behind", "kind", "entry", "reason"}},
     {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry"}},
@@ -355,7 +373,7 @@ tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, ta
     for (size_t i = 0; i < book->account_count; i++) {
         const tmi_ledger_account *a = &book->accounts[i];
         bool fit;
-        TMI_TRY(tmi_sums_fit(&fit, &a->sums, &a->budget, err));
+        TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
         if (!fit) TMI_TRY(tmi_fault_note(faults, err, "budget", "%.200s: its charges pass its budget", a->survey));
     }
 done:

@@ -9,37 +9,50 @@
  *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
  *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
  *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
+ *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
+ *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
  * and "claimable": true in a charge whose owner holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
+ * "wave": {...} in an account that was opened by a wave, "wave": "its name" in a charge to one,
  * "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
  *
  * Invariants of a book without faults:
  *  1  Entries are numbered 1, 2, 3 ..., their hashes form the chain, their times never go backwards.
- *  2  A survey has one account, opened before its charges; a charge is released or voided, at most once, after it; it is claimed
- *     only while it is neither, and released by the last one who claimed it.
- *  3  The charges of each account that are not voided stay within its budget.                                        */
+ *  2  A survey has one account, opened before its charges; a wave is opened once, before its charges; a charge is released or
+ *     voided, at most once, after it; it is claimed only while it is neither, and released by the last one who claimed it.
+ *  3  The charges of each account that are not voided stay within the budget of their day, which is only ever raised. */
 #ifndef TMI_BOOK_H
 #define TMI_BOOK_H
 
 #include <stdint.h>
 
 #include "base/sha256.h"
-#include "ledger/coin.h"
+#include "ledger/waves.h"
+
+/* A wave of a survey, as its first release has fixed it. */
+typedef struct tmi_ledger_wave {
+    tmi_wave wave;
+    char *frozen;          /* canonical JSON */
+    char *design, *reason; /* what it says under "outsider": one of them, or neither */
+    char *parts;           /* of the declared source: a JSON list of texts; NULL: not noted */
+} tmi_ledger_wave;
 
 typedef struct tmi_ledger_account {
-    char *survey, *frozen;  /* frozen: canonical JSON */
-    char *design, *reason;  /* what it says under "outsider": one of them, or neither */
-    char *parts;            /* of the declared source: a JSON list of texts; NULL: not noted */
-    char *new_account;      /* why it was opened beside another one; NULL: no reason was given */
-    tmi_coin budget;
-    tmi_sums sums;
+    char *survey;
+    char *new_account; /* why it was opened beside another one; NULL: no reason was given */
+    tmi_ledger_wave *waves; /* at least one; the first was opened with the account */
+    size_t wave_count;
+    tmi_coin budget; /* after the last raise */
+    tmi_raise *raises;
+    size_t raise_count;
+    tmi_losses losses;
 } tmi_ledger_account;
 
 typedef struct tmi_ledger_charge {
-    size_t account;
+    size_t account, wave; /* wave: of the account */
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
-    bool claimable, as_rho; /* as_rho: it counts as rho, also if it is an epsilon */
+    bool claimable, as_rho; /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
     tmi_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
@@ -64,14 +77,30 @@ void tmi_book_clear(tmi_book *book);
 tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); /* NULL if there is none */
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);      /* NULL if there is none */
 
-/* The first account that has a part of the source too, or, where parts are not noted (NULL), the same frozen "source"; NULL if
- * there is none. SYSTEM (memory). */
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_json *parts, const tmi_json *frozen,
-                             tamis_error *err);
+/* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
+ * (NULL), the same frozen "source"; NULL if there is none. SYSTEM (memory). */
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
+                             const tmi_json *frozen, tamis_error *err);
 bool tmi_is_parts(const tmi_json *value); /* a list of texts */
 
-/* The first field in which a release differs from what was frozen; NULL if there is none. */
+tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char *name); /* name NULL: of releases without one; or NULL */
+
+/* ---- what was frozen (frozen.c) ---- */
+
+/* The first field in which a release differs from what its wave has frozen, or from what is fixed in all waves of a survey, since losses
+ * of one kind alone add up; NULL if there is none. */
 const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
+const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_json *says);
+
+/* As it is kept: canonical, without the budget, and without the source where its parts are noted instead. */
+tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err);
+
+/* Opens one more wave of an account. `wave` and `parts` may be NULL. INVALID; the account is as it was on failure. */
+tamis_status tmi_account_open(tmi_ledger_account *account, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts, tamis_error *err);
+
+/* Notes a raise (raise.c). INVALID if it is none; the account is as it was on failure. */
+tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget, const char *reason,
+                                tamis_error *err);
 
 /* Whether a charge opened its account: no earlier one counts. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
@@ -79,11 +108,12 @@ bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 /* Neither released nor voided. */
 bool tmi_charge_is_open(const tmi_ledger_charge *charge);
 
-/* sums += what a charge counts as once the book has come to the entry `at`: nothing if it is voided by then. */
-tamis_status tmi_count_charge(tmi_sums *sums, const tmi_coin *budget, const tmi_ledger_charge *charge, int64_t at, tamis_error *err);
+/* losses += what a charge counts as once the book has come to the entry `at`: nothing if it is voided by then. */
+tamis_status tmi_count_charge(tmi_losses *losses, const tmi_ledger_account *account, const tmi_ledger_charge *charge, int64_t at,
+                              tamis_error *err);
 
-/* What the charges of an account come to, as the book is now. *sums is empty on failure. */
-tamis_status tmi_count_account(tmi_sums *sums, const tmi_book *book, size_t account, tamis_error *err);
+/* What the charges of an account come to, as the book is now. *losses is empty on failure. */
+tamis_status tmi_count_account(tmi_losses *losses, const tmi_book *book, size_t account, tamis_error *err);
 
 /* REFUSED if the amount of a charge cannot be given back: in an account of (epsilon, delta) that counts in rho, what was charged
  * before the first rho has fixed how much rho there may be, and that must not move with the answers (count.c). */
@@ -138,10 +168,14 @@ typedef struct tmi_entry_head {
 } tmi_entry_head;
 
 /* `parts` (JSON) and `new_account` may be NULL. */
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_coin *budget,
                                const char *frozen, const char *parts, const char *new_account, tamis_error *err);
-tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
-                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err);
+tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const char *frozen,
+                            const char *parts, tamis_error *err);
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget, const char *reason,
+                              tamis_error *err);
+tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
+                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err); /* wave: a name, or NULL */
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);

@@ -119,6 +119,25 @@ bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y)
     return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0;
 }
 
+tamis_status tmi_coin_copy(tmi_coin *copy, const tmi_coin *coin, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *copy = (tmi_coin){0};
+    if (coin->eps) TMI_TRY(tmi_number_copy(&copy->eps, coin->eps, err));
+    if (coin->delta) TMI_TRY(tmi_number_copy(&copy->delta, coin->delta, err));
+    if (coin->rho) TMI_TRY(tmi_number_copy(&copy->rho, coin->rho, err));
+done:
+    if (status != TAMIS_OK) tmi_coin_clear(copy);
+    return status;
+}
+
+bool tmi_coin_within(const tmi_coin *x, const tmi_coin *y)
+{
+    if (!x->rho != !y->rho) return false;
+    if (x->rho) return tmi_number_compare(x->rho, y->rho) <= 0;
+    return tmi_number_compare(x->eps, y->eps) <= 0 && tmi_number_compare(x->delta, y->delta) <= 0;
+}
+
 #define SHORT 24 /* letters of a fraction that people still read */
 
 static void number_words(tmi_text *text, const tamis_number *number, bool up)
@@ -140,6 +159,15 @@ void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
     if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
     tmi_text_put(text, " and delta ");
     number_words(text, coin->delta, up);
+}
+
+void tmi_coin_options(tmi_text *text, const tmi_coin *coin)
+{
+    tmi_text_put(text, coin->rho ? "--rho " : "--epsilon ");
+    number_words(text, coin->rho ? coin->rho : coin->eps, true);
+    if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
+    tmi_text_put(text, " --delta ");
+    number_words(text, coin->delta, true);
 }
 
 static void say(tamis_spending *s, const char *name, const char *decimal)

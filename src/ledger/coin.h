@@ -23,6 +23,10 @@ tamis_status tmi_coin_put(tmi_json_out *out, const tmi_coin *coin, tamis_error *
 tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_error *err);
 
 bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y);
+tamis_status tmi_coin_copy(tmi_coin *copy, const tmi_coin *coin, tamis_error *err); /* empty on failure */
+
+/* Whether x is rho as y is, and no number of x is larger than that of y. */
+bool tmi_coin_within(const tmi_coin *x, const tmi_coin *y);
 
 /* "epsilon 0.1 and delta 1e-06": for messages; in decimals rounded up, or down, where neither the exact one nor the fraction is short. */
 void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up);
@@ -34,6 +38,9 @@ tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_coin *coin, b
  * `optional`. SYSTEM (memory). */
 tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err);
 void tmi_say_end(tamis_spending *spending, const char *name, double end, bool up);
+/* "--epsilon 4 --delta 1e-06": as options of a command, rounded up where the exact fraction is long. */
+void tmi_coin_options(tmi_text *text, const tmi_coin *coin);
+
 
 void tmi_coin_clear(tmi_coin *coin);
 
@@ -62,14 +69,8 @@ tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, cons
 tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget,
                              const tamis_number *at, tamis_error *err);
 
+tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *err); /* empty on failure */
+bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y); /* the three numbers */
 void tmi_sums_clear(tmi_sums *sums);
-
-/* A copy of the cap of a survey's account. INVALID if there is no such account. */
-tamis_status tmi_ledger_cap(tmi_coin *cap, const tamis_ledger *ledger, const char *survey, tamis_error *err);
-
-/* Of the account of a survey: before its entry number `entry`, and as it is now. INVALID if there is no such account; both
- * are empty on failure. */
-tamis_status tmi_ledger_sums(tmi_sums *before, tmi_sums *now, const tamis_ledger *ledger, const char *survey, int64_t entry,
-                             tamis_error *err);
 
 #endif

@@ -7,7 +7,8 @@
  * raised while it runs. Once everything that was counted in rho is voided, nothing has run under that cap, and the account
  * adds up epsilons and deltas again.
  *
- * How an epsilon counts, as itself or as a rho, is settled when it is charged. */
+ * How an epsilon counts, as itself or as a rho, is settled when it is charged. Rotation groups may each have settled it otherwise, so
+ * that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
 #include "ledger/book.h"
 
 bool tmi_charge_is_open(const tmi_ledger_charge *charge)
@@ -15,33 +16,34 @@ bool tmi_charge_is_open(const tmi_ledger_charge *charge)
     return !charge->released && !charge->voided;
 }
 
-tamis_status tmi_count_charge(tmi_sums *sums, const tmi_coin *budget, const tmi_ledger_charge *charge, int64_t at, tamis_error *err)
+tamis_status tmi_count_charge(tmi_losses *losses, const tmi_ledger_account *account, const tmi_ledger_charge *charge, int64_t at,
+                              tamis_error *err)
 {
-    tmi_sums more;
+    const tmi_wave *wave = &account->waves[charge->wave].wave;
     if (charge->voided > 0 && charge->voided <= at) return TAMIS_OK;
-    if (charge->as_rho) sums->concentrated = true; /* the rho that began it may be voided since */
-    tamis_status status = tmi_sums_add(&more, sums, budget, &charge->amount, err);
-    if (status != TAMIS_OK) return status;
-    tmi_sums_clear(sums);
-    *sums = more;
-    return TAMIS_OK;
+    if (charge->as_rho) losses->base.concentrated = true; /* the rho that began it may be voided since */
+    return tmi_losses_charge(losses, &account->budget, &charge->amount, wave->groups, wave->group_count, err);
 }
 
-tamis_status tmi_count_account(tmi_sums *sums, const tmi_book *book, size_t account, tamis_error *err)
+tamis_status tmi_count_account(tmi_losses *losses, const tmi_book *book, size_t account, tamis_error *err)
 {
-    const tmi_coin *budget = &book->accounts[account].budget;
+    const tmi_ledger_account *a = &book->accounts[account];
     tamis_status status;
-    TMI_TRY(tmi_sums_begin(sums, budget, err));
+    TMI_TRY(tmi_losses_begin(losses, &a->budget, err));
     for (size_t i = 0; i < book->charge_count; i++)
-        if (book->charges[i].account == account) TMI_TRY(tmi_count_charge(sums, budget, &book->charges[i], INT64_MAX, err));
+        if (book->charges[i].account == account) TMI_TRY(tmi_count_charge(losses, a, &book->charges[i], INT64_MAX, err));
 done:
-    if (status != TAMIS_OK) tmi_sums_clear(sums);
+    if (status != TAMIS_OK) tmi_losses_clear(losses);
     return status;
 }
 
 tamis_status tmi_check_returnable(const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
-    if (charge->as_rho || !book->accounts[charge->account].sums.concentrated) return TAMIS_OK;
+    const tmi_ledger_account *a = &book->accounts[charge->account];
+    if (a->budget.rho || !tmi_losses_concentrated(&a->losses) || (a->losses.count == 0 && charge->as_rho)) return TAMIS_OK;
+    if (a->losses.count > 0)
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld cannot be voided: the account counts epsilons and deltas, has rotation groups, and one of them "
+                        "counts in rho. The same plan can still claim it", (long long)charge->number);
     return tmi_fail(err, TAMIS_REFUSED, "entry %lld was charged before the account's first release with rho, for which it has fixed how much rho "
                     "there may be: it cannot be voided any more. The same plan can still claim it", (long long)charge->number);
 }

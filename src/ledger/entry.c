@@ -56,33 +56,73 @@ static tamis_status end(char **entry, writing *w, tamis_status status, tamis_err
     return status;
 }
 
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget,
+static void put_wave(writing *w, const tmi_wave *wave)
+{
+    if (!wave->name) return;
+    tmi_json_key(&w->out, "wave");
+    tmi_wave_put(&w->out, wave);
+}
+
+/* What a wave fixes: JSON already. */
+static void put_fixed(writing *w, const char *frozen, const char *parts)
+{
+    tmi_json_key(&w->out, "frozen");
+    tmi_json_put_number(&w->out, frozen);
+    if (!parts) return;
+    tmi_json_key(&w->out, "source");
+    tmi_json_put_number(&w->out, parts);
+}
+
+static tamis_status put_coin(writing *w, const char *key, const tmi_coin *coin, tamis_error *err)
+{
+    tmi_json_key(&w->out, key);
+    return tmi_coin_put(&w->out, coin, err);
+}
+
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_coin *budget,
                                const char *frozen, const char *parts, const char *new_account, tamis_error *err)
 {
     writing w;
     begin(&w, head, "account");
     put(&w, "survey", survey);
-    tmi_json_key(&w.out, "budget");
-    tamis_status status = tmi_coin_put(&w.out, budget, err);
-    tmi_json_key(&w.out, "frozen");
-    tmi_json_put_number(&w.out, frozen); /* JSON already */
-    if (parts) {
-        tmi_json_key(&w.out, "source");
-        tmi_json_put_number(&w.out, parts);
-    }
+    put_wave(&w, wave);
+    tamis_status status = put_coin(&w, "budget", budget, err);
+    put_fixed(&w, frozen, parts);
     if (new_account) put(&w, "new_account", new_account);
     return end(entry, &w, status, err);
 }
 
-tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *release,
+tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const char *frozen,
+                            const char *parts, tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "wave");
+    put(&w, "survey", survey);
+    put_wave(&w, wave);
+    put_fixed(&w, frozen, parts);
+    return end(entry, &w, TAMIS_OK, err);
+}
+
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget, const char *reason,
+                              tamis_error *err)
+{
+    writing w;
+    begin(&w, head, "raised");
+    put(&w, "survey", survey);
+    tamis_status status = put_coin(&w, "budget", budget, err);
+    put(&w, "reason", reason);
+    return end(entry, &w, status, err);
+}
+
+tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
                               const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");
     put(&w, "survey", survey);
+    if (wave) put(&w, "wave", wave);
     put(&w, "release", release);
-    tmi_json_key(&w.out, "amount");
-    tamis_status status = tmi_coin_put(&w.out, amount, err);
+    tamis_status status = put_coin(&w, "amount", amount, err);
     put(&w, "measures", measures);
     if (claimable) {
         tmi_json_key(&w.out, "claimable");

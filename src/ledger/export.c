@@ -25,11 +25,14 @@ static void put_number(tmi_text *csv, const tamis_number *number)
 
 static void write_csv(tmi_text *csv, const tmi_book *book)
 {
-    tmi_text_put(csv, "number,time,survey,release,state,released,epsilon,delta,rho,hash,voided,reason\n");
+    tmi_text_put(csv, "number,time,survey,wave,release,state,released,epsilon,delta,rho,hash,voided,reason\n");
     for (size_t i = 0; i < book->charge_count; i++) {
         const tmi_ledger_charge *c = &book->charges[i];
         tmi_text_format(csv, "%" PRId64 ",%s,", c->number, c->time);
         put_field(csv, book->accounts[c->account].survey);
+        const char *wave = book->accounts[c->account].waves[c->wave].wave.name;
+        tmi_text_put(csv, ",");
+        put_field(csv, wave ? wave : "");
         tmi_text_put(csv, ",");
         put_field(csv, c->release);
         tmi_text_format(csv, ",%s,%s", c->released ? "released" : c->voided ? "voided" : "charged", c->released_time);

@@ -45,7 +45,7 @@ static const char *state_of(const tmi_ledger_charge *c)
     return c->released ? "released" : c->voided ? "voided" : "charged";
 }
 
-static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
+static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_wave *wave)
 {
     tamis_spending charge;
     if (tmi_coin_spending(&charge, &c->amount, true, NULL) != TAMIS_OK) out->text->failed = true;
@@ -56,6 +56,10 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c)
     tmi_json_put_string(out, c->time);
     tmi_json_key(out, "release");
     tmi_json_put_string(out, c->release);
+    if (wave->name) {
+        tmi_json_key(out, "wave");
+        tmi_json_put_string(out, wave->name);
+    }
     tmi_json_key(out, "state");
     tmi_json_put_string(out, state_of(c));
     if (c->voided) {
@@ -106,9 +110,10 @@ static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, co
     *x = (account){.a = &ledger->book.accounts[i], .place = i, .outsider = outsiders ? &outsiders[i] : NULL};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
+    const char *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
     TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_coin){.eps = eps, .delta = delta}, true, err));
-    if (x->a->sums.concentrated && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
-    TMI_TRY(tmi_json_read(&x->frozen, x->a->frozen, strlen(x->a->frozen), err)); /* canonical: keys in the order of the names */
+    if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
+    TMI_TRY(tmi_json_read(&x->frozen, frozen, strlen(frozen), err)); /* canonical: keys in the order of the names */
     x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
 done:
     tamis_number_free(eps);
@@ -141,9 +146,64 @@ static void put_outsider(tmi_json_out *out, const account *x)
     tmi_json_close(out, '}');
 }
 
-static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const account *x)
+static void put_coin(tmi_json_out *out, const char *key, const tmi_coin *coin)
 {
-    const bool converted = x->a->sums.concentrated;
+    tamis_spending amount;
+    if (tmi_coin_spending(&amount, coin, false, NULL) != TAMIS_OK) out->text->failed = true;
+    put_spending(out, key, &amount, false);
+}
+
+/* What has happened to the budget, which waves there were, and what each rotation group has spent and has left. */
+static tamis_status put_waves(tmi_json_out *out, const account *x, tamis_error *err)
+{
+    const tmi_ledger_account *a = x->a;
+    tamis_status status = TAMIS_OK;
+    if (a->raise_count > 0) {
+        tmi_json_key(out, "raised");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < a->raise_count; i++) {
+            tmi_json_open(out, '{');
+            tmi_json_key(out, "number");
+            tmi_json_put_integer(out, a->raises[i].number);
+            tmi_json_key(out, "time");
+            tmi_json_put_string(out, a->raises[i].time);
+            put_coin(out, "from", &a->raises[i].from);
+            put_coin(out, "to", &a->raises[i].to);
+            tmi_json_key(out, "reason");
+            tmi_json_put_string(out, a->raises[i].reason);
+            tmi_json_close(out, '}');
+        }
+        tmi_json_close(out, ']');
+    }
+    if (a->wave_count > 1 || a->waves[0].wave.name) {
+        tmi_json_key(out, "waves");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < a->wave_count; i++) tmi_wave_put(out, &a->waves[i].wave);
+        tmi_json_close(out, ']');
+    }
+    if (a->losses.count == 0) return TAMIS_OK;
+    tmi_json_key(out, "groups");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < a->losses.count; i++) {
+        const tmi_group *g = &a->losses.groups[i];
+        tamis_spending spent, left;
+        TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &a->budget, err));
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "group");
+        tmi_json_put_string(out, g->name);
+        put_spending(out, "spent", &spent, g->sums.concentrated);
+        put_spending(out, "left", &left, g->sums.concentrated);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+done:
+    return status;
+}
+
+static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, const account *x, tamis_error *err)
+{
+    tamis_status status;
+    const bool converted = tmi_losses_concentrated(&x->a->losses);
     tmi_json_open(out, '{');
     tmi_json_key(out, "survey");
     tmi_json_put_string(out, x->a->survey);
@@ -163,12 +223,16 @@ static void put_account(tmi_json_out *out, const tamis_ledger *ledger, const acc
         tmi_json_key(out, "outsider_reason");
         tmi_json_put_string(out, x->outsider ? x->outsider->reason : "not computed");
     }
+    TMI_TRY(put_waves(out, x, err));
     tmi_json_key(out, "entries");
     tmi_json_open(out, '[');
     for (size_t i = 0; i < ledger->book.charge_count; i++)
-        if (ledger->book.charges[i].account == x->place) put_entry(out, &ledger->book.charges[i]);
+        if (ledger->book.charges[i].account == x->place)
+            put_entry(out, &ledger->book.charges[i], &x->a->waves[ledger->book.charges[i].wave].wave);
     tmi_json_close(out, ']');
     tmi_json_close(out, '}');
+done:
+    return status;
 }
 
 /* ---- for people ---- */
@@ -187,27 +251,33 @@ static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound 
     return s->words;
 }
 
-static void write_entries(tmi_text *text, const tamis_ledger *ledger, size_t place)
+static void write_entries(tmi_text *text, const tamis_ledger *ledger, const account *x)
 {
-    static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
+    static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
+    const bool waves = x->a->wave_count > 1 || x->a->waves[0].wave.name; /* else there is no column for them */
     tmi_text_table table;
-    tmi_table_init(&table, 6, align);
-    tmi_table_row(&table, (const char *const[]){"entry", "time", "release", "state", "charge", "hash"});
+    tmi_table_init(&table, waves ? 7 : 6, align);
+    tmi_table_row(&table, waves ? (const char *const[]){"entry", "time", "release", "state", "charge", "hash", "wave"}
+                                : (const char *const[]){"entry", "time", "release", "state", "charge", "hash"});
     for (size_t i = 0; i < ledger->book.charge_count; i++) {
         const tmi_ledger_charge *c = &ledger->book.charges[i];
         char number[24], hash[16];
-        tmi_text words, name;
-        if (c->account != place) continue;
+        tmi_text words, name, wave;
+        if (c->account != x->place) continue;
+        const char *said = x->a->waves[c->wave].wave.name;
         tmi_text_init(&words);
         tmi_text_init(&name);
+        tmi_text_init(&wave);
         tmi_coin_words(&words, &c->amount, true);
         tmi_text_shown(&name, c->release);
+        tmi_text_shown(&wave, said ? said : "");
         snprintf(number, sizeof number, "%" PRId64, c->number);
         snprintf(hash, sizeof hash, "%.8s", c->hash);
-        if (words.failed || name.failed) table.failed = true;
-        else tmi_table_row(&table, (const char *const[]){number, c->time, name.bytes, state_of(c), words.bytes, hash});
+        if (words.failed || name.failed || wave.failed) table.failed = true;
+        else tmi_table_row(&table, (const char *const[]){number, c->time, name.bytes, state_of(c), words.bytes, hash, wave.bytes});
         tmi_text_clear(&words);
         tmi_text_clear(&name);
+        tmi_text_clear(&wave);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
@@ -255,25 +325,66 @@ static void write_outsider(tmi_text *text, const account *x)
     }
 }
 
+/* A line that is as long as it is. */
+static void write_long(tmi_text *text, const char *name, const tmi_text *line)
+{
+    char first[32];
+    snprintf(first, sizeof first, "  %-16s", name);
+    if (line->failed) text->failed = true;
+    else tmi_text_wrap(text, first, "                  ", line->bytes);
+}
+
 /* Why there is a second account over the same source. */
 static void write_reason(tmi_text *text, const char *reason)
 {
     tmi_text shown;
     tmi_text_init(&shown);
     tmi_text_shown(&shown, reason);
-    if (shown.failed) text->failed = true;
-    else tmi_text_wrap(text, "  new account     ", "                  ", shown.bytes);
+    write_long(text, "new account", &shown);
     tmi_text_clear(&shown);
 }
 
-static void write_account(tmi_text *text, const tamis_ledger *ledger, const account *x)
+static void write_raise(tmi_text *text, const tmi_raise *raise)
 {
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "from ");
+    tmi_coin_words(&line, &raise->from, false);
+    tmi_text_put(&line, " to ");
+    tmi_coin_words(&line, &raise->to, false);
+    tmi_text_format(&line, " on %s (entry %" PRId64 "): ", raise->time, raise->number);
+    tmi_text_shown(&line, raise->reason);
+    write_long(text, "raised", &line);
+    tmi_text_clear(&line);
+}
+
+/* Of each rotation group, of which the lines above are the worst. */
+static tamis_status write_groups(tmi_text *text, const account *x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < x->a->losses.count; i++) {
+        const tmi_group *g = &x->a->losses.groups[i];
+        tamis_spending spent, left;
+        TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &x->a->budget, err));
+        tmi_text_put(text, "    group ");
+        tmi_text_shown(text, g->name);
+        tmi_text_format(text, ": spent %s; left %s\n", spent.words, left.words);
+    }
+done:
+    return status;
+}
+
+static tamis_status write_account(tmi_text *text, const tamis_ledger *ledger, const account *x, tamis_error *err)
+{
+    tamis_status status;
     tmi_text_shown(text, x->a->survey);
     tmi_text_put(text, "\n");
     if (x->a->new_account) write_reason(text, x->a->new_account);
     write_line(text, "budget", x->budget.words);
     write_line(text, "spent", x->spent.words);
     write_line(text, "left", x->left.words);
+    for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, &x->a->raises[i]);
+    TMI_TRY(write_groups(text, x, err));
     write_line(text, "sampled person", x->sample.words);
     if (x->outsider && x->outsider->proved) {
         write_outsider(text, x);
@@ -286,8 +397,10 @@ static void write_account(tmi_text *text, const tamis_ledger *ledger, const acco
         tmi_text_clear(&reason);
     }
     tmi_text_put(text, "\n");
-    write_entries(text, ledger, x->place);
+    write_entries(text, ledger, x);
     write_remarks(text, ledger, x->place);
+done:
+    return status;
 }
 
 tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders, const tamis_number *at,
@@ -311,9 +424,9 @@ tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const ta
     }
     for (size_t i = 0; i < ledger->book.account_count; i++) {
         TMI_TRY(look_at(&x, ledger, i, outsiders, at, err));
-        if (json) put_account(&out, ledger, &x);
+        if (json) TMI_TRY(put_account(&out, ledger, &x, err));
         else if (i > 0) tmi_text_put(&t, "\n");
-        if (!json) write_account(&t, ledger, &x);
+        if (!json) TMI_TRY(write_account(&t, ledger, &x, err));
         account_clear(&x);
     }
     if (json) {

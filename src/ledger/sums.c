@@ -41,6 +41,23 @@ done:
     return status;
 }
 
+tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *copy = (tmi_sums){.concentrated = sums->concentrated};
+    TMI_TRY(tmi_number_copy(&copy->eps, sums->eps, err));
+    TMI_TRY(tmi_number_copy(&copy->delta, sums->delta, err));
+    TMI_TRY(tmi_number_copy(&copy->rho, sums->rho, err));
+done:
+    if (status != TAMIS_OK) tmi_sums_clear(copy);
+    return status;
+}
+
+bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y)
+{
+    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 && tmi_number_compare(x->rho, y->rho) == 0;
+}
+
 /* Of an amount without a delta: itself, or eps^2/2. */
 static tamis_status rho_of(tamis_number **rho, const tmi_coin *amount, tamis_error *err)
 {

@@ -103,6 +103,7 @@ void tamis_plan_free(tamis_plan *plan)
     tmi_free(plan->name);
     tmi_free(plan->survey);
     tmi_free(plan->title);
+    tmi_plan_wave_clear(&plan->wave);
     clear_source(&plan->source);
     for (size_t i = 0; i < plan->column_count; i++) clear_column(&plan->columns[i], plan->design.stratum_count);
     tmi_free(plan->columns);

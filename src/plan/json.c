@@ -474,6 +474,10 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     whole(&out, "tamis", 1);
     text(&out, "survey", plan->survey);
     text(&out, "title", plan->title);
+    if (plan->wave.name) {
+        tmi_json_key(&out, "wave");
+        tmi_put_wave(&out, &plan->wave);
+    }
     begin(&out, "source", '{');
     put_source(&out, &plan->source, false);
     tmi_json_close(&out, '}');

@@ -14,12 +14,16 @@
  * Errors   SYSTEM (memory).                                                                                          */
 tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
-/* What the first release of an account fixes: source, design, unit, id, rows_per_unit, protect, given, design_variables,
- * secret_sample; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling
+/* What the first release of a survey and wave fixes: design, unit, id, rows_per_unit, protect, given, design_variables,
+ * secret_sample; and the source, which the ledger compares with those of other accounts and does not keep; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling
  * adds: {"design": ...} as tamis_design_read takes it, or the reason why nothing is claimed.
  *
  * Gives    as above. */
 tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
+
+/* {"name": ..., "groups"?: [...], "same_sample"?: true}; NULL for a plan that names no wave. */
+tamis_status tmi_plan_wave_json(char **json, const tamis_plan *plan, tamis_error *err);
+void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave); /* needs a name */
 
 /* The keys "design" and "privacy" of an object: how the rows were drawn and are weighed, and who is protected; without the loss,
  * and without what serves `tamis estimate` alone. */

@@ -32,6 +32,7 @@ static const tmi_key keys[] = {
     {.name = "tamis", .read = read_version, .required = "tamis: 1"},
     {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
     {.name = "title", .read = read_title},
+    {.name = "wave", .read = tmi_read_wave},
     {.name = "source", .read = tmi_read_source, .required = "source: {file: schools.csv}"},
     {.name = "design", .read = tmi_read_later, .required = "design: {srs: {population: 6194, sample: 200}}"},
     {.name = "privacy", .read = tmi_read_privacy, .required = "privacy: {unit: school, epsilon: 1}"},

@@ -36,6 +36,7 @@
 #define TMI_MAX_BY 8
 #define TMI_MAX_MISSING_CODES 100
 
+#define TMI_MAX_WAVE_GROUPS 1000 /* as many as a ledger takes */
 #define TMI_MAX_STRATA 10000
 #define TMI_MAX_AT 1000
 #define TMI_MAX_CUTS 10000
@@ -257,11 +258,20 @@ typedef struct tmi_plan_postprocess {
     int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
 } tmi_plan_postprocess;
 
+/* name NULL: the plan names no wave. */
+typedef struct tmi_plan_wave {
+    char *name;
+    char **groups; /* the rotation groups in it, in alphabetical order; none: all people of the survey */
+    size_t group_count;
+    bool same_sample; /* declared: the sample of the wave before was kept */
+} tmi_plan_wave;
+
 struct tamis_plan {
     atomic_int holders; /* who still needs it: the caller, previews, releases */
     char *name; /* of the file, as the caller gave it */
     char *survey;
     char *title; /* for the report only; NULL: the survey's name */
+    tmi_plan_wave wave;
     tmi_plan_source source;
     tmi_plan_design design;
     tmi_plan_privacy privacy;
@@ -300,6 +310,8 @@ static inline bool tmi_counts_rows(const tamis_plan *plan)
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan);
 void tmi_plan_drop(const tamis_plan *plan);
+
+void tmi_plan_wave_clear(tmi_plan_wave *wave);
 
 /* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);

@@ -8,7 +8,7 @@
 #include "plan/schema.h"
 
 /* Each reads the value of its top-level key into the plan (`target` is the tamis_plan). Ranges are read from `columns`. */
-tmi_read_value tmi_read_source, tmi_read_privacy, tmi_read_ledger, tmi_read_budget, tmi_read_postprocess;
+tmi_read_value tmi_read_wave, tmi_read_source, tmi_read_privacy, tmi_read_ledger, tmi_read_budget, tmi_read_postprocess;
 tmi_read_value tmi_read_columns, tmi_read_design, tmi_read_ranges, tmi_read_statistics;
 
 /* `totals` is the tree of the file that `to` names; NULL: the list stands in the plan. */

@@ -1,5 +1,6 @@
 #include "release/account.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ void tmi_account_clear(tmi_account *a)
     tamis_charged_clear(&a->charged);
     tamis_ledger_free(a->ledger);
     tmi_free(a->unpublished);
+    tmi_standing_clear(&a->standing);
     *a = (tmi_account){0};
 }
 
@@ -54,7 +56,7 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
 /* ---- charging ---- */
 
 typedef struct bill {
-    char *measures, *frozen, *source;
+    char *measures, *frozen, *source, *wave;
     tamis_charge charge;
 } bill;
 
@@ -63,6 +65,7 @@ static void bill_clear(bill *b)
     tmi_free(b->measures);
     tmi_free(b->frozen);
     tmi_free(b->source);
+    tmi_free(b->wave);
 }
 
 /* The caller clears it, also after a failure. */
@@ -75,7 +78,8 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
-    b->charge = (tamis_charge){.survey = plan->survey, .release = slash ? slash + 1 : plan->name, .budget = budget_of(plan),
+    TMI_TRY(tmi_plan_wave_json(&b->wave, plan, err));
+    b->charge = (tamis_charge){.survey = plan->survey, .wave = b->wave, .release = slash ? slash + 1 : plan->name, .budget = budget_of(plan),
                                .frozen = b->frozen, .measures = b->measures, .again = p->again, .source = b->source,
                                .new_account = p->new_account, .leftover = p->leftover};
     if (s->gaussian) b->charge.amount.rho = s->spent;
@@ -102,7 +106,39 @@ static tamis_status look_at_spending(tmi_account *a, const tmi_schedule *s, tami
     int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
     if (number < 0) return TAMIS_OK;
     a->has_spending = true;
+    tmi_standing_clear(&a->standing);
+    tamis_status status = tmi_ledger_standing(&a->standing, a->ledger, s->plan->survey, a->charged.entry, err);
+    if (status != TAMIS_OK) return status;
     return tamis_ledger_spending(NULL, &a->spent, &a->left, a->ledger, (size_t)number, err);
+}
+
+tmi_wave tmi_wave_of(const tamis_plan *plan)
+{
+    const tmi_plan_wave *w = &plan->wave;
+    return (tmi_wave){w->name, w->groups, w->group_count, w->same_sample};
+}
+
+/* Why several waves have no outsider number; NULL if nothing stands against it. The plan's wave is one of them. */
+static const char *apart(const tmi_standing *standing, const tamis_plan *plan)
+{
+    const tmi_wave own = tmi_wave_of(plan);
+    const char *reason = tmi_waves_apart(standing->waves, sizeof own, standing->wave_count);
+    bool known = standing->wave_count == 0;
+    for (size_t i = 0; i < standing->wave_count && !known; i++) known = tmi_wave_named(&standing->waves[i], own.name);
+    if (reason || known) return reason;
+    const tmi_wave both[] = {standing->waves[standing->wave_count - 1], own};
+    return tmi_waves_apart(both, sizeof own, 2);
+}
+
+tamis_status tmi_account_outsider(tmi_outsider *outsider, const tmi_schedule *s, const tmi_standing *standing, const tamis_number *eps,
+                                  const tamis_number *delta, tamis_error *err)
+{
+    const char *reason = apart(standing, s->plan);
+    tamis_status status = tmi_outsider_make(outsider, s->plan, tmi_frame_of(s), eps, delta, err);
+    if (status != TAMIS_OK || !outsider->proved || !reason) return status;
+    tmi_outsider_clear(outsider);
+    snprintf(outsider->reason, sizeof outsider->reason, "%s", reason);
+    return TAMIS_OK;
 }
 
 /* Everything that the account has released is amplified once. */
@@ -114,7 +150,7 @@ static tamis_status amplify_account(const tmi_account *a, tmi_schedule *s, tamis
     tamis_status status = TAMIS_OK;
     if (number < 0 || !s->outsider.proved) return TAMIS_OK;
     TMI_TRY(tamis_ledger_sample(&eps, &delta, a->ledger, (size_t)number, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), eps, delta, err));
+    TMI_TRY(tmi_account_outsider(&outsider, s, &a->standing, eps, delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
 
@@ -190,24 +226,24 @@ done:
 tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *err)
 {
     const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = budget_of(s->plan);
+    const tmi_wave wave = tmi_wave_of(s->plan);
     tmi_coin budget = {0}, amount = {0};
-    tmi_sums first = {0}, now = {0}, then = {0};
+    tmi_losses then = {0};
     tamis_number *eps = NULL, *delta = NULL;
     tamis_spending spent;
     tmi_outsider outsider;
     tamis_status status;
     if (s->measurement_count == 0) return TAMIS_OK;
-    if (a->has_spending) TMI_TRY(tmi_ledger_cap(&budget, a->ledger, s->plan->survey, err));
+    if (a->has_spending) TMI_TRY(tmi_coin_copy(&budget, &a->standing.cap, err));
     else TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
-    if (a->has_spending) TMI_TRY(tmi_ledger_sums(&first, &now, a->ledger, s->plan->survey, 0, err));
-    else TMI_TRY(tmi_sums_begin(&now, &budget, err));
+    if (a->has_spending) TMI_TRY(tmi_losses_copy(&then, &a->standing.after, err));
+    else TMI_TRY(tmi_losses_begin(&then, &budget, err));
     const bool repeated = a->charged.measurements || a->charged.unpublished; /* counted already */
-    if (!repeated) TMI_TRY(tmi_sums_add(&then, &now, &budget, &amount, err));
-    const tmi_sums *all = repeated ? &now : &then;
-    TMI_TRY(tmi_sums_spending(&spent, &a->then_left, all, &budget, err));
-    TMI_TRY(tmi_sums_sample(&eps, &delta, all, &budget, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), eps, delta, err));
+    if (!repeated) TMI_TRY(tmi_losses_charge(&then, &budget, &amount, wave.groups, wave.group_count, err));
+    TMI_TRY(tmi_losses_spending(&spent, &a->then_left, &then, &budget, err));
+    TMI_TRY(tmi_losses_sample(&eps, &delta, &then, &budget, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_account_outsider(&outsider, s, &a->standing, eps, delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
     a->has_then = a->has_spending || tmi_has_budget(s->plan);
@@ -215,9 +251,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
 done:
     tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
-    tmi_sums_clear(&first);
-    tmi_sums_clear(&now);
-    tmi_sums_clear(&then);
+    tmi_losses_clear(&then);
     tamis_number_free(eps);
     tamis_number_free(delta);
     return status;

@@ -7,6 +7,7 @@
 
 #include <tamis/ledger.h>
 
+#include "ledger/waves.h"
 #include "release/schedule.h"
 
 typedef struct tmi_account {
@@ -14,7 +15,8 @@ typedef struct tmi_account {
     tamis_ledger *ledger;
     tamis_charged charged; /* the entry, or the one of the same release before */
     bool has_spending;     /* the account exists */
-    tamis_spending spent, left; /* of the account, with this charge */
+    tamis_spending spent, left; /* of the account, with this charge; with rotation groups, of the worst of them */
+    tmi_standing standing;      /* its budget, waves and sums; empty if it does not exist */
     bool has_then;              /* by tmi_account_foresee */
     tamis_spending then_left;   /* after this release */
     char *unpublished;          /* what can be done about other charges of the account that were never published, a line each: for the
@@ -56,6 +58,14 @@ tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule
 tamis_status tmi_account_foresee(tmi_account *account, tmi_schedule *schedule, tamis_error *err);
 
 void tmi_account_clear(tmi_account *account);
+
+/* What an outsider has of an account, amplified once, from what a sampled person has lost: nothing across waves, unless all of them
+ * have the same sample. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_account_outsider(tmi_outsider *outsider, const tmi_schedule *schedule, const tmi_standing *standing, const tamis_number *eps,
+                                  const tamis_number *delta, tamis_error *err);
+
+/* The wave of a plan as a ledger has it: lent. */
+tmi_wave tmi_wave_of(const tamis_plan *plan);
 
 /* The numbers that were kept of the same release, into the schedule's order; INVALID if they are not its. */
 tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *account, const tmi_schedule *schedule,

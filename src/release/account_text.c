@@ -99,6 +99,19 @@ void tmi_budget_advice(tmi_text *text, const tamis_plan *plan)
     tmi_text_put(text, "`: what all releases of this survey together may ever spend.");
 }
 
+/* What the numbers of an account are made of, and what has become of its budget; nothing for a survey of one wave. */
+static void put_terms(tmi_text *text, const tmi_standing *s)
+{
+    if (s->after.count > 0)
+        tmi_text_format(text, " The survey has %zu rotation group%s over %zu wave%s; these are the numbers of the group that has spent most.",
+                        s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");
+    else if (s->wave_count > 1)
+        tmi_text_format(text, " The releases of all %zu waves add up, since people stay in a panel.", s->wave_count);
+    if (s->raise_count == 0) return;
+    tmi_text_put(text, " ");
+    tmi_cap_words(text, s);
+}
+
 void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
 {
     tmi_text p;
@@ -113,6 +126,7 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_text_put(&p, "; left: ");
         tmi_text_put(&p, a->left.words);
         tmi_text_put(&p, ".");
+        put_terms(&p, &a->standing);
     }
     if (a->charged.measurements)
         tmi_text_format(&p, " The same was released on %s: these are the numbers of then, and nothing is spent. Fresh noise is paid "

@@ -7,6 +7,7 @@
 #include "num/bound.h"
 #include "plan/json.h"
 #include "release/promise.h"
+#include "release/standing.h"
 #include "release/specification.h"
 
 void tmi_certificate_clear(tmi_certificate *c)
@@ -14,8 +15,7 @@ void tmi_certificate_clear(tmi_certificate *c)
     tmi_free(c->plan_text);
     tmi_free(c->version);
     tmi_schedule_clear(&c->schedule);
-    tmi_sums_clear(&c->account.before);
-    tmi_sums_clear(&c->account.after);
+    tmi_standing_clear(&c->account.standing);
     tmi_free(c->account.new_account);
     *c = (tmi_certificate){0};
 }
@@ -100,7 +100,7 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     const char *reason = a->charged.new_account;
     if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
     c->account.clock_behind = a->charged.clock_behind != 0;
-    return tmi_ledger_sums(&c->account.before, &c->account.after, a->ledger, c->schedule.plan->survey, a->charged.entry, err);
+    return tmi_standing_copy(&c->account.standing, &a->standing, err);
 }
 
 /* ---- pieces ---- */
@@ -180,16 +180,6 @@ static void put_composition(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, '}');
 }
 
-static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    put_exact(out, "epsilon", sums->eps);
-    put_exact(out, "delta", sums->delta);
-    put_exact(out, "rho", sums->rho);
-    tmi_json_close(out, '}');
-}
-
 static void put_entry(tmi_json_out *out, const tmi_certified *a)
 {
     tmi_json_key(out, "ledger");
@@ -215,8 +205,7 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     tmi_json_close(out, '}');
     tmi_json_key(out, "account");
     tmi_json_open(out, '{');
-    put_sums(out, "before", &a->before);
-    put_sums(out, "after", &a->after);
+    tmi_put_standing(out, &a->standing);
     put_text(out, "new_account", a->new_account);
     tmi_json_close(out, '}');
 }
@@ -225,14 +214,12 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
 
 /* What follows from the sums of the account. */
 typedef struct whole {
-    tmi_coin budget;
     tamis_number *eps, *delta; /* of a sampled unit by all of it */
     tamis_spending spent, left;
 } whole;
 
 static void whole_clear(whole *w)
 {
-    tmi_coin_clear(&w->budget);
     tamis_number_free(w->eps);
     tamis_number_free(w->delta);
 }
@@ -240,8 +227,7 @@ static void whole_clear(whole *w)
 static tamis_status whole_make(whole *w, tmi_certificate *c, tamis_error *err)
 {
     tmi_schedule *s = &c->schedule;
-    const tmi_plan_loss *b = &s->plan->budget;
-    const tamis_coin budget = {b->epsilon, b->delta, b->rho};
+    const tmi_standing *standing = &c->account.standing;
     tmi_outsider outsider;
     tamis_status status;
     *w = (whole){0};
@@ -249,10 +235,9 @@ static tamis_status whole_make(whole *w, tmi_certificate *c, tamis_error *err)
         TMI_TRY(tmi_number_copy(&w->eps, s->epsilon, err));
         return tmi_number_copy(&w->delta, s->delta, err);
     }
-    TMI_TRY(tmi_coin_make(&w->budget, &budget, "budget", err));
-    TMI_TRY(tmi_sums_spending(&w->spent, &w->left, &c->account.after, &w->budget, err));
-    TMI_TRY(tmi_sums_sample(&w->eps, &w->delta, &c->account.after, &w->budget, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_outsider_make(&outsider, s->plan, tmi_frame_of(s), w->eps, w->delta, err));
+    TMI_TRY(tmi_losses_spending(&w->spent, &w->left, &standing->after, &standing->cap, err));
+    TMI_TRY(tmi_losses_sample(&w->eps, &w->delta, &standing->after, &standing->cap, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_account_outsider(&outsider, s, standing, w->eps, w->delta, err));
     tmi_outsider_clear(&s->outsider);
     s->outsider = outsider;
 
@@ -349,10 +334,10 @@ done:
     return status;
 }
 
-/* What the account adds: six fractions, an entry, the reason of a new account (each byte of a name takes six at most), hashes. */
-#define OF_ACCOUNT (6 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
+/* What a new account adds: twelve fractions, an entry, the reason of a new account (each byte of a name takes six at most), hashes. */
+#define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
-tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_error *err)
+tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, const tmi_standing *known, tamis_error *err)
 {
     whole w;
     tmi_text json;
@@ -370,7 +355,7 @@ tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_e
     tmi_json_close(&out, '}');
     if (json.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
     if (json.failed) TMI_TRY(tmi_fail_memory(err));
-    *length = json.length + OF_ACCOUNT;
+    *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule.plan);
 
 done:
     whole_clear(&w);

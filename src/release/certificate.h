@@ -25,7 +25,7 @@ typedef struct tmi_certified {
     int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may hold charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */
     bool clock_behind; /* the time is that of the entry before it */
-    tmi_sums before, after;
+    tmi_standing standing;
 } tmi_certified;
 
 typedef struct tmi_certificate {
@@ -52,8 +52,9 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule
 /* What the ledger says about the charge of a release. */
 tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
 
-/* At least the length of the file, whatever the ledger will say: what is checked before the charge. SYSTEM. */
-tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, tamis_error *err);
+/* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is now, or
+ * empty. SYSTEM. */
+tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, const tmi_standing *known, tamis_error *err);
 
 /* The file. The outsider of the certificate's schedule becomes that of the whole account. The caller frees the text.
  *

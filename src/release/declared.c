@@ -82,6 +82,22 @@ static void put_frame(tmi_json_out *out, const tmi_schedule *s)
     }
 }
 
+static void put_wave(tmi_json_out *out, const tamis_plan *plan)
+{
+    const tmi_plan_wave *wave = &plan->wave;
+    tmi_text words;
+    tmi_text_init(&words);
+    if (wave->group_count > 0) {
+        tmi_text_format(&words, "the wave %s has the rotation group%s ", wave->name, wave->group_count > 1 ? "s" : "");
+        for (size_t i = 0; i < wave->group_count; i++) tmi_text_format(&words, "%s%s", i > 0 ? ", " : "", wave->groups[i]);
+        tmi_text_format(&words, "; every %s belongs to one group in all waves, and which group is fixed and public", plan->privacy.unit);
+        put_words(out, &words);
+    }
+    if (!wave->same_sample) return;
+    tmi_text_format(&words, "the wave %s has the sample of the wave before", wave->name);
+    put_words(out, &words);
+}
+
 static void put_before_columns(tmi_json_out *out, const tmi_schedule *s, bool page)
 {
     const tamis_plan *plan = s->plan;
@@ -110,6 +126,7 @@ static void put_before_columns(tmi_json_out *out, const tmi_schedule *s, bool pa
                         clusters ? "cluster" : "");
         put_words(out, &words);
     }
+    if (plan->wave.name) put_wave(out, plan);
     if (plan->source.sharded_by_unit) tmi_json_put_string(out, "all rows of a unit stand in one part of the source");
     if (d->max_weight) {
         tmi_text_put(&words, "no weight above ");

@@ -27,14 +27,14 @@ static tamis_status check_promise(const tmi_schedule *s, tamis_error *err)
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_check_feasible(const tmi_schedule *s, const tmi_asking *a, tmi_certificate *c, tamis_error *err)
+tamis_status tmi_check_feasible(const tmi_schedule *s, const tmi_asking *a, tmi_certificate *c, const tmi_standing *known, tamis_error *err)
 {
     size_t length;
     tamis_status status;
     TMI_TRY(tmi_request_check(&a->request, err));
     TMI_TRY(tmi_measurements_longest(&length, s, err));
     TMI_TRY(tmi_check_length("the noisy numbers (measurements.json)", length, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(tmi_certificate_longest(&length, c, err));
+    TMI_TRY(tmi_certificate_longest(&length, c, known, err));
     TMI_TRY(tmi_check_length("the certificate", length, TAMIS_LEDGER_TEXT, err));
     if (s->measurement_count > 0 && s->plan->ledger) TMI_TRY(tmi_account_check(s, err));
     TMI_TRY(check_promise(s, err));

@@ -10,7 +10,7 @@
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */
 tamis_status tmi_check_feasible(const tmi_schedule *schedule, const tmi_asking *asking, tmi_certificate *certificate,
-                                tamis_error *err);
+                                const tmi_standing *known, tamis_error *err); /* known: the account as it is, or empty */
 
 /* INVALID if a text of `length` bytes is longer than `most`. */
 tamis_status tmi_check_length(const char *what, size_t length, size_t most, tamis_error *err);

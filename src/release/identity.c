@@ -103,6 +103,10 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
     tmi_json_open(&out, '{');
+    if (plan->wave.name) {
+        tmi_json_key(&out, "wave");
+        tmi_json_put_string(&out, plan->wave.name);
+    }
     tmi_put_drawing(&out, plan);
     if (tmi_frame_of(s)) {
         tmi_json_key(&out, "frame");

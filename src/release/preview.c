@@ -87,7 +87,7 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, err));
     TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
-    TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, err));
+    TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, &p->account.standing, err));
     p->forecasts = tmi_alloc(plan->statistic_count, sizeof *p->forecasts);
     if (!p->forecasts) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < plan->statistic_count; i++)

@@ -204,7 +204,7 @@ static tamis_status foresee(tamis_release *r, const tmi_asking *asking, tamis_er
 {
     tamis_status status;
     TMI_TRY(tmi_account_foresee(&r->account, &r->schedule, err));
-    TMI_TRY(tmi_check_feasible(&r->schedule, asking, r->certificate, err));
+    TMI_TRY(tmi_check_feasible(&r->schedule, asking, r->certificate, &r->account.standing, err));
 
 done:
     return status;

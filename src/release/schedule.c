@@ -431,6 +431,24 @@ static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
                     privacy->design_column, reason.message);
 }
 
+/* Rotation groups: only the people of a wave's groups lose by it. That is proved where a neighbour has another record in the place of
+ * this one, in the same group, so that which waves a record is in is the same for both (docs/ledger.md). */
+static tamis_status check_wave(const tmi_schedule *s, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    if (plan->wave.group_count == 0) return TAMIS_OK;
+    if (plan->privacy.design_protected)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: a rotation group is a design variable, and `design_variables: protected` "
+                             "protects it: a record could change its group, and lose by other waves; nearest setting that works: "
+                             "`design_variables: public`, or no `groups`, so that the losses of all waves add up");
+    if (!s->sampling.rows_fixed)
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: the design does not fix how many rows there are, so that a record may be added "
+                             "or removed, and its group with it; the largest loss over groups is proved for records that are replaced within "
+                             "their group; nearest setting that works: a design with a declared sample size and without nonresponse, or no "
+                             "`groups`, so that the losses of all waves add up");
+    return TAMIS_OK;
+}
+
 static tamis_status take_frame(tmi_schedule *s, const tmi_parts *parts, tamis_error *err)
 {
     if (!s->plan->design.frame) return TAMIS_OK;
@@ -457,6 +475,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(check_regularised(plan, err));
     TMI_TRY(take_frame(s, parts, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    TMI_TRY(check_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];

@@ -246,33 +246,21 @@ done:
     return status;
 }
 
-static bool is_zero(const tmi_sums *sums)
-{
-    return tmi_number_sign(sums->eps) == 0 && tmi_number_sign(sums->delta) == 0 && tmi_number_sign(sums->rho) == 0;
-}
-
 /* The account as the release knew it. `kept`: what a release that is returned as it was would have found. */
 static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *kept, tamis_error *err)
 {
-    const tmi_plan_loss *b = &c->schedule.plan->budget;
-    const tamis_coin said = {b->epsilon, b->delta, b->rho};
-    tmi_coin budget = {0};
-    tamis_status status = TAMIS_OK;
+    const tmi_standing *standing = &c->account.standing;
     *a = (tmi_account){0};
     if (!c->account.charged) return TAMIS_OK;
     a->kept = a->has_spending = true;
     a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
                                  .measurements = c->account.repeated ? kept : NULL, .created = c->account.entry == TMI_FIRST_CHARGE,
-                                 .opened = is_zero(&c->account.before), .new_account = c->account.new_account, .claim = c->account.claim,
+                                 .opened = tmi_losses_zero(&standing->before), .new_account = c->account.new_account, .claim = c->account.claim,
                                  .unpublished = c->account.claim && !c->account.repeated ? c->account.entry : 0};
     snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
     snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
-    TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
-    TMI_TRY(tmi_sums_spending(&a->spent, &a->left, &c->account.after, &budget, err));
-
-done:
-    tmi_coin_clear(&budget);
-    return status;
+    a->standing = *standing; /* lent */
+    return tmi_losses_spending(&a->spent, &a->left, &standing->after, &standing->cap, err);
 }
 
 /* What was published, made again from the measurements. */

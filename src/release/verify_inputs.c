@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "release/standing.h"
 #include "release/verification.h"
 
 /* A number that the file gives as text; NULL where there is none. */
@@ -45,83 +46,19 @@ done:
     return status;
 }
 
-static tamis_status read_sums(tmi_sums *sums, const tmi_json *object, bool in_rho, tamis_error *err)
-{
-    tamis_status status;
-    TMI_TRY(read_exact(&sums->eps, object, "epsilon", err));
-    TMI_TRY(read_exact(&sums->delta, object, "delta", err));
-    TMI_TRY(read_exact(&sums->rho, object, "rho", err));
-    sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
-
-done:
-    return status;
-}
-
-static bool is_whole(const tmi_sums *s)
-{
-    const bool there = s->eps && s->delta && s->rho;
-    return there && tmi_number_sign(s->eps) >= 0 && tmi_number_sign(s->delta) >= 0 && tmi_number_sign(s->rho) >= 0;
-}
-
-static bool equal_sums(const tmi_sums *x, const tmi_sums *y)
-{
-    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 &&
-           tmi_number_compare(x->rho, y->rho) == 0;
-}
-
-static bool covers(const tmi_sums *x, const tmi_sums *y)
-{
-    return tmi_number_compare(x->eps, y->eps) >= 0 && tmi_number_compare(x->delta, y->delta) >= 0 &&
-           tmi_number_compare(x->rho, y->rho) >= 0;
-}
-
-/* Whether `after` has what was charged before and this release, and perhaps more: of one that was charged earlier than it was made. An
- * epsilon may have been charged when the account counted in rho, and the rhos before it be voided since. */
-static tamis_status check_later(bool *right, const tmi_certified *a, const tmi_sums *sum, const tmi_coin *budget, const tmi_coin *amount,
-                                tamis_error *err)
-{
-    tmi_sums in_rho = {0};
-    *right = covers(&a->after, sum);
-    if (*right || tmi_number_sign(a->after.rho) == 0) return TAMIS_OK;
-    const tmi_sums before = {.eps = a->before.eps, .delta = a->before.delta, .rho = a->before.rho, .concentrated = true};
-    tamis_status status = tmi_sums_add(&in_rho, &before, budget, amount, err);
-    if (status == TAMIS_OK) *right = covers(&a->after, &in_rho);
-    tmi_sums_clear(&in_rho);
-    return status;
-}
-
 /* What was charged before and with this release must add up and stay within the budget. */
 static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
 {
     const tmi_schedule *s = &certificate->schedule;
-    const tmi_plan_loss *b = &s->plan->budget;
-    const tamis_coin budget_said = {b->epsilon, b->delta, b->rho};
-    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
-    tmi_certified *a = &certificate->account;
-    tmi_coin budget = {0}, amount = {0};
-    tmi_sums sum = {0};
-    tamis_error reason = {0};
-    const bool later = a->repeated || a->claim > 0;
-    bool fit, right = true;
+    const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
+    const tmi_certified *a = &certificate->account;
+    tmi_coin amount = {0};
     tamis_status status;
-    TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
-    TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
-    status = tmi_sums_add(&sum, &a->before, &budget, &amount, &reason);
-    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
-    if (status != TAMIS_OK) tmi_check_note(c, "account", "this release cannot be charged to it");
-    else if (!later && !equal_sums(&sum, &a->after))
-        tmi_check_note(c, "account.after", "is not what was charged before and this release");
-    else if (later) TMI_TRY(check_later(&right, a, &sum, &budget, &amount, err));
-    if (!right) tmi_check_note(c, "account.after", "is less than what was charged before and this release");
-    if (b->rho && (tmi_number_sign(a->before.eps) != 0 || tmi_number_sign(a->before.delta) != 0))
-        tmi_check_note(c, "account.before", "an account of rho adds up rhos only");
-    TMI_TRY(tmi_sums_fit(&fit, &a->after, &budget, err));
-    if (!fit) tmi_check_note(c, "account.after", "is beyond the budget");
+    TMI_TRY(tmi_coin_make(&amount, &said, "amount", err));
+    TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->entry, a->repeated || a->claim > 0, c, err));
 
 done:
-    tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
-    tmi_sums_clear(&sum);
     return status;
 }
 
@@ -132,9 +69,8 @@ static void check_entry(const tmi_certified *a, tmi_checking *c)
     if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
     if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
     if (a->claim != 0 && a->claim <= a->entry) tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
-    const tmi_sums *none = &a->before;
     if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
-    else if (a->entry == TMI_FIRST_CHARGE && tmi_number_sign(none->eps) + tmi_number_sign(none->delta) + tmi_number_sign(none->rho) > 0)
+    else if (a->entry == TMI_FIRST_CHARGE && !tmi_losses_zero(&a->standing.before))
         tmi_check_note(c, "account.before", "is not 0, but entry 2 is the first charge of a ledger");
 }
 
@@ -147,11 +83,10 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     const tmi_json *repeated = tmi_field(ledger, "repeated", TMI_JSON_BOOLEAN);
     const tmi_json *claim = tmi_field(ledger, "claim", TMI_JSON_INTEGER);
     const tmi_json *behind = tmi_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
-    const bool in_rho = certificate->schedule.plan->budget.rho != NULL;
     tamis_error reason = {0};
+    bool whole;
     tamis_status status;
-    TMI_TRY(read_sums(&a->before, tmi_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
-    TMI_TRY(read_sums(&a->after, tmi_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(tmi_standing_read(&a->standing, &whole, account, err));
     a->entry = entry ? tmi_json_integer(entry) : 0;
     a->repeated = repeated && tmi_json_is_true(repeated);
     a->claim = claim ? tmi_json_integer(claim) : 0;
@@ -160,7 +95,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     snprintf(a->time, sizeof a->time, "%s", tmi_field_text(ledger, "time"));
     const char *why = tmi_field_text(account, "new_account");
     if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
-    a->charged = is_whole(&a->before) && is_whole(&a->after) && entry;
+    a->charged = whole && entry;
     if (a->charged) check_entry(a, c);
     if (a->charged && certificate->schedule.measurement_count == 0)
         tmi_check_note(c, "account", "nothing was measured, and nothing charged");

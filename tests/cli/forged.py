@@ -137,8 +137,8 @@ def the_ledger_knows_whom_an_account_is_about():
                 (lambda plan: plan["design"].update(nonresponse=True), "plan.design"),
                 (lambda plan: plan["design"].update(weights_are="final"), "plan.design"),
                 (lambda plan: plan["design"].update(regularise="1/2"), "measurements"),
-                (lambda plan: plan["source"].update(files=["other.csv"]), "plan.source"),
-                (lambda plan: plan["source"].update(files=["sample.csv", "sample.csv"]), "plan.source")):
+                (lambda plan: plan.update(wave={"name": "2026-Q3"}), "plan.wave"),
+                (lambda plan: plan["budget"].update(epsilon="1000"), "plan.budget")):
             lie = copy.deepcopy(genuine)
             change(lie["plan"])
             write(folder / "genuine", lie)

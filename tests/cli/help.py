@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from book import schools
+from book import Book, schools
 from kit import *
 
 GOLDEN = HERE / "golden"
@@ -42,7 +42,11 @@ def each_example(command, line):
             if command == "verify":
                 assert tamis("key", "create", "agency", cwd=folder).returncode == OK
                 assert tamis("release", "plan.yaml", "--sign", "agency.key", cwd=folder).returncode == OK
-            if command.startswith("ledger "):
+            if command == "ledger raise":
+                book = Book(folder / "schools.ledger")
+                book.account("pupils", {"epsilon": "4"})
+                book.close()
+            elif command.startswith("ledger "):
                 schools(folder / "schools.ledger")
             done = shell(line, cwd=folder)
         assert "tamis " + command in line

@@ -35,6 +35,7 @@ DESIGNS = ["srs", "census", "srs_with_replacement", "bernoulli", "poisson", "pps
 # The maps of a plan: where the schema has them, and a plan in which one has a key that nobody knows.
 MAPS = {
     "": f"{HEAD}{UNKNOWN}\n",
+    "properties/wave/anyOf/1": f"wave: {{{UNKNOWN}}}\n",
     "properties/source": f"source: {{{UNKNOWN}}}\n",
     "properties/source/properties/postgres": f"source: {{postgres: {{{UNKNOWN}}}}}\n",
     "properties/design": f"design: {{{UNKNOWN}}}\n",

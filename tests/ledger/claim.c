@@ -321,7 +321,7 @@ static void a_cap_does_not_move_under_its_filter(void **state)
     assert_void(pure, TAMIS_REFUSED, "before the account's first release with rho");
     assert_void(rho, TAMIS_OK, NULL);
     tamis_ledger *ledger = open_ledger();
-    const tmi_sums *sums = &ledger->book.accounts[0].sums;
+    const tmi_sums *sums = &ledger->book.accounts[0].losses.base;
     tamis_number *half = number_of("1/200"), *one = number_of("1");
     assert_true(sums->concentrated); /* the tenth was charged as a rho, and stays one */
     assert_int_equal(tmi_number_compare(sums->rho, half), 0);
@@ -330,7 +330,7 @@ static void a_cap_does_not_move_under_its_filter(void **state)
     assert_void(pure, TAMIS_REFUSED, "before the account's first release with rho");
     assert_void(later, TAMIS_OK, NULL); /* nothing has run under the cap */
     ledger = open_ledger();
-    assert_false(ledger->book.accounts[0].sums.concentrated);
+    assert_false(ledger->book.accounts[0].losses.base.concentrated);
     tamis_ledger_free(ledger);
     const int64_t again = open_charge_of("1/10 1e-7", budget); /* epsilons and deltas add up again */
     assert_void(pure, TAMIS_OK, NULL);

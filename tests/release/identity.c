@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "engine/source.h"
+#include "ledger/book.h"
 #include "plan/json.h"
 #include "release/identity.h"
 #include "release/noise_law.h"
@@ -71,6 +72,7 @@ static const char respondents[] = WITH(STRATA ", nonresponse: yes", PERSON)
                                   "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
 static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
                              "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
+static const char wave[] = WITH(STRATA, PERSON) "wave: {name: w1, groups: [A, B], same_sample: no}\n";
 static const char book[] = WITH(STRATA, PERSON) "ledger: {file: book.ledger, existing: no}\n";
 
 /* ---- what a change does ---- */
@@ -143,6 +145,25 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     }
 }
 
+/* What an account fixes for the plan's wave: the frozen fields as they are kept, and the wave but for its name, which leads to it. */
+static char *fixed_by(const tamis_plan *plan, const tmi_frame_facts *frame)
+{
+    char *frozen, *kept, *fixed = NULL;
+    tmi_json *json;
+    tmi_text text;
+    assert_int_equal(tmi_plan_frozen_json(&frozen, plan, frame, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&json, frozen, strlen(frozen), NULL), TAMIS_OK);
+    assert_int_equal(tmi_frozen_text(&kept, json, false, NULL), TAMIS_OK);
+    tmi_text_init(&text);
+    tmi_text_format(&text, "%s same sample: %d groups:", kept, plan->wave.same_sample);
+    for (size_t i = 0; i < plan->wave.group_count; i++) tmi_text_format(&text, " %s", plan->wave.groups[i]);
+    assert_int_equal(tmi_text_take(&fixed, &text, NULL), TAMIS_OK);
+    tmi_json_free(json);
+    tmi_free(frozen);
+    tmi_free(kept);
+    return fixed;
+}
+
 static side side_of(const char *text)
 {
     side s = {0};
@@ -153,7 +174,7 @@ static side side_of(const char *text)
     if (tmi_schedule_make(&schedule, plan, NULL, NULL) == TAMIS_OK) {
         s.released = true;
         s.survey = strdup(plan->survey);
-        assert_int_equal(tmi_plan_frozen_json(&s.frozen, plan, tmi_frame_of(&schedule), NULL), TAMIS_OK);
+        s.frozen = fixed_by(plan, tmi_frame_of(&schedule));
         assert_int_equal(tmi_release_identity(&s.identity, &schedule, NULL), TAMIS_OK);
         s.question = question_of(&schedule);
         put_laws(&s.laws, &schedule);
@@ -226,6 +247,7 @@ static const struct map {
     const char *path, *plan;
 } maps[] = {
     {"", WITH(STRATA, PERSON) UNKNOWN},
+    {"wave.", HEAD "wave: {" UNKNOWN "}\n"},
     {"source.", HEAD "source: {" UNKNOWN "}\n"},
     {"source.postgres.", HEAD "source: {postgres: {" UNKNOWN "}}\n"},
     {"design.", WITH(UNKNOWN, PERSON)},

@@ -1,0 +1,232 @@
+#include "ledger/losses.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+
+void tmi_losses_clear(tmi_losses *losses)
+{
+    tmi_sums_clear(&losses->base);
+    for (size_t i = 0; i < losses->count; i++) {
+        tmi_free(losses->groups[i].name);
+        tmi_sums_clear(&losses->groups[i].sums);
+    }
+    tmi_free(losses->groups);
+    *losses = (tmi_losses){0};
+}
+
+tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+{
+    *losses = (tmi_losses){0};
+    return tmi_sums_begin(&losses->base, budget, err);
+}
+
+static size_t find(const tmi_losses *losses, const char *group)
+{
+    size_t i = 0;
+    while (i < losses->count && strcmp(losses->groups[i].name, group) != 0) i++;
+    return i;
+}
+
+/* One more group; the sums are copied. */
+static tamis_status add_group(tmi_losses *losses, const char *name, const tmi_sums *sums, tamis_error *err)
+{
+    tmi_group group = {.name = tmi_copy_text(name, strlen(name))};
+    tmi_group *groups = tmi_realloc(losses->groups, losses->count + 1, sizeof *groups);
+    if (groups) losses->groups = groups;
+    tamis_status status = group.name && groups ? tmi_sums_copy(&group.sums, sums, err) : tmi_fail_memory(err);
+    if (status == TAMIS_OK) losses->groups[losses->count++] = group;
+    else tmi_free(group.name);
+    return status;
+}
+
+tamis_status tmi_losses_name(tmi_losses *losses, const char *group, tamis_error *err)
+{
+    return find(losses, group) < losses->count ? TAMIS_OK : add_group(losses, group, &losses->base, err);
+}
+
+tamis_status tmi_losses_copy(tmi_losses *copy, const tmi_losses *losses, tamis_error *err)
+{
+    tamis_status status;
+    *copy = (tmi_losses){0};
+    TMI_TRY(tmi_sums_copy(&copy->base, &losses->base, err));
+    for (size_t i = 0; i < losses->count; i++) TMI_TRY(add_group(copy, losses->groups[i].name, &losses->groups[i].sums, err));
+done:
+    if (status != TAMIS_OK) tmi_losses_clear(copy);
+    return status;
+}
+
+static tamis_status charge_sums(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
+{
+    tmi_sums more;
+    tamis_status status = tmi_sums_add(&more, sums, budget, amount, err);
+    if (status != TAMIS_OK) return status;
+    tmi_sums_clear(sums);
+    *sums = more;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups,
+                           size_t count, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_losses_copy(more, losses, err));
+    for (size_t i = 0; i < count; i++) TMI_TRY(tmi_losses_name(more, groups[i], err));
+    if (count == 0) TMI_TRY(charge_sums(&more->base, budget, amount, err));
+    for (size_t i = 0; i < more->count; i++) {
+        bool in = count == 0;
+        for (size_t j = 0; j < count && !in; j++) in = strcmp(groups[j], more->groups[i].name) == 0;
+        if (in) TMI_TRY(charge_sums(&more->groups[i].sums, budget, amount, err));
+    }
+done:
+    if (status != TAMIS_OK) tmi_losses_clear(more);
+    return status;
+}
+
+tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups, size_t count,
+                              tamis_error *err)
+{
+    tmi_losses more;
+    tamis_status status = tmi_losses_add(&more, losses, budget, amount, groups, count, err);
+    if (status != TAMIS_OK) return status;
+    tmi_losses_clear(losses);
+    *losses = more;
+    return TAMIS_OK;
+}
+
+bool tmi_losses_equal(const tmi_losses *x, const tmi_losses *y)
+{
+    bool equal = x->count == y->count && tmi_sums_equal(&x->base, &y->base);
+    for (size_t i = 0; equal && i < x->count; i++)
+        equal = strcmp(x->groups[i].name, y->groups[i].name) == 0 && tmi_sums_equal(&x->groups[i].sums, &y->groups[i].sums);
+    return equal;
+}
+
+static bool is_zero(const tmi_sums *sums)
+{
+    return tmi_number_sign(sums->eps) == 0 && tmi_number_sign(sums->delta) == 0 && tmi_number_sign(sums->rho) == 0;
+}
+
+bool tmi_losses_zero(const tmi_losses *losses)
+{
+    bool zero = is_zero(&losses->base);
+    for (size_t i = 0; zero && i < losses->count; i++) zero = is_zero(&losses->groups[i].sums);
+    return zero;
+}
+
+bool tmi_losses_concentrated(const tmi_losses *losses)
+{
+    bool found = losses->base.concentrated;
+    for (size_t i = 0; !found && i < losses->count; i++) found = losses->groups[i].sums.concentrated;
+    return found;
+}
+
+/* ---- the worst ---- */
+
+static const tmi_sums *sums_at(const tmi_losses *losses, size_t i)
+{
+    return i == 0 ? &losses->base : &losses->groups[i - 1].sums;
+}
+
+tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *fit = true;
+    for (size_t i = 0; i <= losses->count && *fit; i++) TMI_TRY(tmi_sums_fit(fit, sums_at(losses, i), budget, err));
+done:
+    if (status != TAMIS_OK) *fit = false;
+    return status;
+}
+
+static void take_largest(tamis_bound *x, tamis_bound y)
+{
+    *x = (tamis_bound){fmax(x->lower, y.lower), fmax(x->upper, y.upper)};
+}
+
+static void take_smallest(tamis_bound *x, tamis_bound y)
+{
+    *x = (tamis_bound){fmin(x->lower, y.lower), fmin(x->upper, y.upper)};
+}
+
+static bool same_bounds(const tamis_spending *x, const tamis_spending *y)
+{
+    return memcmp(&x->epsilon, &y->epsilon, sizeof x->epsilon) == 0 && memcmp(&x->delta, &y->delta, sizeof x->delta) == 0 &&
+           memcmp(&x->rho, &y->rho, sizeof x->rho) == 0;
+}
+
+/* The words of a sum that is the worst in everything; made from the ends where there is none. */
+static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    bool said = false;
+    for (size_t i = 0; i <= losses->count && !said; i++) {
+        tamis_spending more, less;
+        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), budget, err));
+        said = same_bounds(&more, spent) && same_bounds(&less, left);
+        if (!said) continue;
+        memcpy(spent->words, more.words, sizeof spent->words);
+        memcpy(left->words, less.words, sizeof left->words);
+    }
+    if (said) goto done;
+    spent->words[0] = left->words[0] = '\0';
+    if (!budget->rho) tmi_say_end(spent, "epsilon", spent->epsilon.upper, true);
+    if (!budget->rho) tmi_say_end(left, "epsilon", left->epsilon.lower, false);
+    if (!budget->rho && spent->delta.upper > 0) tmi_say_end(spent, "delta", spent->delta.upper, true);
+    if (!budget->rho && left->delta.upper > 0) tmi_say_end(left, "delta", left->delta.lower, false);
+    if (!budget->rho && !tmi_losses_concentrated(losses)) goto done;
+    tmi_say_end(spent, "rho", spent->rho.upper, true);
+    tmi_say_end(left, "rho", left->rho.lower, false);
+done:
+    return status;
+}
+
+tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_coin *budget,
+                                tamis_error *err)
+{
+    const bool in_rho = budget->rho != NULL;
+    bool counted = false; /* what is left of rho is told only of sums that count in it */
+    tamis_status status = tmi_sums_spending(spent, left, &losses->base, budget, err);
+    if (status != TAMIS_OK) return status;
+    counted = in_rho || losses->base.concentrated;
+    for (size_t i = 1; i <= losses->count; i++) {
+        tamis_spending more, less;
+        TMI_TRY(tmi_sums_spending(&more, &less, sums_at(losses, i), budget, err));
+        take_largest(&spent->epsilon, more.epsilon);
+        take_largest(&spent->delta, more.delta);
+        take_largest(&spent->rho, more.rho);
+        take_smallest(&left->epsilon, less.epsilon);
+        take_smallest(&left->delta, less.delta);
+        if (!in_rho && !sums_at(losses, i)->concentrated) continue;
+        if (counted) take_smallest(&left->rho, less.rho);
+        else left->rho = less.rho;
+        counted = true;
+    }
+    if (losses->count > 0) TMI_TRY(say_worst(spent, left, losses, budget, err));
+done:
+    return status;
+}
+
+/* *x = the larger of the two; y is taken. */
+static void keep_larger(tamis_number **x, tamis_number *y)
+{
+    const bool larger = !*x || tmi_number_compare(y, *x) > 0;
+    tamis_number_free(larger ? *x : y);
+    if (larger) *x = y;
+}
+
+tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_coin *budget,
+                              const tamis_number *at, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *eps = *delta = NULL;
+    for (size_t i = 0; i <= losses->count; i++) {
+        tamis_number *e = NULL, *d = NULL;
+        status = tmi_sums_sample(&e, &d, sums_at(losses, i), budget, at, err);
+        if (e) keep_larger(eps, e);
+        if (d) keep_larger(delta, d);
+        if (status != TAMIS_OK) break;
+    }
+    return status; /* what is there on failure is the caller's to free */
+}

@@ -1,0 +1,152 @@
+/* What a certificate says of an account, compared with the book. */
+#include <string.h>
+
+#include "ledger/against.h"
+#include "num/number.h"
+
+static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
+{
+    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
+    return found && tmi_json_kind_of(found) == kind ? found : NULL;
+}
+
+static const char *text_of(const tmi_json *object, const char *key)
+{
+    const tmi_json *found = field(object, key, TMI_JSON_STRING);
+    return found ? tmi_json_string(found) : "";
+}
+
+static bool equal_numbers(const tamis_number *x, const tamis_number *y)
+{
+    return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
+}
+
+tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *says, tamis_error *err)
+{
+    static const char *const keys[] = {"epsilon", "delta", "rho"};
+    const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
+    tamis_status status = TAMIS_OK;
+    *same = says != NULL;
+    for (size_t i = 0; *same && i < 3; i++) {
+        tamis_number *number = NULL;
+        if (field(says, keys[i], TMI_JSON_STRING)) status = tamis_number_read(&number, text_of(says, keys[i]), NULL);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+        const bool nothing = !number && (!known[i] || tmi_number_sign(known[i]) == 0); /* a delta of 0 need not be written */
+        const bool zero = number && !known[i] && tmi_number_sign(number) == 0;
+        *same = status == TAMIS_OK && (nothing || zero || equal_numbers(number, known[i]));
+        tamis_number_free(number);
+        status = TAMIS_OK;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_json *says, tamis_error *err)
+{
+    return tmi_coin_says(same, &(tmi_coin){sums->eps, sums->delta, sums->rho}, says, err);
+}
+
+tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err)
+{
+    const tmi_json *groups = field(account, "groups", TMI_JSON_LIST);
+    const size_t count = groups ? tmi_json_size(groups) : 0;
+    tamis_status status;
+    TMI_TRY(sums_say(same, &losses->base, field(account, when, TMI_JSON_OBJECT), err));
+    *same = *same && count >= losses->count;
+    for (size_t i = 0; *same && i < count; i++) { /* a group that is not charged yet has what everybody has */
+        const tmi_json *group = tmi_json_at(groups, i);
+        const bool known = i < losses->count;
+        *same = !known || strcmp(text_of(group, "group"), losses->groups[i].name) == 0;
+        if (*same) TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, field(group, when, TMI_JSON_OBJECT), err));
+    }
+    if (*same && strcmp(when, "after") == 0) *same = count == losses->count;
+
+done:
+    return status;
+}
+
+static tamis_status raise_says(bool *same, const tmi_raise *raise, const tmi_json *says, tamis_error *err)
+{
+    const tmi_json *entry = field(says, "entry", TMI_JSON_INTEGER);
+    tamis_status status = TAMIS_OK;
+    *same = entry && tmi_json_integer(entry) == raise->number && strcmp(text_of(says, "time"), raise->time) == 0 &&
+            strcmp(text_of(says, "reason"), raise->reason) == 0;
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->from, field(says, "from", TMI_JSON_OBJECT), err));
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->to, field(says, "to", TMI_JSON_OBJECT), err));
+
+done:
+    return status;
+}
+
+/* How many raises, and waves, the certificate of a charge tells of: those before it; one that was repeated may know later ones. */
+static bool right_count(size_t said, size_t before, size_t all, const tmi_terms *t)
+{
+    return t->repeated ? said >= before && said <= all : said == before;
+}
+
+static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_coin *cap, tamis_error *err)
+{
+    tmi_coin coin;
+    const tamis_status status = tmi_coin_read(&coin, budget, "budget", NULL);
+    *within = status == TAMIS_OK && tmi_coin_within(&coin, cap);
+    tmi_coin_clear(&coin);
+    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+static tamis_status raises_say(const char **wrong, bool *same, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+{
+    const tmi_ledger_account *a = t->account;
+    const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
+    const size_t said = list ? tmi_json_size(list) : 0;
+    size_t before = 0;
+    bool within;
+    tamis_status status = TAMIS_OK;
+    while (before < a->raise_count && a->raises[before].number < t->charge->number) before++;
+    *same = right_count(said, before, a->raise_count, t);
+    for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_json_at(list, i), err));
+    if (!*same) goto done;
+    const tmi_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
+    const tmi_json *says = field(account, "cap", TMI_JSON_OBJECT);
+    if (!says) {
+        TMI_TRY(tmi_coin_says(same, cap, t->budget, err));
+        if (!*same) *wrong = "plan.budget";
+        goto done;
+    }
+    TMI_TRY(tmi_coin_says(same, cap, says, err));
+    TMI_TRY(is_within(&within, t->budget, cap, err));
+    if (*same && !within) *wrong = "plan.budget";
+
+done:
+    return status;
+}
+
+static tamis_status waves_say(bool *same, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+{
+    const tmi_ledger_account *a = t->account;
+    const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
+    const size_t said = list ? tmi_json_size(list) : 1; /* none are told of releases without waves */
+    *same = said >= t->charge->wave + 1 && said <= a->wave_count && (list || !a->waves[0].wave.name);
+    for (size_t i = 0; list && i < said && *same; i++) {
+        const tmi_json *says = tmi_json_at(list, i);
+        tmi_wave wave;
+        tamis_error reason = {0};
+        tamis_status status = tmi_wave_read(&wave, tmi_json_kind_of(says) == TMI_JSON_NULL ? NULL : says, &reason);
+        if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+        *same = status == TAMIS_OK && tmi_wave_equal(&wave, &a->waves[i].wave);
+        tmi_wave_clear(&wave);
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_terms_differ(const char **field_wrong, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+{
+    bool same;
+    tamis_status status;
+    *field_wrong = NULL;
+    TMI_TRY(raises_say(field_wrong, &same, t, account, err));
+    if (!same && !*field_wrong) *field_wrong = "account.cap";
+    TMI_TRY(waves_say(&same, t, account, err));
+    if (!same) *field_wrong = "account.waves";
+
+done:
+    return status;
+}

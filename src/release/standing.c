@@ -1,0 +1,331 @@
+#include "release/standing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ledger/book.h"
+#include "num/number.h"
+#include "release/account.h"
+#include "release/promise.h"
+
+/* ---- writing ---- */
+
+static void put_exact(tmi_json_out *out, const char *key, const tamis_number *number)
+{
+    tmi_json_key(out, key);
+    tmi_put_exact(out, number);
+}
+
+static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '{');
+    put_exact(out, "epsilon", sums->eps);
+    put_exact(out, "delta", sums->delta);
+    put_exact(out, "rho", sums->rho);
+    tmi_json_close(out, '}');
+}
+
+static void put_coin(tmi_json_out *out, const char *key, const tmi_coin *coin)
+{
+    tmi_json_key(out, key);
+    if (tmi_coin_put(out, coin, NULL) != TAMIS_OK) out->text->failed = true;
+}
+
+static void put_text(tmi_json_out *out, const char *key, const char *text)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_string(out, text);
+}
+
+static void put_raise(tmi_json_out *out, const tmi_raise *raise)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "entry");
+    tmi_json_put_integer(out, raise->number);
+    put_text(out, "time", raise->time);
+    put_coin(out, "from", &raise->from);
+    put_coin(out, "to", &raise->to);
+    put_text(out, "reason", raise->reason);
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
+{
+    tmi_text words;
+    put_sums(out, "before", &s->before.base);
+    put_sums(out, "after", &s->after.base);
+    if (s->after.count > 0) {
+        tmi_json_key(out, "groups");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < s->after.count; i++) {
+            tmi_json_open(out, '{');
+            put_text(out, "group", s->after.groups[i].name);
+            put_sums(out, "before", &s->before.groups[i].sums);
+            put_sums(out, "after", &s->after.groups[i].sums);
+            tmi_json_close(out, '}');
+        }
+        tmi_json_close(out, ']');
+    }
+    put_coin(out, "cap", &s->cap);
+    if (s->raise_count > 0) {
+        tmi_json_key(out, "raised");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < s->raise_count; i++) put_raise(out, &s->raises[i]);
+        tmi_json_close(out, ']');
+    }
+    if (s->wave_count > 1 || s->waves[0].name) {
+        tmi_json_key(out, "waves");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < s->wave_count; i++) tmi_wave_put(out, &s->waves[i]);
+        tmi_json_close(out, ']');
+    }
+    tmi_text_init(&words);
+    tmi_cap_words(&words, s);
+    if (words.failed) out->text->failed = true;
+    put_text(out, "statement", words.bytes);
+    tmi_text_clear(&words);
+}
+
+/* A name in JSON, and three fractions of an amount, with their keys and the indentation. */
+#define NAME_BYTES (6 * (size_t)TAMIS_LEDGER_NAME + 64)
+#define COIN_BYTES (3 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64))
+
+size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
+{
+    size_t groups = s->after.count + plan->wave.group_count, names = groups;
+    for (size_t i = 0; i < s->wave_count; i++) names += 1 + s->waves[i].group_count;
+    if (plan->wave.name) names += 1 + plan->wave.group_count;
+    return names * NAME_BYTES + groups * 2 * COIN_BYTES + s->raise_count * (NAME_BYTES + 2 * COIN_BYTES + 128);
+}
+
+/* ---- reading ---- */
+
+static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+{
+    *number = NULL;
+    if (!tmi_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
+    return tamis_number_read(number, tmi_field_text(object, key), NULL) == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_json *object, bool in_rho, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(read_exact(&sums->eps, object, "epsilon", err));
+    TMI_TRY(read_exact(&sums->delta, object, "delta", err));
+    TMI_TRY(read_exact(&sums->rho, object, "rho", err));
+    sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
+    *whole = *whole && sums->eps && sums->delta && sums->rho && tmi_number_sign(sums->eps) >= 0 && tmi_number_sign(sums->delta) >= 0 &&
+             tmi_number_sign(sums->rho) >= 0;
+
+done:
+    return status;
+}
+
+static tamis_status read_coin(tmi_coin *coin, bool *whole, const tmi_json *value, tamis_error *err)
+{
+    tamis_status status = tmi_coin_read(coin, value, "budget", NULL);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    *whole = *whole && status == TAMIS_OK;
+    return TAMIS_OK;
+}
+
+static tamis_status copy_name(char **name, bool *whole, const tmi_json *object, const char *key, tamis_error *err)
+{
+    const char *text = tmi_field_text(object, key);
+    *whole = *whole && *text;
+    *name = tmi_copy_text(text, strlen(text));
+    return *name ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_json *list, bool in_rho, tamis_error *err)
+{
+    const size_t count = list ? tmi_json_size(list) : 0;
+    tamis_status status = TAMIS_OK;
+    s->before.groups = tmi_alloc(count, sizeof *s->before.groups);
+    s->after.groups = tmi_alloc(count, sizeof *s->after.groups);
+    if (!s->before.groups || !s->after.groups) TMI_TRY(tmi_fail_memory(err));
+    s->before.count = s->after.count = count;
+    for (size_t i = 0; i < count; i++) {
+        const tmi_json *group = tmi_json_at(list, i);
+        TMI_TRY(copy_name(&s->before.groups[i].name, whole, group, "group", err));
+        TMI_TRY(copy_name(&s->after.groups[i].name, whole, group, "group", err));
+        TMI_TRY(read_sums(&s->before.groups[i].sums, whole, tmi_field(group, "before", TMI_JSON_OBJECT), in_rho, err));
+        TMI_TRY(read_sums(&s->after.groups[i].sums, whole, tmi_field(group, "after", TMI_JSON_OBJECT), in_rho, err));
+    }
+
+done:
+    return status;
+}
+
+static tamis_status read_raises(tmi_standing *s, bool *whole, const tmi_json *list, tamis_error *err)
+{
+    const size_t count = list ? tmi_json_size(list) : 0;
+    tamis_status status = TAMIS_OK;
+    s->raises = tmi_alloc(count, sizeof *s->raises);
+    if (!s->raises) TMI_TRY(tmi_fail_memory(err));
+    s->raise_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const tmi_json *raise = tmi_json_at(list, i), *entry = tmi_field(raise, "entry", TMI_JSON_INTEGER);
+        s->raises[i].number = entry ? tmi_json_integer(entry) : 0;
+        snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_field_text(raise, "time"));
+        TMI_TRY(copy_name(&s->raises[i].reason, whole, raise, "reason", err));
+        TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_field(raise, "from", TMI_JSON_OBJECT), err));
+        TMI_TRY(read_coin(&s->raises[i].to, whole, tmi_field(raise, "to", TMI_JSON_OBJECT), err));
+    }
+
+done:
+    return status;
+}
+
+static tamis_status read_waves(tmi_standing *s, bool *whole, const tmi_json *list, tamis_error *err)
+{
+    const size_t count = list ? tmi_json_size(list) : 1; /* releases that name no wave */
+    tamis_status status = TAMIS_OK;
+    s->waves = tmi_alloc(count, sizeof *s->waves);
+    if (!s->waves) TMI_TRY(tmi_fail_memory(err));
+    s->wave_count = count;
+    *whole = *whole && count > 0;
+    for (size_t i = 0; list && i < count; i++) {
+        const tmi_json *wave = tmi_json_at(list, i);
+        status = tmi_wave_read(&s->waves[i], tmi_json_kind_of(wave) == TMI_JSON_NULL ? NULL : wave, NULL);
+        if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+        *whole = *whole && status == TAMIS_OK;
+        status = TAMIS_OK;
+    }
+
+done:
+    return status;
+}
+
+tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_json *account, tamis_error *err)
+{
+    tamis_status status;
+    *s = (tmi_standing){0};
+    *whole = account != NULL;
+    TMI_TRY(read_coin(&s->cap, whole, tmi_field(account, "cap", TMI_JSON_OBJECT), err));
+    const bool in_rho = s->cap.rho != NULL;
+    TMI_TRY(read_sums(&s->before.base, whole, tmi_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(read_sums(&s->after.base, whole, tmi_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(read_groups(s, whole, tmi_field(account, "groups", TMI_JSON_LIST), in_rho, err));
+    TMI_TRY(read_raises(s, whole, tmi_field(account, "raised", TMI_JSON_LIST), err));
+    TMI_TRY(read_waves(s, whole, tmi_field(account, "waves", TMI_JSON_LIST), err));
+
+done:
+    return status;
+}
+
+/* ---- what follows ---- */
+
+static bool covers(const tmi_sums *x, const tmi_sums *y)
+{
+    return tmi_number_compare(x->eps, y->eps) >= 0 && tmi_number_compare(x->delta, y->delta) >= 0 &&
+           tmi_number_compare(x->rho, y->rho) >= 0;
+}
+
+/* Later charges may have named groups too: they come after the others. */
+static bool all_covered(const tmi_losses *x, const tmi_losses *y)
+{
+    bool right = covers(&x->base, &y->base) && x->count >= y->count;
+    for (size_t i = 0; right && i < y->count; i++)
+        right = strcmp(x->groups[i].name, y->groups[i].name) == 0 && covers(&x->groups[i].sums, &y->groups[i].sums);
+    return right;
+}
+
+/* Whether `after` has what was charged before and this release, and perhaps more. An epsilon may have been charged when the account
+ * counted in rho, and the rhos before it be voided since. */
+static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_losses *sum, const tmi_coin *amount, tamis_error *err)
+{
+    tmi_sums in_rho = {0};
+    const tmi_sums *b = &s->before.base;
+    *right = all_covered(&s->after, sum);
+    if (*right || s->after.count > 0 || tmi_number_sign(s->after.base.rho) == 0) return TAMIS_OK;
+    const tmi_sums before = {.eps = b->eps, .delta = b->delta, .rho = b->rho, .concentrated = true};
+    tamis_status status = tmi_sums_add(&in_rho, &before, &s->cap, amount, err);
+    if (status == TAMIS_OK) *right = covers(&s->after.base, &in_rho);
+    tmi_sums_clear(&in_rho);
+    return status;
+}
+
+static void check_raises(const tmi_standing *s, int64_t entry, bool repeated, tmi_checking *check)
+{
+    int64_t last = 1;
+    for (size_t i = 0; i < s->raise_count; i++) {
+        const tmi_raise *r = &s->raises[i];
+        const bool linked = i + 1 < s->raise_count ? tmi_coin_equal(&r->to, &s->raises[i + 1].from) : tmi_coin_equal(&r->to, &s->cap);
+        if (tmi_check_raise(&r->from, &r->to, NULL) != TAMIS_OK || !linked)
+            tmi_check_note(check, "account.raised", "does not lead from one budget to the next, and to the cap");
+        if (!tmi_is_time(r->time) || r->number <= last || (!repeated && r->number >= entry))
+            tmi_check_note(check, "account.raised", "is not a list of entries before this one");
+        last = r->number;
+    }
+}
+
+static bool has_group(const tmi_wave *wave, const char *name)
+{
+    for (size_t i = 0; i < wave->group_count; i++)
+        if (strcmp(wave->groups[i], name) == 0) return true;
+    return false;
+}
+
+/* The plan's wave is one of them, each has a name of its own, and every group is in one. */
+static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking *check)
+{
+    bool found = false, twice = false;
+    for (size_t i = 0; i < s->wave_count; i++) {
+        found = found || tmi_wave_equal(&s->waves[i], own);
+        for (size_t j = 0; j < i; j++) twice = twice || tmi_wave_named(&s->waves[i], s->waves[j].name);
+    }
+    if (!found) tmi_check_note(check, "account.waves", "the wave of the plan is not among them");
+    if (twice) tmi_check_note(check, "account.waves", "a wave is named twice");
+    for (size_t i = 0; i < s->after.count; i++) {
+        bool in = false;
+        for (size_t j = 0; j < s->wave_count && !in; j++) in = has_group(&s->waves[j], s->after.groups[i].name);
+        if (!in) tmi_check_note(check, "account.groups", "a group is in none of the waves");
+    }
+}
+
+static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan, bool repeated, tmi_checking *check, tamis_error *err)
+{
+    const tmi_plan_loss *b = &plan->budget;
+    const tamis_coin said = {b->epsilon, b->delta, b->rho};
+    tmi_coin budget = {0};
+    bool fit;
+    tamis_status status;
+    TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
+    if (!tmi_coin_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
+    TMI_TRY(tmi_losses_fit(&fit, &s->after, &s->cap, err));
+    if (!repeated && fit && !tmi_coin_equal(&budget, &s->cap)) TMI_TRY(tmi_losses_fit(&fit, &s->after, &budget, err));
+    if (!fit) tmi_check_note(check, "account.after", "is beyond the budget");
+
+done:
+    tmi_coin_clear(&budget);
+    return status;
+}
+
+tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, const tmi_coin *amount, int64_t entry, bool repeated,
+                                tmi_checking *check, tamis_error *err)
+{
+    const tmi_wave own = tmi_wave_of(plan);
+    tmi_losses sum = {0};
+    tamis_error reason = {0};
+    bool right = true;
+    tamis_status status = tmi_losses_add(&sum, &s->before, &s->cap, amount, own.groups, own.group_count, &reason);
+    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    if (status != TAMIS_OK) tmi_check_note(check, "account", "this release cannot be charged to it");
+    else if (!repeated && !tmi_losses_equal(&sum, &s->after))
+        tmi_check_note(check, "account.after", "is not what was charged before and this release");
+    else if (repeated) TMI_TRY(check_later(&right, s, &sum, amount, err));
+    if (!right)
+        tmi_check_note(check, "account.after", "is less than what was charged before and this release");
+    if (s->cap.rho && (tmi_number_sign(s->before.base.eps) != 0 || tmi_number_sign(s->before.base.delta) != 0))
+        tmi_check_note(check, "account.before", "an account of rho adds up rhos only");
+    check_raises(s, entry, repeated, check);
+    check_waves(s, &own, check);
+    TMI_TRY(check_budgets(s, plan, repeated, check, err));
+
+done:
+    tmi_losses_clear(&sum);
+    return status;
+}

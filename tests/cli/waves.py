@@ -1,0 +1,268 @@
+"""The account of a survey over time: a budget that is raised, files that move, waves, rotation groups, ledgers of the first format."""
+import copy
+import sys
+
+from book import *
+from kit import *
+
+sys.path.insert(0, str(TOP / "tests"))
+import verifier  # noqa: E402
+
+PLAN = """tamis: 1
+survey: panel
+source: {file: rows.csv}
+design: {srs: {population: 300, sample: 30}}
+privacy: {unit: person, epsilon: 1}
+columns:
+  x: {from: 0, to: 9, step: 1}
+statistics:
+  - {total: x}
+budget: {epsilon: 4}
+"""
+ROWS = "x\n" + "".join(f"{i % 10}\n" for i in range(30))
+SECRET = "unit: person, protect: frame, given: population, secret_sample: yes, "
+
+
+class place:
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(self.folder.name)
+        (folder / "rows.csv").write_text(ROWS)
+        return folder
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+
+def release(folder, out, plan, *more):
+    (folder / "plan.yaml").write_text(plan)
+    return tamis("release", "plan.yaml", "--quiet", "--out", out, *more, cwd=folder)
+
+
+def released(folder, out, plan, *more):
+    done = release(folder, out, plan, "--json", *more)
+    assert done.returncode == OK, done.stderr
+    assert tamis("verify", out, cwd=folder).returncode == OK, tamis("verify", out, cwd=folder).stdout
+    assert verifier.verify(folder / out) == [], verifier.verify(folder / out)
+    assert tamis("ledger", "verify", "tamis.ledger", "--against", out, cwd=folder).returncode == OK
+    return json.loads(done.stdout), json.loads((folder / out / "certificate.json").read_text())
+
+
+def refused(folder, plan, *words, code=REFUSED):
+    done = release(folder, "refused", plan, "--again")
+    assert done.returncode == code and not (folder / "refused").exists(), done
+    for word in words:
+        assert word in done.stderr, (word, done.stderr)
+
+
+def raise_to(folder, *budget, survey="panel", reason="the board's decision"):
+    return tamis("ledger", "raise", "tamis.ledger", "--survey", survey, *budget, "--reason", reason, cwd=folder)
+
+
+def accounts(folder):
+    return json.loads(tamis("ledger", "show", "tamis.ledger", "--json", cwd=folder).stdout)["accounts"]
+
+
+def wave(text, plan=PLAN):
+    return plan + f"wave: {text}\n"
+
+
+@case
+def a_budget_is_raised_and_certificates_say_so():
+    with place() as folder:
+        plan = PLAN.replace("{epsilon: 4}", "{epsilon: 1}")
+        _, first = released(folder, "a", plan)
+        assert first["account"]["cap"] == {"epsilon": "1"} and "raised" not in first["account"]
+        assert "unless raised" in first["account"]["statement"]
+        refused(folder, plan, "tamis ledger raise tamis.ledger --survey 'panel'")
+        refused(folder, PLAN, "above that of the account", "--epsilon 4 --reason")
+        for options, code in ((["--epsilon", "1"], REFUSED), (["--epsilon", "4", "--delta", "1e-6"], REFUSED), (["--rho", "4"], REFUSED),
+                              ([], USAGE), (["--epsilon", "x"], USAGE), (["--rho", "4", "--delta", "1e-6"], USAGE)):
+            done = raise_to(folder, *options)
+            assert done.returncode == code and done.stdout == "", done
+        assert raise_to(folder, "--epsilon", "4", survey="nobody").returncode == REFUSED
+        assert raise_to(folder, "--epsilon", "4", reason=" ").returncode == INVALID
+        assert tamis("ledger", "raise", "none.ledger", "--survey", "s", "--epsilon", "1", "--reason", "r", cwd=folder).returncode == INVALID
+        assert not (folder / "none.ledger").exists()
+        done = raise_to(folder, "--epsilon", "4", "--json")
+        assert done.returncode == OK and json.loads(done.stdout)["accounts"][0]["raised"][0]["reason"] == "the board's decision"
+        assert "raised" in tamis("ledger", "show", "tamis.ledger", cwd=folder).stdout
+        refused(folder, plan, "plan's own budget of epsilon 1")
+        told, second = released(folder, "b", PLAN, "--again")
+        assert told["left"]["epsilon"]["lower"] == 2 and second["account"]["cap"] == {"epsilon": "4"}
+        raised = second["account"]["raised"][0]
+        assert raised["from"] == {"epsilon": "1"} and raised["to"] == {"epsilon": "4"} and raised["reason"] == "the board's decision"
+        assert "was raised" in (folder / "b" / "report.html").read_text()
+        assert tamis("ledger", "verify", "tamis.ledger", "--against", "a", "b", cwd=folder).returncode == OK
+        _, lower = released(folder, "c", PLAN.replace("{epsilon: 4}", "{epsilon: 3}"), "--again")
+        assert lower["plan"]["budget"] == {"epsilon": "3"} and lower["account"]["cap"] == {"epsilon": "4"}
+        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 3}"), "plan's own budget of epsilon 3")
+
+
+@case
+def with_rho_the_highest_cap_counts():
+    with place() as folder:
+        plan = PLAN.replace("epsilon: 1}", "rho: 1/10}").replace("{epsilon: 4}", "{rho: 1/10}")
+        released(folder, "a", plan)
+        assert raise_to(folder, "--rho", "1/5").returncode == OK
+        _, second = released(folder, "b", plan.replace("budget: {rho: 1/10}", "budget: {rho: 1/5}"), "--again")
+        assert "holds at the highest cap" in second["account"]["statement"], second["account"]
+
+
+@case
+def the_same_people_in_another_file_are_the_same_account():
+    with place() as folder:
+        first, _ = released(folder, "a", PLAN)
+        (folder / "moved").mkdir()
+        (folder / "moved" / "corrected.csv").write_text(ROWS.replace("9", "8"))
+        plan = PLAN.replace("rows.csv", "moved/corrected.csv")
+        same, _ = released(folder, "b", plan)  # the same release of the same people
+        assert same["ledger"]["repeated"] and same["ledger"]["entry"] == first["ledger"]["entry"]
+        again, _ = released(folder, "c", plan, "--again")
+        assert again["spent"]["epsilon"]["upper"] == 2 and len(accounts(folder)) == 1
+        # but a source that belongs to another account does not
+        (folder / "other.csv").write_text(ROWS)
+        other = PLAN.replace("survey: panel", "survey: other").replace("rows.csv", "other.csv")
+        assert release(folder, "d", other).returncode == OK
+        refused(folder, PLAN.replace("rows.csv", "other.csv"), "over the same source")
+        refused(folder, PLAN.replace("survey: panel", "survey: third"), "over the same source", "--new-account")
+
+
+@case
+def waves_add_up_and_each_has_its_own_design():
+    with place() as folder:
+        plan = PLAN.replace("unit: person, ", SECRET)
+        told, certificate = released(folder, "a", wave("2026-Q1", plan))
+        assert certificate["plan"]["wave"] == {"name": "2026-Q1"} and certificate["account"]["waves"] == [{"name": "2026-Q1"}]
+        assert told["guarantee"]["outsider"] is not None
+        refused(folder, plan, "names none", "wave: 2026-Q1")
+        refused(folder, wave("2026-Q1", plan).replace("population: 300", "population: 400"), "'design'")
+        refused(folder, wave("2026-Q2", plan).replace("unit: person", "unit: household"), "'unit'")
+        larger = plan.replace("population: 300", "population: 400")
+        refused(folder, wave("{name: 2026-Q2, same_sample: yes}", larger), "same_sample", "'design'")
+        told, certificate = released(folder, "b", wave("{name: 2026-Q2, same_sample: yes}", plan))
+        assert not told["ledger"]["repeated"] and told["spent"]["epsilon"]["upper"] == 2
+        assert told["guarantee"]["outsider"] is not None and certificate["amplification"]["theorem"] is not None
+        assert any("sample of the wave before" in line for line in certificate["declared_public"])
+        told, certificate = released(folder, "c", wave("2026-Q3", larger))
+        assert told["spent"]["epsilon"]["upper"] == 3 and told["guarantee"]["outsider"] is None
+        assert "same sample" in certificate["amplification"]["reason"]
+        assert "all 3 waves add up" in " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
+        shown = accounts(folder)[0]
+        assert [e["wave"] for e in shown["entries"]] == ["2026-Q1", "2026-Q2", "2026-Q3"] and shown["outsider"] is None
+        assert "same sample" in shown["outsider_reason"]
+        assert "2026-Q2" in tamis("ledger", "export", "tamis.ledger", cwd=folder).stdout
+
+
+@case
+def rotation_groups_lose_by_their_own_waves():
+    with place() as folder:
+        told = []
+        for out, groups in (("1", "A, B"), ("2", "B, C"), ("3", "C, D")):
+            told.append(released(folder, out, wave(f"{{name: w{out}, groups: [{groups}]}}")))
+        assert [t["spent"]["epsilon"]["upper"] for t, _ in told] == [1, 2, 2]
+        certificate = told[2][1]
+        sums = {g["group"]: g["after"]["epsilon"] for g in certificate["account"]["groups"]}
+        assert sums == {"A": "1", "B": "2", "C": "2", "D": "1"} and certificate["account"]["after"]["epsilon"] == "0"
+        assert any("belongs to one group in all waves" in line for line in certificate["declared_public"])
+        refused(folder, wave("{name: w3, groups: [C]}"), "'wave'")
+        told, _ = released(folder, "all", wave("w4"))  # everybody is in it
+        assert told["spent"]["epsilon"]["upper"] == 3 and told["left"]["epsilon"]["lower"] == 1
+        shown = accounts(folder)[0]
+        assert {g["group"]: g["left"]["epsilon"]["lower"] for g in shown["groups"]} == {"A": 2, "B": 1, "C": 1, "D": 2}
+        assert release(folder, "5", wave("{name: w5, groups: [B]}")).returncode == OK
+        refused(folder, wave("{name: w6, groups: [A, B]}"), "would pass the budget")
+        assert release(folder, "6", wave("{name: w6, groups: [A]}")).returncode == OK
+
+
+@case
+def groups_need_records_that_are_replaced_within_them():
+    with place() as folder:
+        plan = wave("{name: w, groups: [A, B]}")
+        for change in (("srs: {population: 300, sample: 30}", "bernoulli: {rate: 1/10}"),
+                       ("sample: 30}}", "sample: 30}, nonresponse: yes}"),
+                       ("unit: person,", "unit: person, protect: respondents, given: frame,"),
+                       ("unit: person,", "unit: person, protect: sample, given: population, design_variables: protected,")):
+            changed = plan.replace(*change).replace("total: x", "mean: x")
+            refused(folder, changed, "wave.groups", "nearest setting that works")
+            assert tamis("check", "plan.yaml", cwd=folder).returncode == REFUSED
+        assert not (folder / "tamis.ledger").exists()
+
+
+@case
+def every_new_field_of_a_certificate_is_checked():
+    with place() as folder:
+        plan = PLAN.replace("{epsilon: 4}", "{epsilon: 1}")
+        released(folder, "a", wave("{name: w1, groups: [A, B]}", plan))
+        assert raise_to(folder, "--epsilon", "4").returncode == OK
+        _, right = released(folder, "b", wave("{name: w2, groups: [B, C]}"))
+        lies = {
+            "cap": lambda c: c["account"].update(cap={"epsilon": "5"}),
+            "no cap": lambda c: c["account"].pop("cap"),
+            "no raise": lambda c: c["account"].pop("raised"),
+            "raise from": lambda c: c["account"]["raised"][0].update({"from": {"epsilon": "2"}}),
+            "raise to": lambda c: c["account"]["raised"][0].update(to={"epsilon": "3"}),
+            "raise later": lambda c: c["account"]["raised"][0].update(entry=1000),
+            "waves": lambda c: c["account"]["waves"].pop(),
+            "wave twice": lambda c: c["account"]["waves"].append({"name": "w1"}),
+            "other groups": lambda c: c["plan"]["wave"].update(groups=["C"]),
+            "group before": lambda c: c["account"]["groups"][1]["before"].update(epsilon="0"),
+            "group after": lambda c: c["account"]["groups"][2]["after"].update(epsilon="0"),
+            "no group": lambda c: c["account"]["groups"].pop(),
+            "strange group": lambda c: c["account"]["groups"][0].update(group="Z"),
+            "budget": lambda c: c["plan"].update(budget={"epsilon": "5"}),
+            "statement": lambda c: c["account"].update(statement="All is well."),
+        }
+        path = folder / "b" / "certificate.json"
+        for name, lie in lies.items():
+            forged = copy.deepcopy(right)
+            lie(forged)
+            body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
+            forged["hash"] = sha256(json.dumps(body, sort_keys=True, ensure_ascii=False))
+            path.write_text(json.dumps(forged))
+            assert tamis("verify", "b", cwd=folder).returncode == INVALID, name
+            assert verifier.verify(folder / "b") != [], name
+        reason = copy.deepcopy(right)  # what only the ledger knows
+        reason["account"]["raised"][0]["reason"] = "nobody decided"
+        path.write_text(json.dumps(reason))
+        done = tamis("ledger", "verify", "tamis.ledger", "--against", "b", cwd=folder)
+        assert done.returncode == INVALID and "account.cap" in done.stdout, done.stdout
+
+
+@case
+def a_ledger_of_the_first_format_is_read_and_goes_on():
+    """As tamis wrote it before there were waves: `source` and `budget` among the frozen fields."""
+    with place() as folder:
+        released(folder, "new", PLAN)
+        entries = json.loads(tamis("ledger", "export", "tamis.ledger", "--json", cwd=folder).stdout)["entries"]
+        account, charge = (json.loads(entries[i]["entry"]) for i in (0, 1))
+        (folder / "tamis.ledger").unlink()
+        book = Book(folder / "tamis.ledger")
+        assert "source" not in account["frozen"] and "budget" not in account["frozen"]
+        old = {**account["frozen"], "source": {"files": ["rows.csv"]}, "budget": {"epsilon": "4"}}
+        book.add("account", survey="panel", budget={"epsilon": "4"}, frozen=old, source=["file rows.csv"])
+        entry = book.charge("panel", {"epsilon": "1"}, measures=charge["measures"])
+        book.released(entry, entries[2]["measurements"])
+        book.close()
+        told, _ = released(folder, "same", PLAN)
+        assert told["ledger"]["repeated"]  # what was released is known
+        assert version(folder) == 1
+        (folder / "moved.csv").write_text(ROWS)
+        told, _ = released(folder, "moved", PLAN.replace("rows.csv", "moved.csv"), "--again")
+        assert told["spent"]["epsilon"]["upper"] == 2
+        refused(folder, PLAN.replace("unit: person", "unit: household"), "'unit'")
+        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 5}"), "above that of the account")
+        told, _ = released(folder, "wave", wave("2026-Q1"))
+        assert told["spent"]["epsilon"]["upper"] == 3 and version(folder) == 2
+        assert raise_to(folder, "--epsilon", "5").returncode == OK
+        assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
+
+
+def version(folder):
+    db = sqlite3.connect(folder / "tamis.ledger")
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    db.close()
+    return found
+
+
+main()

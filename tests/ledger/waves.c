@@ -1,0 +1,297 @@
+/* Budgets that are raised, waves, and rotation groups. */
+#include "test.h"
+
+#include <inttypes.h>
+
+#include "base/memory.h"
+#include "ledger/kit.h"
+#include "ledger/ledger.h"
+#include "num/number.h"
+
+/* Charges to a wave (JSON, or NULL); the entry's number, or minus the status. */
+static int64_t charge_wave(tamis_ledger *ledger, const char *wave, const char *amount, const char *budget, tamis_error *err)
+{
+    sample_charge s;
+    tamis_charged charged;
+    sample_charge_make(&s, amount, budget, "[]");
+    s.charge.again = 1;
+    s.charge.wave = wave;
+    tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, err);
+    const int64_t entry = status == TAMIS_OK ? charged.entry : -(int64_t)status;
+    tamis_charged_clear(&charged);
+    sample_charge_clear(&s);
+    return entry;
+}
+
+static tamis_status raise_to(tamis_ledger *ledger, const char *survey, const char *budget, const char *reason, tamis_error *err)
+{
+    tamis_number *numbers[2] = {NULL, NULL};
+    const tamis_coin coin = coin_of(numbers, budget);
+    tamis_status status = tamis_ledger_raise(ledger, survey, &coin, reason, err);
+    tamis_number_free(numbers[0]);
+    tamis_number_free(numbers[1]);
+    return status;
+}
+
+static void a_budget_is_raised_on_record(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    char *text, *problems;
+    (void)state;
+    assert_int_equal(raise_to(ledger, "schools", "4", "too early", &err), TAMIS_REFUSED); /* no account yet */
+    assert_int_equal(charge_as(ledger, "2", "2", &err), 2);
+    assert_int_equal(charge_as(ledger, "1", "2", &err), -TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "tamis ledger raise"));
+    assert_null(strstr(err.message, "another survey name"));
+    assert_int_equal(charge_as(ledger, "1", "4", &err), -TAMIS_REFUSED); /* a plan does not raise it */
+    assert_non_null(strstr(err.message, "--epsilon 4 --reason"));
+    static const char *const wrong[] = {"2", "1", "4 1e-6", "rho 4"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
+    static const char *const no_reason[] = {"", " \xc2\xa0", "a\xe2\x80\xae""b", NULL};
+    for (size_t i = 0; i < sizeof no_reason / sizeof *no_reason; i++)
+        assert_int_equal(raise_to(ledger, "schools", "4", no_reason[i], &err), TAMIS_INVALID);
+    assert_int_equal(raise_to(ledger, "pupils", "4", "why", &err), TAMIS_REFUSED);
+    assert_int_equal(raise_to(ledger, "schools", "4", "the board's decision", &err), TAMIS_OK);
+    assert_int_equal(charge_as(ledger, "1", "4", &err), 4); /* entry 3 is the raise */
+    assert_int_equal(charge_as(ledger, "1/4", "3", &err), -TAMIS_REFUSED); /* beyond the plan's own budget, which may be lower */
+    assert_non_null(strstr(err.message, "plan's own budget of epsilon 3"));
+    assert_int_equal(charge_as(ledger, "1/4", "13/4", &err), 5);
+    assert_int_equal(charge_as(ledger, "3/4", "4", &err), 6);
+    assert_int_equal(charge_as(ledger, "1/1000", "4", &err), -TAMIS_REFUSED);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, 1, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "\"reason\": \"the board's decision\""));
+    tamis_free(text);
+    tamis_ledger_free(ledger);
+    if (!verifies(&problems)) fail_msg("%s", problems);
+    tamis_free(problems);
+}
+
+/* Of (epsilon, delta): one number larger, none smaller. */
+static void both_numbers_of_a_budget_may_be_raised(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1 1e-7", "1 1e-6", &err), 2);
+    static const char *const wrong[] = {"1 1e-6", "2 1e-7", "1/2 1e-5", "2", "rho 2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
+    assert_int_equal(charge_as(ledger, "rho 1/100", "1 1e-6", &err), -TAMIS_REFUSED); /* nothing of epsilon is left */
+    assert_int_equal(raise_to(ledger, "schools", "1 1e-5", "why", &err), TAMIS_OK);
+    assert_int_equal(raise_to(ledger, "schools", "2 1e-5", "why", &err), TAMIS_OK);
+    assert_int_equal(charge_as(ledger, "rho 1/100", "2 1e-5", &err), 5); /* at the new cap */
+    assert_int_equal(raise_to(ledger, "schools", "3 1e-5", "why", &err), TAMIS_OK);
+    assert_int_equal(charge_as(ledger, "rho 1/50", "3 1e-5", &err), 7);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+/* A raise that was put into the file after the charge it was needed for does not hide that. */
+static void a_raise_does_not_cover_what_came_before(void **state)
+{
+    tmi_ledger_account a = {0};
+    tmi_coin amount = {0};
+    tamis_number *numbers[4] = {NULL};
+    tamis_coin two = coin_of(numbers, "2"), three = coin_of(numbers + 2, "3");
+    tmi_json *four;
+    tamis_error err = {0};
+    (void)state;
+    assert_int_equal(tmi_coin_make(&a.budget, &two, "budget", NULL), TAMIS_OK);
+    assert_int_equal(tmi_coin_make(&amount, &three, "amount", NULL), TAMIS_OK);
+    assert_int_equal(tmi_losses_begin(&a.losses, &a.budget, NULL), TAMIS_OK);
+    assert_int_equal(tmi_losses_charge(&a.losses, &a.budget, &amount, NULL, 0, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&four, "{\"epsilon\": \"4\"}", 16, NULL), TAMIS_OK);
+    assert_int_equal(tmi_account_raised(&a, 3, "2026-11-16T10:00:01Z", four, "why", &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "budget of then"));
+    tmi_json_free(four);
+    tmi_coin_clear(&amount);
+    tmi_coin_clear(&a.budget);
+    tmi_losses_clear(&a.losses);
+    for (size_t i = 0; i < 4; i++) tamis_number_free(numbers[i]);
+}
+
+static void waves_add_up(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    const char *reason;
+    char *text;
+    (void)state;
+    assert_int_equal(charge_wave(ledger, NULL, "1", "4", &err), 2); /* before the survey had waves */
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q1\"}", "1", "4", &err), 4);
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q2\"}", "1", "4", &err), 6);
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q1\"}", "1/2", "4", &err), 7);
+    assert_int_equal(charge_wave(ledger, NULL, "1/4", "4", &err), 8);
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q3\"}", "1/2", "4", &err), -TAMIS_REFUSED);
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q2\", \"groups\": [\"A\"]}", "1/8", "4", &err), -TAMIS_REFUSED); /* fixed */
+    assert_non_null(strstr(err.message, "'wave'"));
+    assert_null(tamis_ledger_design(&reason, ledger, 0));
+    assert_non_null(strstr(reason, "same sample"));
+    static const char *const no_wave[] = {"{}", "[]", "{\"name\": \"\"}", "{\"name\": \" \"}", "{\"name\": \"Q\", \"x\": 1}",
+                                          "{\"name\": \"Q\", \"groups\": []}", "{\"name\": \"Q\", \"groups\": [\"A\", \"A\"]}",
+                                          "{\"name\": \"Q\", \"same_sample\": 1}"};
+    for (size_t i = 0; i < sizeof no_wave / sizeof *no_wave; i++)
+        assert_int_equal(charge_wave(ledger, no_wave[i], "1/8", "4", &err), -TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_export(&text, ledger, 0, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, ",schools,Q1,plan.yaml,"));
+    tamis_free(text);
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+/* Each wave has a design of its own; whom the promise is about is the same in all of them. */
+static void what_is_fixed_by_wave_and_what_by_survey(void **state)
+{
+    static const struct {
+        const char *wave, *frozen;
+        tamis_status status;
+    } cases[] = {
+        {"{\"name\": \"Q1\"}", "{\"unit\": \"u\", \"design\": 1, \"protect\": \"sample\"}", TAMIS_OK},
+        {NULL, "{\"unit\": \"u\", \"design\": 1, \"protect\": \"sample\"}", TAMIS_REFUSED}, /* this survey names its waves */
+        {"{\"name\": \"Q1\"}", "{\"unit\": \"u\", \"design\": 2, \"protect\": \"sample\"}", TAMIS_REFUSED},
+        {"{\"name\": \"Q2\"}", "{\"unit\": \"v\", \"design\": 2, \"protect\": \"sample\"}", TAMIS_REFUSED},
+        {"{\"name\": \"Q2\"}", "{\"unit\": \"u\", \"design\": 2, \"protect\": \"frame\"}", TAMIS_REFUSED},
+        {"{\"name\": \"Q2\"}", "{\"unit\": \"u\", \"design\": 2}", TAMIS_REFUSED},
+        {"{\"name\": \"Q2\", \"same_sample\": true}", "{\"unit\": \"u\", \"design\": 2, \"protect\": \"sample\"}", TAMIS_REFUSED},
+        {"{\"name\": \"Q2\", \"same_sample\": true}", "{\"unit\": \"u\", \"design\": 1, \"protect\": \"sample\"}", TAMIS_OK},
+        {"{\"name\": \"Q3\"}", "{\"unit\": \"u\", \"design\": 3, \"protect\": \"sample\"}", TAMIS_OK},
+    };
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample_charge s;
+        tamis_charged charged;
+        sample_charge_make(&s, "1/4", "4", "[]");
+        s.charge.wave = cases[i].wave;
+        s.charge.frozen = cases[i].frozen;
+        const tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, &err);
+        if (status != cases[i].status) fail_msg("case %zu: %d, %s", i, (int)status, err.message);
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+    }
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+static void the_same_sample_is_amplified_once(void **state)
+{
+    const char *waves[] = {"{\"name\": \"Q1\"}", "{\"name\": \"Q2\", \"same_sample\": true}", "{\"name\": \"Q3\"}"};
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        sample_charge s;
+        tamis_charged charged;
+        const char *reason;
+        sample_charge_make(&s, "1/4", "4", "[]");
+        s.charge.wave = waves[i];
+        s.charge.frozen = "{\"unit\": \"u\", \"outsider\": {\"design\": {\"srs\": {\"population\": 9, \"sample\": 3}}}}";
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, NULL), TAMIS_OK);
+        assert_int_equal(tamis_ledger_design(&reason, ledger, 0) != NULL, i < 2);
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+    }
+    tamis_ledger_free(ledger);
+}
+
+/* ---- rotation groups ---- */
+
+#define GROUPS 4
+#define WAVES 6
+
+/* Against the definition: for each group, the sum over all charges to waves that contain it; random rotations, random charges in
+ * eighths, and a charge is taken exactly if every group stays within the budget of 3. */
+static void the_loss_is_the_largest_over_groups(void **state)
+{
+    uint64_t random = 12345;
+    (void)state;
+    for (int round = 0; round < (int)test_size(4, 60); round++) {
+        tamis_ledger *ledger = open_ledger();
+        unsigned in[WAVES]; /* the groups of a wave, as bits; 0: all people */
+        int sums[GROUPS] = {0}, everybody = 0;
+        bool named[GROUPS] = {false};
+        char names[WAVES][128];
+        for (size_t w = 0; w < WAVES; w++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            in[w] = (unsigned)(random >> 40) % (1u << GROUPS);
+            int length = snprintf(names[w], sizeof names[w], "{\"name\": \"w%zu\"%s", w, in[w] ? ", \"groups\": [" : "");
+            for (unsigned g = 0, n = 0; g < GROUPS; g++)
+                if (in[w] >> g & 1) length += snprintf(names[w] + length, sizeof names[w] - (size_t)length, "%s\"%c\"", n++ ? ", " : "", 'A' + (int)g);
+            snprintf(names[w] + length, sizeof names[w] - (size_t)length, "%s}", in[w] ? "]" : "");
+        }
+        for (size_t i = 0; i < 40; i++) {
+            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const size_t w = (size_t)(random >> 33) % WAVES;
+            const int eighths = 1 + (int)(random >> 50) % 5;
+            char amount[16];
+            bool fits = in[w] || everybody + eighths <= 24;
+            for (unsigned g = 0; g < GROUPS; g++)
+                if (in[w] ? in[w] >> g & 1 : named[g]) fits = fits && sums[g] + eighths <= 24;
+            snprintf(amount, sizeof amount, "%d/8", eighths);
+            const int64_t entry = charge_wave(ledger, names[w], amount, "3", NULL);
+            assert_int_equal(entry > 0, fits);
+            if (!fits) continue;
+            for (unsigned g = 0; g < GROUPS; g++) {
+                if (!in[w] || in[w] >> g & 1) sums[g] += eighths; /* also of groups that are named later */
+                named[g] = named[g] || (in[w] >> g & 1);
+            }
+            if (!in[w]) everybody += eighths;
+            int worst = everybody;
+            for (unsigned g = 0; g < GROUPS; g++) worst = named[g] && sums[g] > worst ? sums[g] : worst;
+            tamis_spending spent, left;
+            assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+            assert_true(spent.epsilon.upper == worst / 8.0 && left.epsilon.lower == 3 - worst / 8.0);
+        }
+        tamis_ledger_free(ledger);
+        ledger = open_ledger(); /* the same from the file */
+        tamis_number *eps, *delta;
+        int worst = everybody;
+        for (unsigned g = 0; g < GROUPS; g++) worst = named[g] && sums[g] > worst ? sums[g] : worst;
+        assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 0, NULL, NULL), TAMIS_OK);
+        assert_true(tmi_number_up(eps) == worst / 8.0);
+        tamis_number_free(eps);
+        tamis_number_free(delta);
+        tamis_ledger_free(ledger);
+        assert_true(verifies(NULL));
+        unlink(path);
+    }
+}
+
+/* A group counts in rho from its own first rho on. */
+static void groups_convert_by_themselves(void **state)
+{
+    static const char a[] = "{\"name\": \"1\", \"groups\": [\"A\"]}", b[] = "{\"name\": \"2\", \"groups\": [\"B\"]}";
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending spent, left;
+    char *text;
+    (void)state;
+    assert_int_equal(charge_wave(ledger, a, "rho 1/100", "1 1e-6", NULL), 2);
+    assert_int_equal(charge_wave(ledger, a, "1/8 1e-9", "1 1e-6", NULL), -TAMIS_REFUSED); /* no delta after a rho */
+    assert_int_equal(charge_wave(ledger, b, "1/2 1e-9", "1 1e-6", NULL), 4);
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"3\"}", "1/4", "1 1e-6", NULL), -TAMIS_REFUSED); /* as rho too much for A */
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"3\"}", "1/20", "1 1e-6", NULL), 6);
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(spent.epsilon.upper > 0.55 && spent.rho.upper > 0.0112 && left.rho.lower < 0.02);
+    for (int json = 0; json < 2; json++) {
+        assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, json, NULL), TAMIS_OK);
+        assert_non_null(strstr(text, json ? "\"group\": \"B\"" : "group B: spent epsilon 0.55"));
+        tamis_free(text);
+    }
+    tamis_ledger_free(ledger);
+    assert_true(verifies(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        IN_A_FOLDER(a_budget_is_raised_on_record),
+        IN_A_FOLDER(both_numbers_of_a_budget_may_be_raised),
+        cmocka_unit_test(a_raise_does_not_cover_what_came_before),
+        IN_A_FOLDER(waves_add_up),
+        IN_A_FOLDER(what_is_fixed_by_wave_and_what_by_survey),
+        IN_A_FOLDER(the_same_sample_is_amplified_once),
+        IN_A_FOLDER(the_loss_is_the_largest_over_groups),
+        IN_A_FOLDER(groups_convert_by_themselves),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

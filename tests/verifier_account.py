@@ -1,0 +1,134 @@
+"""The account in a certificate: the budget of the day and how it was raised, the waves and their rotation groups, and the sums before
+and after the release. A part of verifier.py, apart because of its length."""
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+def dec(x):
+    x = Fraction(x)
+    return Decimal(x.numerator) / Decimal(x.denominator)
+
+
+def sums_of(told):
+    return {k: Fraction(v) for k, v in told.items()}
+
+
+def kind(coin):
+    return "rho" if "rho" in coin else "approximate" if Fraction(coin.get("delta", 0)) > 0 else "pure"
+
+
+def says(sentence, before, coin):
+    """Whether the sentence names the amount after some words: exactly, or in decimals that are rounded up."""
+    found = re.search(before + r" (?:rho|epsilon) ([\d./e+-]*\d)(?: and delta ([\d./e+-]*\d))?", sentence)
+    told = [Fraction(x) for x in found.groups(default="0")] if found else []
+    true = [Fraction(coin["rho"] if "rho" in coin else coin["epsilon"]), Fraction(coin.get("delta", 0))]
+    return bool(told) and all(t <= x <= t * (1 + Fraction(1, 10000)) for t, x in zip(true, told)) and before + (" rho" if "rho" in coin else " epsilon") in sentence
+
+
+def within(x, y):
+    return ("rho" in x) == ("rho" in y) and all(Fraction(x.get(k, 0)) <= Fraction(y.get(k, 0)) for k in ("epsilon", "delta", "rho"))
+
+
+class Account:
+    def account(self):
+        a = self.c["account"]
+        if a is None:
+            return
+        self.check(set(a) <= {"before", "after", "groups", "cap", "raised", "waves", "statement", "new_account"}, "account")
+        self.cap = a["cap"]
+        self.entry(a)
+        self.raises(a)
+        self.waves(a)
+        groups = a.get("groups", [])
+        own = (self.c["plan"].get("wave") or {}).get("groups", [])
+        self.check("groups" not in a or len({g["group"] for g in groups}) == len(groups) > 0, "account.groups")
+        self.check(set(own) <= {g["group"] for g in groups}, "account.groups", "a group of the wave is missing")
+        # everybody loses by a wave without groups, and the people of its groups by another one
+        self.sums = [self.add("account", a, not own)] + [self.add("account.groups", g, not own or g["group"] in own) for g in groups]
+
+    def entry(self, a):
+        ledger, reason = self.c["ledger"], a["new_account"]
+        before = [x for told in [a, *a.get("groups", [])] for x in sums_of(told["before"]).values()]
+        claim = ledger.get("claim", 0)
+        self.check("claim" not in ledger or claim > ledger["entry"], "ledger.claim")
+        self.later = ledger["repeated"] or claim > 0  # the certificate was written later than the charge
+        self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
+        self.check(not ledger["created"] or not any(before), "account.before", "a new ledger has no charge before")
+        self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
+        self.check(re.fullmatch("[0-9a-f]{64}", ledger["hash"]) and re.fullmatch(TIME, ledger["time"]), "ledger")
+        self.check(ledger["entry"] >= 2 and (ledger["entry"] > 2 or not any(before)), "ledger.entry")
+
+    def raises(self, a):
+        raised, ledger = a.get("raised", []), self.c["ledger"]
+        caps = [r["from"] for r in raised] + [self.cap]
+        numbers = [r["entry"] for r in raised]
+        self.check("raised" not in a or raised, "account.raised")
+        self.check([r["to"] for r in raised] == caps[1:], "account.raised", "does not lead to the cap")
+        self.check(all(within(x, y) and x != y and kind(x) == kind(y) for x, y in zip(caps, caps[1:])), "account.raised")
+        self.check(numbers == sorted(set(numbers)) and all(n > 2 for n in numbers), "account.raised")
+        self.check(self.later or all(n < ledger["entry"] for n in numbers), "account.raised", "is later than the charge")
+        self.check(all(r["reason"] and re.fullmatch(TIME, r["time"]) for r in raised), "account.raised")
+        self.check(within(self.c["plan"]["budget"], self.cap), "plan.budget", "is above the cap")
+        words = a["statement"]
+        self.check(words.startswith("All releases of this survey together may spend ") and "unless raised" in words, "account.statement")
+        self.check(re.findall(r"the budget was raised (\d+) time", words) == ([str(len(raised))] if raised else []), "account.statement")
+        self.check(says(words, "may spend", self.cap), "account.statement")
+        self.check(not raised or says(words, "at first from", raised[0]["from"]), "account.statement")
+        self.check(("at the highest cap" in words) == (bool(raised) and kind(self.cap) != "pure"), "account.statement")
+
+    def waves(self, a):
+        waves, own = a.get("waves", [None]), self.c["plan"].get("wave")
+        names = [w and w["name"] for w in waves]
+        known = {g for w in waves if w for g in w.get("groups", [])}
+        self.check("waves" not in a or waves != [None], "account.waves")
+        self.check(own in waves and len(set(names)) == len(names), "account.waves")
+        self.check({g["group"] for g in a.get("groups", [])} <= known, "account.groups", "a group is in no wave")
+        if own and own.get("groups"):
+            self.check(self.c["plan"]["privacy"]["design_variables"] == "public", "plan.wave", "groups are a public design variable")
+        grouped = any(w and w.get("groups") for w in waves)
+        apart = len(waves) > 1 and (grouped or not all(w and w.get("same_sample") for w in waves[1:]))
+        self.check(not apart or self.c["amplification"]["theorem"] is None, "amplification.theorem", "the waves have several samples")
+
+    def add(self, field, told, charged):
+        """The sums `after` of one group, or of everybody, and whether they count in rho."""
+        budget = self.c["plan"]["budget"]
+        before, after = sums_of(told["before"]), sums_of(told["after"])
+        in_rho, more = "rho" in self.cap, dict(before)
+        if charged and (self.rho or before["rho"] > 0 or in_rho):
+            more["rho"] += self.spent if self.rho else self.spent ** 2 / 2
+        elif charged:
+            more["epsilon"] += self.spent
+        self.check(min(before.values()) >= 0, field + ".before")
+        self.check(not in_rho or before["epsilon"] == before["delta"] == 0, field + ".before")
+        right = all(after[k] >= more[k] for k in more) if self.later else after == more
+        if self.later and not right and charged and not self.rho:  # charged when the account counted in rho, by rhos that are voided since
+            right = all(after[k] >= before[k] + (self.spent ** 2 / 2 if k == "rho" else 0) for k in before) and after["rho"] > 0
+        self.check(right, field + ".after")
+        for limit in [self.cap] if self.later else [self.cap, budget]:
+            coin = "rho" if in_rho else "epsilon"
+            self.check(after[coin] <= Fraction(limit[coin]), field + ".after", "is beyond the budget")
+        return after, in_rho or after["rho"] > 0
+
+    def spending(self, convert):
+        """Spent and left of the worst: for each number the ends between which the true one lies. `convert`: of a rho at a delta."""
+        spent, left = {}, {}
+
+        def worst(values, name, ends, choose):
+            values[name] = tuple(choose(x, y) for x, y in zip(values[name], ends)) if name in values else ends
+        for after, concentrated in self.sums:
+            if "rho" in self.cap:
+                told, rest = {"rho": (dec(after["rho"]),) * 2}, {"rho": (dec(Fraction(self.cap["rho"]) - after["rho"]),) * 2}
+            else:
+                E, D = Fraction(self.cap["epsilon"]), Fraction(self.cap.get("delta", 0))
+                eps, left_eps, delta = (dec(after["epsilon"]),) * 2, (dec(E - after["epsilon"]),) * 2, after["delta"]
+                if concentrated:
+                    low, high = convert(after["rho"], D - delta)
+                    eps, left_eps, delta = (eps[0] + low, eps[1] + high), (max(left_eps[0] - high, Decimal(0)), left_eps[1] - low), D
+                told, rest = {"epsilon": eps, "delta": (dec(delta),) * 2}, {"epsilon": left_eps, "delta": (dec(D - delta),) * 2}
+            for name in told:
+                worst(spent, name, told[name], max)
+                worst(left, name, rest[name], min)
+        return tuple({k: v[0] if v[0] == v[1] else v for k, v in values.items()} for values in (spent, left))
