@@ -247,7 +247,8 @@ static void make(tmi_outlook *o, const subject *about, const guess *g, const dou
 
 static void set_variances(double *variances, const tmi_schedule *s, size_t i, size_t stratum)
 {
-    for (size_t role = TMI_A; role < TMI_ROLES; role++) {
+    variances[TMI_U] = 0; /* rows that decide what is withheld enter no error */
+    for (size_t role = TMI_A; role < TMI_U; role++) {
         const tmi_measurement *m = tmi_table_of(s, i, (tmi_role)role);
         bool sums = role <= TMI_K || s->sampling.weights == TMI_ROWS;
         variances[role] = m ? noise_in(s, i, m, stratum, sums ? weight_in : spread_in, variance_of) : 0;
