@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "ledger/request.h"
 
 static int64_t now(void)
 {
@@ -66,243 +67,15 @@ void tamis_ledger_free(tamis_ledger *ledger)
     tmi_free(ledger);
 }
 
-/* ---- what a caller gives ---- */
+/* ---- what is there already ---- */
 
-/* A charge as it is compared and written. */
-typedef struct request {
-    const tamis_charge *charge;
-    tmi_coin amount, budget;
-    bool has_budget; /* else that of the account */
-    tmi_json *frozen;
-    char *frozen_text; /* as it is kept */
-    tmi_wave wave;
-    tmi_json *parts;   /* of the source; NULL: not said */
-    char *parts_text;
-    char identity[TMI_SHA256_TEXT];
-} request;
-
-static void request_clear(request *r)
-{
-    tmi_coin_clear(&r->amount);
-    tmi_coin_clear(&r->budget);
-    tmi_json_free(r->frozen);
-    tmi_free(r->frozen_text);
-    tmi_json_free(r->parts);
-    tmi_free(r->parts_text);
-    tmi_wave_clear(&r->wave);
-}
-
-/* JSON that a caller gives, and its canonical text; INVALID in one sentence, whatever is wrong with it. */
-static tamis_status take_json(tmi_json **value, char **canonical, const char *given, const char *expected, bool (*is_right)(const tmi_json *),
-                              tamis_error *err)
-{
-    tamis_error reason = {0};
-    tmi_text text;
-    tamis_status status = tmi_json_read(value, given, strlen(given), &reason);
-    if (status == TAMIS_INVALID || (status == TAMIS_OK && !is_right(*value))) return tmi_fail(err, TAMIS_INVALID, "%s", expected);
-    if (status != TAMIS_OK) return tmi_fail_memory(err);
-    if (!canonical) return TAMIS_OK;
-    tmi_text_init(&text);
-    status = tmi_json_canonical(&text, *value, err);
-    if (status == TAMIS_OK) status = tmi_text_take(canonical, &text, err);
-    tmi_text_clear(&text);
-    return status;
-}
-
-static bool is_object(const tmi_json *value)
-{
-    return tmi_json_kind_of(value) == TMI_JSON_OBJECT;
-}
-
-static tamis_status take_wave(tmi_wave *wave, const char *given, tamis_error *err)
-{
-    tmi_json *value = NULL;
-    tamis_status status;
-    TMI_TRY(tmi_check_text(given, "wave", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(take_json(&value, NULL, given, "wave: expected a JSON object", is_object, err));
-    TMI_TRY(tmi_wave_read(wave, value, err));
-    TMI_TRY(tmi_check_name(wave->name, "wave", err));
-    for (size_t i = 0; i < wave->group_count; i++) TMI_TRY(tmi_check_name(wave->groups[i], "wave: group", err));
-done:
-    tmi_json_free(value);
-    return status;
-}
-
-static tamis_status request_make(request *r, const tamis_charge *charge, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    *r = (request){.charge = charge};
-    if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
-    TMI_TRY(tmi_check_name(charge->survey, "survey", err));
-    TMI_TRY(tmi_check_name(charge->release, "release", err));
-    TMI_TRY(tmi_check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(tmi_check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->source) TMI_TRY(tmi_check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->new_account) TMI_TRY(tmi_check_name(charge->new_account, "new_account", err));
-    if (charge->leftover && *charge->leftover && *charge->leftover != '/')
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: expected an absolute path, or an empty text"));
-    TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
-    r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
-    if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
-    TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));
-    TMI_TRY(tmi_coin_reads_back(&r->budget, "budget", err));
-    TMI_TRY(take_json(&r->frozen, NULL, charge->frozen, "frozen: expected a JSON object", is_object, err));
-    TMI_TRY(tmi_frozen_text(&r->frozen_text, r->frozen, !charge->source, err));
-    if (charge->wave) TMI_TRY(take_wave(&r->wave, charge->wave, err));
-    if (charge->source) TMI_TRY(take_json(&r->parts, &r->parts_text, charge->source, "source: expected a JSON list of texts", tmi_is_parts, err));
-    tmi_sha256_text(r->identity, charge->measures, strlen(charge->measures));
-done:
-    if (status != TAMIS_OK) {
-        request_clear(r);
-        *r = (request){0};
-    }
-    return status;
-}
-
-tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err)
-{
-    request r;
-    tamis_status status = request_make(&r, charge, err);
-    request_clear(&r);
-    return status;
-}
-
-/* ---- whether it may be ---- */
-
-/* REFUSED if a field differs from what was frozen, by the survey's first release for all waves, or by that of the wave. */
-static tamis_status compare(const tmi_ledger_account *a, const tmi_ledger_wave *w, const request *r, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tmi_json *frozen = NULL;
-    const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
-    const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
-    TMI_TRY(tmi_json_read(&frozen, with->frozen, strlen(with->frozen), err));
-    const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
-    if (!field && w && !tmi_wave_equal(&w->wave, &r->wave)) field = "wave";
-    if (field && kept)
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
-                          "fixed; nothing was spent. Use the same, or leave same_sample out", a->survey, field);
-    else if (field)
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs; nothing was spent. Use what was "
-                          "fixed there; other people are another survey, with an account and a budget of their own", a->survey,
-                          w && w->wave.name ? "wave" : "survey", field);
-done:
-    tmi_json_free(frozen);
-    return status;
-}
-
-/* The command that raises the budget of a survey so that it is at least `to`. */
-static void put_command(tmi_text *text, const char *file, const char *survey, const tmi_coin *to)
-{
-    tmi_text_format(text, "tamis ledger raise %.300s --survey '%.200s' ", file, survey);
-    if (!to) tmi_text_put(text, "--epsilon (or --rho) NEWCAP");
-    else tmi_coin_options(text, to);
-    tmi_text_put(text, " --reason TEXT");
-}
-
-/* REFUSED if a plan's budget is above that of the account, or of another kind. */
-static tamis_status compare_budget(const tmi_ledger_account *a, const request *r, const char *file, tamis_error *err)
-{
-    tmi_text words;
-    tamis_status status = TAMIS_OK;
-    if (!r->has_budget || tmi_coin_within(&r->budget, &a->budget)) return TAMIS_OK;
-    const bool kind = !r->budget.rho == !a->budget.rho;
-    tmi_text_init(&words);
-    tmi_text_put(&words, "the budget of ");
-    tmi_coin_words(&words, &r->budget, true);
-    tmi_text_put(&words, kind ? " is above that of the account, " : " does not count as the account does, which has ");
-    tmi_coin_words(&words, &a->budget, false);
-    tmi_text_put(&words, "; nothing was spent. ");
-    if (kind) tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was decided on, record it: ");
-    else tmi_text_put(&words, "Write at most that in the plan");
-    if (kind) put_command(&words, file, a->survey, &r->budget);
-    if (words.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a->survey, words.bytes);
-    tmi_text_clear(&words);
-    return status;
-}
-
-/* Whether the source may be charged to this account, NULL for one that would be opened. REFUSED if another account has it and no reason
- * was given for that. */
-static tamis_status may_have_source(const tmi_book *book, const tmi_ledger_account *a, const request *r, tamis_error *err)
-{
-    const tmi_ledger_account *beside;
-    if (a ? a->new_account != NULL : r->charge->new_account != NULL) return TAMIS_OK;
-    tamis_status status = tmi_book_beside(&beside, book, a, r->parts, r->frozen, err);
-    if (status != TAMIS_OK || !beside) return status;
-    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
-                    "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
-                    r->charge->survey, beside->survey, beside->survey,
-                    a ? ", put their rows into a file of their own" : " or a separate budget was decided on, record why: tamis release --new-account REASON");
-}
-
-static const tmi_coin *limit_of(const tmi_ledger_account *a, const request *r)
-{
-    return r->has_budget ? &r->budget : &a->budget;
-}
-
-/* What the account allows, in the words of a refusal. */
-static tamis_status refuse(const tmi_ledger_account *a, const request *r, const tmi_losses *losses, const char *file, tamis_error *err)
-{
-    const tmi_coin *limit = limit_of(a, r);
-    const bool own = a && !tmi_coin_equal(limit, &a->budget);
-    tamis_spending spent, left;
-    tmi_text words;
-    tamis_status status = tmi_losses_spending(&spent, &left, losses, limit, err);
-    if (status != TAMIS_OK) return status;
-    tmi_text_init(&words);
-    tmi_coin_words(&words, &r->amount, true);
-    tmi_text_put(&words, own ? " would pass the plan's own budget of " : " would pass the budget of ");
-    tmi_coin_words(&words, limit, false);
-    tmi_text_format(&words, ", of which %s", left.words);
-    tmi_text_format(&words, " %s left; nothing was spent", a ? "is" : "would be");
-    if (own) {
-        tmi_text_put(&words, ". The survey may spend ");
-        tmi_coin_words(&words, &a->budget, false);
-        tmi_text_put(&words, ": write up to that in the plan");
-    } else if (a) {
-        tmi_text_put(&words, ". If a higher budget was decided on, record it: ");
-        put_command(&words, file, a->survey, NULL);
-        tmi_text_put(&words, ", and write it in the plan");
-    }
-    if (words.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes);
-    tmi_text_clear(&words);
-    return status;
-}
-
-/* REFUSED if the amount does not fit; `a` is NULL for the first charge. */
-static tamis_status fit(const tmi_ledger_account *a, const request *r, const char *file, tamis_error *err)
-{
-    const tmi_coin *limit = limit_of(a, r), *cap = a ? &a->budget : limit;
-    tamis_status status = TAMIS_OK;
-    tmi_losses none = {0}, more = {0};
-    bool fits = false;
-    TMI_TRY(tmi_losses_begin(&none, cap, err));
-    const tmi_losses *losses = a ? &a->losses : &none;
-    status = tmi_losses_add(&more, losses, cap, &r->amount, r->wave.groups, r->wave.group_count, err);
-    if (status == TAMIS_REFUSED && err) {
-        char reason[TAMIS_ERROR_SIZE];
-        memcpy(reason, err->message, sizeof reason);
-        tmi_fail(err, status, "%.200s: %.1000s; nothing was spent", r->charge->survey, reason);
-    }
-    if (status != TAMIS_OK) goto done;
-    TMI_TRY(tmi_losses_fit(&fits, &more, cap, err));
-    if (fits && limit != cap) TMI_TRY(tmi_losses_fit(&fits, &more, limit, err));
-    if (!fits) status = refuse(a, r, losses, file, err);
-done:
-    tmi_losses_clear(&none);
-    tmi_losses_clear(&more);
-    return status;
-}
-
-static bool is_same(const tmi_book *book, const tmi_ledger_charge *c, const tmi_ledger_account *a, const request *r)
+static bool is_same(const tmi_book *book, const tmi_ledger_charge *c, const tmi_ledger_account *a, const tmi_request *r)
 {
     return &book->accounts[c->account] == a && strcmp(c->identity, r->identity) == 0;
 }
 
 /* The latest release of the same; NULL if there is none. */
-static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const request *r)
+static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r)
 {
     for (size_t i = book->charge_count; a && i-- > 0;) {
         const tmi_ledger_charge *c = &book->charges[i];
@@ -313,7 +86,7 @@ static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_acco
 
 /* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none. REFUSED if
  * one of them is just being made. */
-static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const request *r,
+static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_request *r,
                                 tamis_error *err)
 {
     const tmi_book *book = &ledger->book;
@@ -393,7 +166,7 @@ done:
 
 /* The charge, and before it the account or the wave if it is new. *number: of the charge; *owner: of a claimable one. */
 static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner, tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_wave *w,
-                                 const request *r, tamis_error *err)
+                                 const tmi_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
@@ -426,9 +199,9 @@ done:
 /* ---- charging ---- */
 
 /* A refusal for want of budget, and what may give some back. */
-static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const request *r, tamis_error *err)
+static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
 {
-    tamis_status status = fit(a, r, tmi_store_path(ledger->file), err);
+    tamis_status status = tmi_admit_amount(a, r, tmi_store_path(ledger->file), err);
     tmi_text advice;
     if (status != TAMIS_REFUSED || !a || !err) return status;
     tmi_text_init(&advice);
@@ -444,7 +217,7 @@ static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_a
 static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    request r = {0};
+    tmi_request r = {0};
     tmi_owner owner = {.lock = -1};
     bool behind = false;
     int64_t number = 0, claim = 0, written_as = 0;
@@ -452,7 +225,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
     if (writing && !ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
-    TMI_TRY(request_make(&r, charge, err));
+    TMI_TRY(tmi_request_make(&r, charge, err));
     TMI_TRY(tmi_store_begin(ledger->file, writing, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
@@ -465,9 +238,9 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (a && !w && !r.wave.name)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
                          "rows in the plan, e.g. `wave: %.200s`", a->survey, a->waves[a->wave_count - 1].wave.name));
-    if (a) TMI_TRY(compare(a, w, &r, err));
-    if (a) TMI_TRY(compare_budget(a, &r, tmi_store_path(ledger->file), err));
-    TMI_TRY(may_have_source(&ledger->book, a, &r, err));
+    if (a) TMI_TRY(tmi_admit_frozen(a, w, &r, err));
+    if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
+    TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
@@ -496,7 +269,7 @@ done:
     tmi_owner_clear(&owner, tmi_store_place(ledger->file), false); /* whether the commit reached the disk is not known */
     if (status != TAMIS_OK) tamis_charged_clear(charged);
     if (status != TAMIS_OK) charged->entry = written_as; /* the charge stands */
-    request_clear(&r);
+    tmi_request_clear(&r);
     return status;
 }
 

@@ -1,0 +1,126 @@
+/* Whether a charge may be made. */
+#include <string.h>
+
+#include "ledger/request.h"
+
+tamis_status tmi_admit_frozen(const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_json *frozen = NULL;
+    const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
+    const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
+    TMI_TRY(tmi_json_read(&frozen, with->frozen, strlen(with->frozen), err));
+    const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
+    if (!field && w && !tmi_wave_equal(&w->wave, &r->wave)) field = "wave";
+    if (field && kept)
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
+                          "fixed; nothing was spent. Use the same, or leave same_sample out", a->survey, field);
+    else if (field)
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs; nothing was spent. Use what was "
+                          "fixed there; other people are another survey, with an account and a budget of their own", a->survey,
+                          w && w->wave.name ? "wave" : "survey", field);
+done:
+    tmi_json_free(frozen);
+    return status;
+}
+
+/* The command that raises the budget of a survey so that it is at least `to`. */
+static void put_command(tmi_text *text, const char *file, const char *survey, const tmi_coin *to)
+{
+    tmi_text_format(text, "tamis ledger raise %.300s --survey '%.200s' ", file, survey);
+    if (!to) tmi_text_put(text, "--epsilon (or --rho) NEWCAP");
+    else tmi_coin_options(text, to);
+    tmi_text_put(text, " --reason TEXT");
+}
+
+tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+{
+    tmi_text words;
+    tamis_status status = TAMIS_OK;
+    if (!r->has_budget || tmi_coin_within(&r->budget, &a->budget)) return TAMIS_OK;
+    const bool kind = !r->budget.rho == !a->budget.rho;
+    tmi_text_init(&words);
+    tmi_text_put(&words, "the budget of ");
+    tmi_coin_words(&words, &r->budget, true);
+    tmi_text_put(&words, kind ? " is above that of the account, " : " does not count as the account does, which has ");
+    tmi_coin_words(&words, &a->budget, false);
+    tmi_text_put(&words, "; nothing was spent. ");
+    if (kind) tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was decided on, record it: ");
+    else tmi_text_put(&words, "Write at most that in the plan");
+    if (kind) put_command(&words, file, a->survey, &r->budget);
+    if (words.failed) status = tmi_fail_memory(err);
+    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a->survey, words.bytes);
+    tmi_text_clear(&words);
+    return status;
+}
+
+tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
+{
+    const tmi_ledger_account *beside;
+    if (a ? a->new_account != NULL : r->charge->new_account != NULL) return TAMIS_OK;
+    tamis_status status = tmi_book_beside(&beside, book, a, r->parts, r->frozen, err);
+    if (status != TAMIS_OK || !beside) return status;
+    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
+                    "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
+                    r->charge->survey, beside->survey, beside->survey,
+                    a ? ", put their rows into a file of their own" : " or a separate budget was decided on, record why: tamis release --new-account REASON");
+}
+
+static const tmi_coin *limit_of(const tmi_ledger_account *a, const tmi_request *r)
+{
+    return r->has_budget ? &r->budget : &a->budget;
+}
+
+/* What the account allows, in the words of a refusal. */
+static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, const tmi_losses *losses, const char *file, tamis_error *err)
+{
+    const tmi_coin *limit = limit_of(a, r);
+    const bool own = a && !tmi_coin_equal(limit, &a->budget);
+    tamis_spending spent, left;
+    tmi_text words;
+    tamis_status status = tmi_losses_spending(&spent, &left, losses, limit, err);
+    if (status != TAMIS_OK) return status;
+    tmi_text_init(&words);
+    tmi_coin_words(&words, &r->amount, true);
+    tmi_text_put(&words, own ? " would pass the plan's own budget of " : " would pass the budget of ");
+    tmi_coin_words(&words, limit, false);
+    tmi_text_format(&words, ", of which %s", left.words);
+    tmi_text_format(&words, " %s left; nothing was spent", a ? "is" : "would be");
+    if (own) {
+        tmi_text_put(&words, ". The survey may spend ");
+        tmi_coin_words(&words, &a->budget, false);
+        tmi_text_put(&words, ": write up to that in the plan");
+    } else if (a) {
+        tmi_text_put(&words, ". If a higher budget was decided on, record it: ");
+        put_command(&words, file, a->survey, NULL);
+        tmi_text_put(&words, ", and write it in the plan");
+    }
+    if (words.failed) status = tmi_fail_memory(err);
+    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes);
+    tmi_text_clear(&words);
+    return status;
+}
+
+tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+{
+    const tmi_coin *limit = limit_of(a, r), *cap = a ? &a->budget : limit;
+    tamis_status status = TAMIS_OK;
+    tmi_losses none = {0}, more = {0};
+    bool fits = false;
+    TMI_TRY(tmi_losses_begin(&none, cap, err));
+    const tmi_losses *losses = a ? &a->losses : &none;
+    status = tmi_losses_add(&more, losses, cap, &r->amount, r->wave.groups, r->wave.group_count, err);
+    if (status == TAMIS_REFUSED && err) {
+        char reason[TAMIS_ERROR_SIZE];
+        memcpy(reason, err->message, sizeof reason);
+        tmi_fail(err, status, "%.200s: %.1000s; nothing was spent", r->charge->survey, reason);
+    }
+    if (status != TAMIS_OK) goto done;
+    TMI_TRY(tmi_losses_fit(&fits, &more, cap, err));
+    if (fits && limit != cap) TMI_TRY(tmi_losses_fit(&fits, &more, limit, err));
+    if (!fits) status = refuse(a, r, losses, file, err);
+done:
+    tmi_losses_clear(&none);
+    tmi_losses_clear(&more);
+    return status;
+}
