@@ -101,12 +101,13 @@ typedef struct tamis_charged {
     char *new_account;            /* the reason that was recorded when its account was opened; NULL: none */
     int64_t unpublished;          /* not 0: this charge of the same release was never published and was claimed (by tamis_ledger_ask:
                                      would be); nothing more is spent */
+    int other_source;             /* with measurements: they were made from another declared source than that of this charge */
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
 } tamis_charged;
 
 /* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the
- * numbers of the earlier one; or takes over an earlier charge that was never published; both cost nothing, and `again`
- * pays. A second account over the same source, that is with a part in common, needs a reason; what has no `source` is
+ * numbers of the earlier one, unless `again` asks for fresh ones; or takes over an earlier charge that was never published:
+ * both cost nothing. A second account over the same source, that is with a part in common, needs a reason; what has no `source` is
  * compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from

@@ -57,13 +57,23 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r,
 tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
 {
     const tmi_ledger_account *beside;
-    if (a ? a->new_account != NULL : r->charge->new_account != NULL) return TAMIS_OK;
+    if (!a && r->charge->new_account) return TAMIS_OK;
     tamis_status status = tmi_book_beside(&beside, book, a, r->parts, r->frozen, err);
     if (status != TAMIS_OK || !beside) return status;
     return tmi_fail(err, TAMIS_REFUSED, "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
                     "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
                     r->charge->survey, beside->survey, beside->survey,
                     a ? ", put their rows into a file of their own" : " or a separate budget was decided on, record why: tamis release --new-account REASON");
+}
+
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
+{
+    const tmi_ledger_wave *other;
+    tamis_status status = tmi_account_other_groups(&other, a, &r->wave, r->parts, err);
+    if (status != TAMIS_OK || !other) return status;
+    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the wave %.200s has the same source but other groups, so that the same people would be counted in two "
+                    "places; nothing was spent. Write the groups that are in this source, or put the rows of each wave into a file or table of their "
+                    "own", a->survey, other->wave.name);
 }
 
 static const tmi_coin *limit_of(const tmi_ledger_account *a, const tmi_request *r)
@@ -99,6 +109,14 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, co
     else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes);
     tmi_text_clear(&words);
     return status;
+}
+
+tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+{
+    bool fits = true;
+    tamis_status status = r->has_budget ? tmi_losses_fit(&fits, &a->losses, &r->budget, err) : TAMIS_OK;
+    if (status != TAMIS_OK || fits) return status;
+    return refuse(a, r, &a->losses, file, err);
 }
 
 tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)

@@ -5,6 +5,7 @@
  * of the data is looked at, so a copy of a file under another name is not recognised.                                  */
 #include <string.h>
 
+#include "base/memory.h"
 #include "ledger/book.h"
 
 static bool has_part(const tmi_json *list, const char *part)
@@ -66,6 +67,85 @@ static tamis_status have_a_part_in_common(bool *common, const char *noted, const
     }
 done:
     tmi_json_free(list);
+    return status;
+}
+
+/* *noted and what is new in `parts`. */
+static tamis_status join(char **noted, const tmi_json *parts, tamis_error *err)
+{
+    tmi_json *list = NULL;
+    tmi_text text;
+    tmi_json_out out;
+    char *joined = NULL;
+    tamis_status status = TAMIS_OK;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    if (*noted) TMI_TRY(tmi_json_read(&list, *noted, strlen(*noted), err));
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; list && i < tmi_json_size(list); i++) tmi_json_put_string(&out, tmi_json_string(tmi_json_at(list, i)));
+    for (size_t i = 0; i < tmi_json_size(parts); i++) {
+        const char *part = tmi_json_string(tmi_json_at(parts, i));
+        if (!list || !has_part(list, part)) tmi_json_put_string(&out, part);
+    }
+    tmi_json_close(&out, ']');
+    TMI_TRY(tmi_text_take(&joined, &text, err));
+    tmi_free(*noted);
+    *noted = joined;
+done:
+    tmi_json_free(list);
+    tmi_text_clear(&text);
+    return status;
+}
+
+static tamis_status set_parts(char **parts, const tmi_json *value, tamis_error *err)
+{
+    tmi_text text;
+    char *new = NULL;
+    tmi_text_init(&text);
+    tamis_status status = tmi_json_canonical(&text, value, err);
+    if (status == TAMIS_OK) status = tmi_text_take(&new, &text, err);
+    tmi_text_clear(&text);
+    if (status != TAMIS_OK) return status;
+    tmi_free(*parts);
+    *parts = new;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (parts && !tmi_is_parts(parts)) return tmi_fail(err, TAMIS_INVALID, "a source is a list of texts");
+    if (parts) {
+        TMI_TRY(set_parts(&charge->parts, parts, err));
+        TMI_TRY(join(&wave->parts, parts, err));
+    } else if (wave->parts && !charge->parts) {
+        charge->parts = tmi_copy_text(wave->parts, strlen(wave->parts));
+        if (!charge->parts) status = tmi_fail_memory(err);
+    }
+done:
+    return status;
+}
+
+static bool same_groups(const tmi_wave *x, const tmi_wave *y)
+{
+    bool same = x->group_count == y->group_count;
+    for (size_t i = 0; same && i < x->group_count; i++) same = strcmp(x->groups[i], y->groups[i]) == 0; /* both are sorted */
+    return same;
+}
+
+tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts,
+                                      tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *other = NULL;
+    for (size_t i = 0; i < account->wave_count && parts && wave->group_count > 0 && !*other; i++) {
+        const tmi_ledger_wave *w = &account->waves[i];
+        bool common = false;
+        if (!w->parts || w->wave.group_count == 0 || same_groups(&w->wave, wave)) continue;
+        TMI_TRY(have_a_part_in_common(&common, w->parts, parts, NULL, err));
+        if (common) *other = w;
+    }
+done:
     return status;
 }
 

@@ -37,6 +37,7 @@ static void clear_account(tmi_ledger_account *a)
 static void clear_charge(tmi_ledger_charge *c)
 {
     tmi_free(c->release);
+    tmi_free(c->parts);
     tmi_free(c->void_reason);
     tmi_coin_clear(&c->amount);
 }
@@ -201,7 +202,7 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     const char *survey = string_of(r, "survey"), *release = string_of(r, "release"), *measures = string_of(r, "measures");
     const tmi_json *claimable = tmi_json_get(r->entry, "claimable");
     tmi_ledger_account *a = survey ? tmi_book_account(book, survey) : NULL;
-    const tmi_ledger_wave *wave = a ? tmi_account_wave(a, string_of(r, "wave")) : NULL;
+    tmi_ledger_wave *wave = a ? tmi_account_wave(a, string_of(r, "wave")) : NULL;
     if (!wave && a) return wrong(err, "a charge names a wave that was opened");
     if (!a || !release || !measures) return wrong(err, "a charge has the survey of an account, a release and measures");
     if (claimable && (tmi_json_kind_of(claimable) != TMI_JSON_BOOLEAN || !tmi_json_is_true(claimable)))
@@ -212,6 +213,7 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
     TMI_TRY(tmi_losses_add(&losses, &a->losses, &a->budget, &c.amount, wave->wave.groups, wave->wave.group_count, err));
     TMI_TRY(copy(&c.release, release, err));
+    TMI_TRY(tmi_charge_source(&c, wave, tmi_json_get(r->entry, "source"), err));
     c.account = (size_t)(a - book->accounts);
     c.claimable = claimable != NULL;
     c.wave = (size_t)(wave - a->waves);
@@ -257,8 +259,10 @@ static tamis_status add_claimed(const reading *r, tamis_error *err)
 {
     tmi_ledger_charge *c = charge_of(r);
     if (!c || !c->claimable || !tmi_charge_is_open(c)) return wrong(err, "a claim names a claimable charge that is neither released nor voided");
-    c->claim = r->number;
-    return TAMIS_OK;
+    tmi_ledger_wave *wave = &r->book->accounts[c->account].waves[c->wave];
+    tamis_status status = tmi_charge_source(c, wave, tmi_json_get(r->entry, "source"), err);
+    if (status == TAMIS_OK) c->claim = r->number;
+    return status;
 }
 
 static tamis_status add_voided(const reading *r, tamis_error *err)
@@ -289,15 +293,15 @@ done:
 static const struct kind {
     const char *name;
     tamis_status (*add)(const reading *r, tamis_error *err);
-    const char *keys[10];
+    const char *keys[12];
 } kinds[] = {
     {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "wave", "budget", "frozen", "source", "new_account"}},
     {"wave", add_wave, {"number", "time", "clock_behind", "kind", "survey", "wave", "frozen", "source"}},
     {"raised", add_raised, {"number", "time", "clock_behind", "kind", "survey", "budget", "reason"}},
-    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "claimable"}},
+    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "source", "claimable"}},
     {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements"}},
     {"voided", add_voided, {"number", "time", "clock_behind", "kind", "entry", "reason"}},
-    {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry"}},
+    {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry", "source"}},
 };
 
 bool tmi_is_time(const char *text)

@@ -9,6 +9,8 @@
  *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
  *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
  *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
+ *
+ * A charge and a claim have the "source" of a plan too where it is not just what the wave has noted.
  *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
@@ -35,7 +37,7 @@ typedef struct tmi_ledger_wave {
     tmi_wave wave;
     char *frozen;          /* canonical JSON */
     char *design, *reason; /* what it says under "outsider": one of them, or neither */
-    char *parts;           /* of the declared source: a JSON list of texts; NULL: not noted */
+    char *parts;           /* of all sources that it was declared to be in: a JSON list of texts; NULL: not noted */
 } tmi_ledger_wave;
 
 typedef struct tmi_ledger_account {
@@ -54,6 +56,7 @@ typedef struct tmi_ledger_charge {
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
     bool claimable, as_rho; /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
+    char *parts; /* of the source that it was last declared to read; NULL: not noted */
     tmi_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
@@ -97,6 +100,14 @@ tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_sour
 
 /* Opens one more wave of an account. `wave` and `parts` may be NULL. INVALID; the account is as it was on failure. */
 tamis_status tmi_account_open(tmi_ledger_account *account, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts, tamis_error *err);
+
+/* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
+tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
+
+/* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if there is
+ * none. SYSTEM. */
+tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts,
+                                      tamis_error *err);
 
 /* Notes a raise (raise.c). INVALID if it is none; the account is as it was on failure. */
 tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget, const char *reason,
@@ -175,10 +186,10 @@ tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char
 tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget, const char *reason,
                               tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err); /* wave: a name, or NULL */
+                              const tmi_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err); /* wave: a name, or NULL */
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, tamis_error *err);
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const char *parts, tamis_error *err);
 
 #endif

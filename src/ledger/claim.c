@@ -92,7 +92,7 @@ static tamis_status add(tamis_ledger *ledger, const tmi_entry_head *head, const 
     return tmi_ledger_append(ledger, head, hash, entry, err);
 }
 
-tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, tamis_error *err)
+tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, const char *parts, tamis_error *err)
 {
     tmi_owner owner = {.lock = -1};
     tmi_entry_head head;
@@ -109,7 +109,7 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_owner_leaves(&owner, leftover, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
-    TMI_TRY(tmi_entry_claimed(&entry, &head, c->number, err));
+    TMI_TRY(tmi_entry_claimed(&entry, &head, c->number, parts, err));
     TMI_TRY(tmi_store_need_format_2(ledger->file, err));
     TMI_TRY(add(ledger, &head, entry, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));

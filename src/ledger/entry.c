@@ -63,14 +63,20 @@ static void put_wave(writing *w, const tmi_wave *wave)
     tmi_wave_put(&w->out, wave);
 }
 
+/* JSON already, or NULL. */
+static void put_parts(writing *w, const char *parts)
+{
+    if (!parts) return;
+    tmi_json_key(&w->out, "source");
+    tmi_json_put_number(&w->out, parts);
+}
+
 /* What a wave fixes: JSON already. */
 static void put_fixed(writing *w, const char *frozen, const char *parts)
 {
     tmi_json_key(&w->out, "frozen");
     tmi_json_put_number(&w->out, frozen);
-    if (!parts) return;
-    tmi_json_key(&w->out, "source");
-    tmi_json_put_number(&w->out, parts);
+    put_parts(w, parts);
 }
 
 static tamis_status put_coin(writing *w, const char *key, const tmi_coin *coin, tamis_error *err)
@@ -115,7 +121,7 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_coin *amount, const char *measures, bool claimable, tamis_error *err)
+                              const tmi_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");
@@ -124,6 +130,7 @@ tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const ch
     put(&w, "release", release);
     tamis_status status = put_coin(&w, "amount", amount, err);
     put(&w, "measures", measures);
+    put_parts(&w, parts);
     if (claimable) {
         tmi_json_key(&w.out, "claimable");
         tmi_json_put_boolean(&w.out, true);
@@ -160,10 +167,11 @@ tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t 
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, tamis_error *err)
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const char *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "claimed");
     put_number(&w, "entry", charge);
+    put_parts(&w, parts);
     return end(entry, &w, TAMIS_OK, err);
 }

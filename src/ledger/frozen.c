@@ -19,8 +19,8 @@ static const char *const left_out[] = {"source", "budget", NULL};
 /* `outsider` follows from the others. */
 static const char *const not_compared[] = {"source", "budget", "outsider", NULL};
 
-/* Losses of the waves add up only if they are losses of the same people by the same kind of step. */
-static const char *const of_survey[] = {"unit", "protect", "given", "design_variables", NULL};
+/* Losses of the waves add up only if they are losses of the same people by the same kind of step: `id` says which rows are one of them. */
+static const char *const of_survey[] = {"unit", "id", "protect", "given", "design_variables", NULL};
 
 /* The first key of x that y lacks, or has with another value. */
 static const char *difference(const tmi_json *x, const tmi_json *y, bool survey)

@@ -85,7 +85,7 @@ static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_acco
 }
 
 /* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none. REFUSED if
- * one of them is just being made. */
+ * one of them is just being made, unless fresh numbers are asked for: these are then paid for, as beside an owner who is unknown. */
 static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_request *r,
                                 tamis_error *err)
 {
@@ -96,13 +96,14 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
     for (size_t i = book->charge_count; a && i-- > 0;) {
         const tmi_ledger_charge *c = &book->charges[i];
         if (!c->claimable || !tmi_charge_is_open(c) || !is_same(book, c, a, r) || !tmi_coin_equal(&c->amount, &r->amount)) continue;
-        if (tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash) != TMI_OWNER_ALIVE) {
+        const tmi_owner_state state = tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash);
+        if (state == TMI_OWNER_DEAD || (state == TMI_OWNER_UNKNOWN && !r->charge->again)) {
             *open = c;
             return TAMIS_OK;
         }
-        running = c->number;
+        if (state == TMI_OWNER_ALIVE) running = c->number;
     }
-    if (running == 0) return TAMIS_OK;
+    if (running == 0 || r->charge->again) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED, "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
                     "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
                     a->survey, (long long)running);
@@ -135,6 +136,12 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
                              "damaged or tampered with: what was kept of entry %lld is not what was released",
                              (long long)c->number);
     return tell(charged, &ledger->book, c, err);
+}
+
+/* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
+static const char *new_parts(const tmi_ledger_wave *w, const tmi_request *r)
+{
+    return w && r->parts_text && (!w->parts || strcmp(w->parts, r->parts_text) != 0) ? r->parts_text : NULL;
 }
 
 /* ---- writing ---- */
@@ -183,8 +190,9 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
         entry = NULL;
         head.number++;
     }
-    if (r->wave.name || charge->leftover) TMI_TRY(tmi_store_need_format_2(ledger->file, err));
-    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures, charge->leftover != NULL, err));
+    if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures, new_parts(w, r),
+                             charge->leftover != NULL, err));
     TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
     if (charge->leftover) {
         TMI_TRY(tmi_ledger_room_to_own(ledger, err));
@@ -241,20 +249,25 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (a) TMI_TRY(tmi_admit_frozen(a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
     TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
+    if (a) TMI_TRY(tmi_admit_groups(a, &r, err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
+        charged->other_source = r.parts_text && earlier->parts && strcmp(r.parts_text, earlier->parts) != 0;
         goto done;
     }
     const tmi_ledger_charge *open = NULL;
-    if (!charge->again) TMI_TRY(unpublished(&open, ledger, a, &r, err));
+    TMI_TRY(unpublished(&open, ledger, a, &r, err));
+    if (open) TMI_TRY(tmi_admit_claim(a, &r, tmi_store_path(ledger->file), err));
+    if (open && writing) {
+        status = tmi_ledger_claim(&claim, ledger, open, charge->leftover, new_parts(w, &r), err);
+        if (status == TAMIS_REFUSED && charge->again) open = NULL; /* what it left cannot be deleted: fresh numbers are paid for */
+        else if (status != TAMIS_OK) goto done;
+    }
     if (!open) TMI_TRY(fit_or_advise(ledger, a, &r, err));
-    else charged->unpublished = open->number;
+    else charged->unpublished = number = open->number;
     if (!writing) goto done;
-    number = charged->unpublished;
-    if (open) {
-        TMI_TRY(tmi_ledger_claim(&claim, ledger, open, charge->leftover, err));
-    } else {
+    if (!open) {
         TMI_TRY(write_charge(&number, &behind, &owner, ledger, a, w, &r, err));
         TMI_TRY(tmi_store_commit(ledger->file, err));
         if (charge->leftover) tmi_ledger_own(ledger, &owner);

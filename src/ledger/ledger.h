@@ -46,7 +46,7 @@ void tmi_ledger_disown_all(tamis_ledger *ledger);
  *
  * Needs    a writing transaction, caught up; c is of its book and not valid afterwards.
  * Errors   REFUSED, SYSTEM.                                                                                          */
-tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, tamis_error *err);
+tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, const char *parts, tamis_error *err);
 
 /* What can be done about the charges of an account that were never published, a sentence or three each, a line each;
  * nothing if there are none. `except`: an entry that is not told. */

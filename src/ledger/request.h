@@ -31,6 +31,12 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r,
  * was given for that. */
 tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err);
 
+/* REFUSED if the source is that of a wave with other groups. */
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_request *r, tamis_error *err);
+
+/* REFUSED if the account, which has the charge that is claimed already, is beyond the plan's own budget. */
+tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);
+
 /* REFUSED if the amount does not fit; `a` is NULL for the first charge. */
 tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);
 

@@ -243,6 +243,9 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
     tmi_text text;
     tmi_text_init(&text);
     tmi_text_put(&text, "");
+    if (a->charged.other_source)
+        tmi_text_format(&text, "These numbers were released on %s from another source than the plan names now, which was not read. To pay for "
+                        "numbers from this one: tamis release --again\n", a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
     return tmi_text_take(&r->remarks, &text, err);

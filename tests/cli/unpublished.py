@@ -134,14 +134,15 @@ def voided(folder):
 
 def claimed(folder, loss, budget):
     """Charges before and after the one that is claimed, one of them voided meanwhile: each certificate is believed, then and later."""
-    write_plan(folder, loss=loss, budget=budget)
+    write_plan(folder, loss=loss, budget=budget, by="b")
     killed(folder)
+    write_plan(folder, loss=loss, budget=budget)
     write_plan(folder, "before.yaml", loss=loss, budget=budget, by="a")
     assert tamis("release", "before.yaml", "--out", "before", cwd=folder).returncode == OK
-    killed(folder, "--again", entry=5)
+    killed(folder, entry=5)
+    assert tamis("ledger", "void", "s.ledger", "2", "--reason", "not needed", cwd=folder).returncode == OK
     write_plan(folder, "after.yaml", loss=loss, budget=budget, by="b")
     assert tamis("release", "after.yaml", "--out", "after", cwd=folder).returncode == OK
-    assert tamis("ledger", "void", "s.ledger", "2", "--reason", "not needed", cwd=folder).returncode == OK
     done = tamis("release", "plan.yaml", "--out", "claimed", "--json", cwd=folder)
     assert done.returncode == OK and "nothing more was charged" in done.stderr, done
     released = json.loads(done.stdout)

@@ -35,6 +35,10 @@ class place:
 
 
 def release(folder, out, plan, *more):
+    named = re.search(r"name: (\w+), groups", plan)
+    if named:  # other groups are other rows: a file of their own
+        plan = plan.replace("rows.csv", named[1] + ".csv")
+        (folder / (named[1] + ".csv")).write_text(ROWS)
     (folder / "plan.yaml").write_text(plan)
     return tamis("release", "plan.yaml", "--quiet", "--out", out, *more, cwd=folder)
 
@@ -173,6 +177,34 @@ def rotation_groups_lose_by_their_own_waves():
         assert release(folder, "5", wave("{name: w5, groups: [B]}")).returncode == OK
         refused(folder, wave("{name: w6, groups: [A, B]}"), "would pass the budget")
         assert release(folder, "6", wave("{name: w6, groups: [A]}")).returncode == OK
+
+
+@case
+def a_file_keeps_its_groups():
+    with place() as folder:
+        released(folder, "a", wave("{name: w1, groups: [A]}"))
+        refused(folder, wave("{name: w2,  groups: [B]}", PLAN.replace("rows.csv", "w1.csv")), "the wave w1 has the same source but other groups")
+
+
+@case
+def what_a_survey_has_read_is_noted_with_every_charge():
+    with place() as folder:
+        (folder / "more.csv").write_text(ROWS)
+        (folder / "third.csv").write_text(ROWS)
+        released(folder, "a", PLAN)
+        released(folder, "b", PLAN.replace("rows.csv", "more.csv"), "--again")
+        other = PLAN.replace("survey: panel", "survey: other")
+        refused(folder, other.replace("rows.csv", "more.csv"), "over the same source")
+        released(folder, "c", other.replace("rows.csv", "third.csv"))
+        done = release(folder, "d", PLAN.replace("rows.csv", "third.csv"))
+        assert done.returncode == REFUSED and "over the same source" in done.stderr, done
+        (folder / "fourth.csv").write_text(ROWS)
+        (folder / "plan.yaml").write_text(PLAN.replace("rows.csv", "fourth.csv"))
+        done = tamis("release", "plan.yaml", "--out", "e", cwd=folder)
+        assert done.returncode == OK and "from another source than the plan names now" in done.stderr, done
+        pilot = PLAN.replace("survey: panel", "survey: pilot")
+        assert release(folder, "f", pilot, "--new-account", "a pilot").returncode == OK
+        refused(folder, pilot.replace("rows.csv", "third.csv"), "over the same source")
 
 
 @case

@@ -204,7 +204,7 @@ static void charges_beyond_the_budget_are_found(void **state)
     strcpy(time, ledger->book.time);
     const tmi_entry_head head = {.number = ledger->book.number + 1, .time = time};
     assert_int_equal(tmi_coin_make(&amount, &(tamis_coin){.epsilon = two}, "amount", NULL), TAMIS_OK);
-    assert_int_equal(tmi_entry_charge(&entry, &head, "schools", NULL, "plan.yaml", &amount, "[]", false, NULL), TAMIS_OK);
+    assert_int_equal(tmi_entry_charge(&entry, &head, "schools", NULL, "plan.yaml", &amount, "[]", NULL, false, NULL), TAMIS_OK);
     assert_int_equal(tmi_chain_hash(hash, ledger->book.hash, entry, NULL), TAMIS_OK);
     tamis_ledger_free(ledger);
     snprintf(sql, sizeof sql, "INSERT INTO entries VALUES (%d, '%s', '%s')", (int)head.number, entry, hash);

@@ -293,6 +293,41 @@ static void groups_convert_by_themselves(void **state)
     assert_true(verifies(NULL));
 }
 
+/* The same source is the same people: they cannot be in other groups there. */
+static void a_source_keeps_its_groups(void **state)
+{
+    static const struct {
+        const char *wave, *source;
+        int entry;
+    } cases[] = {
+        {"{\"name\": \"1\", \"groups\": [\"A\"]}", "[\"file a.csv\"]", 2},
+        {"{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file a.csv\"]", -TAMIS_REFUSED},
+        {"{\"name\": \"2\", \"groups\": [\"A\", \"B\"]}", "[\"file b.csv\", \"file a.csv\"]", -TAMIS_REFUSED},
+        {"{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file b.csv\"]", 4},
+        {"{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file a.csv\"]", -TAMIS_REFUSED},
+        {"{\"name\": \"1\", \"groups\": [\"A\"]}", "[\"file c.csv\"]", 5}, /* noted with the charge */
+        {"{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file c.csv\"]", -TAMIS_REFUSED},
+        {"{\"name\": \"3\", \"groups\": [\"A\"]}", "[\"file a.csv\"]", 7},
+        {"{\"name\": \"4\"}", "[\"file a.csv\"]", 9}, /* everybody */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_ledger *ledger = open_ledger(); /* from the file, each time */
+        sample_charge s;
+        tamis_charged charged;
+        sample_charge_make(&s, "1/8", "3", "[]");
+        s.charge.again = 1;
+        s.charge.wave = cases[i].wave;
+        s.charge.source = cases[i].source;
+        tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, NULL);
+        assert_int_equal(status == TAMIS_OK ? (int)charged.entry : -(int)status, cases[i].entry);
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+        tamis_ledger_free(ledger);
+    }
+    assert_true(verifies(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -304,6 +339,7 @@ int main(void)
         IN_A_FOLDER(the_same_sample_is_amplified_once),
         IN_A_FOLDER(the_loss_is_the_largest_over_groups),
         IN_A_FOLDER(groups_convert_by_themselves),
+        IN_A_FOLDER(a_source_keeps_its_groups),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void what_breaks_after_the_charge_is_a_system_error_and_stays_charged(voi
         if (!strstr(err.message, "epsilon 20 was charged (entry ")) fail_msg("%s", err.message);
         assert_null(release);
         assert_nothing_published();
-        assert_int_equal(charges(), i + 1);
+        assert_int_equal(charges(), 1); /* the next run claims it */
     }
     tamis_plan_free(plan);
 }
@@ -245,7 +245,7 @@ static void killed_at_any_moment_it_is_claimed(void **state)
     (void)state;
     tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
     const tmi_run run = {.folder = out, .ledger = path};
-    size_t claimed = 0, paid = 0, repeated = 0;
+    size_t claimed = 0, paid = 0;
     bool through = false;
     for (int at = 1; !through; at++) {
         array_engine engine = array_engine_of(rows, 8);
@@ -271,7 +271,6 @@ static void killed_at_any_moment_it_is_claimed(void **state)
         const tamis_charged *c = &release->account.charged;
         assert_int_equal(before == 1, c->unpublished > 0 || c->measurements != NULL);
         claimed += c->unpublished > 0;
-        repeated += c->measurements != NULL;
         paid += !c->unpublished && !c->measurements;
         if (c->unpublished) {
             char *text = NULL;
