@@ -9,12 +9,11 @@
  *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
  *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
  *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
- *
- * A charge and a claim have the "source" of a plan too where it is not just what the wave has noted.
  *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
- * and "claimable": true in a charge whose owner holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
+ * and "source" in a charge or a claim where it is not just what its wave has noted, "claimable": true in a charge whose owner
+ * holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
  * "wave": {...} in an account that was opened by a wave, "wave": "its name" in a charge to one,
  * "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
