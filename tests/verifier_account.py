@@ -85,6 +85,8 @@ class Account:
         known = {g for w in waves if w for g in w.get("groups", [])}
         self.check("waves" not in a or waves != [None], "account.waves")
         self.check(own in waves and len(set(names)) == len(names), "account.waves")
+        # each wave has an entry and a first charge; that none is left out only the ledger knows
+        self.check(self.later or self.c["ledger"]["entry"] >= 2 * len(waves) + len(a.get("raised", [])), "account.waves", "too many")
         self.check({g["group"] for g in a.get("groups", [])} <= known, "account.groups", "a group is in no wave")
         if own and own.get("groups"):
             self.check(self.c["plan"]["privacy"]["design_variables"] == "public", "plan.wave", "groups are a public design variable")

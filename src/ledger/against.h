@@ -21,12 +21,16 @@ tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_jso
 
 typedef struct tmi_terms {
     const tmi_ledger_account *account;
-    const tmi_ledger_charge *charge;
-    bool repeated; /* the certificate was written later than the charge */
     const tmi_json *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
 } tmi_terms;
 
-/* The field of the certificate that the book contradicts: "account.cap" (with the raises), "plan.budget" or "account.waves"; NULL if none is. */
-tamis_status tmi_terms_differ(const char **field, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
+/* Moments of a book, each named by the last entry so far: from `from` to just before `to`. */
+typedef struct tmi_moments {
+    int64_t from, to;
+} tmi_moments;
+
+/* The field of the certificate that the book contradicts at every one of these moments: "account.cap" (with the raises), "plan.budget" or
+ * "account.waves"; NULL if none is, and then *when is left with the moments at which the account had these raises and these waves. */
+tamis_status tmi_terms_differ(const char **field, tmi_moments *when, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
 
 #endif

@@ -167,7 +167,7 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
     TMI_TRY(tmi_losses_begin(&a.losses, &a.budget, err));
     TMI_TRY(copy(&a.survey, survey, err));
-    TMI_TRY(tmi_account_open(&a, tmi_json_get(r->entry, "wave"), frozen, parts, err));
+    TMI_TRY(tmi_account_open(&a, r->number, tmi_json_get(r->entry, "wave"), frozen, parts, err));
     if (new_account) TMI_TRY(copy(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
@@ -182,7 +182,7 @@ static tamis_status add_wave(const reading *r, tamis_error *err)
     const tmi_json *frozen = object_of(r, "frozen"), *wave = object_of(r, "wave");
     tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
     if (!a || !frozen || !wave) return wrong(err, "a wave has the survey of an account and frozen fields");
-    return tmi_account_open(a, wave, frozen, tmi_json_get(r->entry, "source"), err);
+    return tmi_account_open(a, r->number, wave, frozen, tmi_json_get(r->entry, "source"), err);
 }
 
 static tamis_status add_raised(const reading *r, tamis_error *err)
