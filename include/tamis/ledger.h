@@ -84,7 +84,7 @@ typedef struct tamis_charge {
     const char *leftover; /* NULL: nobody can claim this charge, and it claims none. Else the folder, by its absolute path, in which
                             unpublished numbers stay if this process is killed: whoever claims or voids the charge deletes it first.
                             Empty: there is none. The folder is named like ".june.Xa81kQ": a dot, a name, a dot, six letters or
-                            digits; it holds only files */
+                            digits; it holds only files. The folder that it is in exists, and no part of the path is a link */
 } tamis_charge;
 
 #define TAMIS_LEDGER_HASH 65
