@@ -55,7 +55,8 @@ class Account:
         claim = ledger.get("claim", 0)
         self.check("claim" not in ledger or claim > ledger["entry"], "ledger.claim")
         self.later = ledger["repeated"] or claim > 0  # the certificate was written later than the charge
-        self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
+        # the first charge, or a later one if all before it were voided, each by an entry of its own
+        self.check(ledger["created"] if ledger["entry"] == 2 else not ledger["created"] or self.later or ledger["entry"] >= 4, "ledger.created")
         self.check(not ledger["created"] or not any(before), "account.before", "a new ledger has no charge before")
         self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
         self.check(re.fullmatch("[0-9a-f]{64}", ledger["hash"]) and re.fullmatch(TIME, ledger["time"]), "ledger")

@@ -18,7 +18,7 @@ typedef struct claim {
     const char *hash;
     bool found, same;
     char *entry; /* its text */
-    tmi_moments when; /* at which the certificate may have been written */
+    tmi_span when; /* at which the certificate may have been written */
     tamis_error *err;
     tamis_status status; /* of the first note that could not be made */
 } claim;
@@ -72,16 +72,6 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
 }
 
 /* ---- the account ---- */
-
-/* A certificate says how its account was at one moment of the book: for a release that was charged, its charge; for one that claimed a
- * charge, the claim; for one that was repeated, any moment since it was released. Raises, waves and sums must be those of the same moment. */
-static tmi_moments moments_of(const claim *c, const tmi_ledger_charge *charge)
-{
-    const tmi_json *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN);
-    const int64_t own = charge->claim ? charge->claim : charge->number;
-    if (!repeated || !tmi_json_is_true(repeated)) return (tmi_moments){own, own + 1};
-    return (tmi_moments){charge->released ? charge->released : own, INT64_MAX};
-}
 
 /* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. */
 typedef struct sums_said {
@@ -156,13 +146,13 @@ done:
     return status;
 }
 
-/* Its budget of the day, how that was raised, and the waves; c->when becomes the moments at which they were so, if there are any. */
+/* Whether it is new, its budget of the day, how that was raised, and the waves; c->when becomes the moments at which they were so, if there are any. */
 static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
     const tmi_json *wave = tmi_json_get(object_of(c, "plan"), "wave");
-    const tmi_terms terms = {account, field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
-    tmi_moments when = c->when;
+    const tmi_terms terms = {book, charge, object_of(c, "ledger"), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    tmi_span when = c->when;
     const char *wrong = NULL;
     tmi_wave said = {0};
     tamis_error reason = {0};
@@ -383,7 +373,7 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (strcmp(text_of(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
     TMI_TRY(check_frozen(c, &account->waves[charge->wave], err));
-    c->when = moments_of(c, charge);
+    c->when = tmi_span_of(charge, object_of(c, "ledger"));
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));

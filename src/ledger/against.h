@@ -20,17 +20,24 @@ tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *say
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err);
 
 typedef struct tmi_terms {
-    const tmi_ledger_account *account;
+    const tmi_book *book;
+    const tmi_ledger_charge *charge;
+    const tmi_json *ledger; /* as the certificate says it */
     const tmi_json *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
 } tmi_terms;
 
-/* Moments of a book, each named by the last entry so far: from `from` to just before `to`. */
-typedef struct tmi_moments {
+/* Moments of a book, each named by the last entry so far: from `from` to just before `to`. A certificate says how its account was at one
+ * moment: for a release that was charged, its charge; for one that claimed a charge, the claim; for one that was repeated, any moment since
+ * it was released. `created`, raises, waves and sums must be those of the same moment. */
+typedef struct tmi_span {
     int64_t from, to;
-} tmi_moments;
+} tmi_span;
 
-/* The field of the certificate that the book contradicts at every one of these moments: "account.cap" (with the raises), "plan.budget" or
- * "account.waves"; NULL if none is, and then *when is left with the moments at which the account had these raises and these waves. */
-tamis_status tmi_terms_differ(const char **field, tmi_moments *when, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
+/* Those at which the certificate of a charge may have been written; `ledger` may be NULL. */
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger);
+
+/* The field of the certificate that the book contradicts at every one of these moments: "ledger.created", "account.cap" (with the raises), "plan.budget" or
+ * "account.waves"; NULL if none is, and then *when is left with the moments at which all of this was so. */
+tamis_status tmi_terms_differ(const char **field, tmi_span *when, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
 
 #endif

@@ -83,6 +83,16 @@ bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge)
     return true;
 }
 
+int64_t tmi_book_first_from(const tmi_book *book, const tmi_ledger_charge *charge)
+{
+    int64_t from = 0;
+    for (const tmi_ledger_charge *c = book->charges; c < charge; c++) {
+        if (!c->voided) return INT64_MAX;
+        if (c->voided > from) from = c->voided;
+    }
+    return from;
+}
+
 /* The list with room for one more; NULL, and the list stays as it is, without memory. */
 static void *grown(void *list, size_t *room, size_t count, size_t size)
 {

@@ -117,6 +117,10 @@ tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, con
 /* Whether a charge opened its account: no earlier one counts. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 
+/* The entry from which on a charge is the first of its ledger that counts, since all before it are voided by then: 0 if there are none,
+ * INT64_MAX if one of them is not voided. */
+int64_t tmi_book_first_from(const tmi_book *book, const tmi_ledger_charge *charge);
+
 /* Neither released nor voided. */
 bool tmi_charge_is_open(const tmi_ledger_charge *charge);
 

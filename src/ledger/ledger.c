@@ -116,7 +116,7 @@ static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi
     charged->entry = c->number;
     charged->claim = c->claim;
     charged->opened = tmi_book_opened(book, c);
-    charged->created = c->number == TMI_FIRST_CHARGE;
+    charged->created = tmi_book_first_from(book, c) < INT64_MAX;
     snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
     snprintf(charged->time, sizeof charged->time, "%s", c->time);
     if (reason && !(charged->new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);

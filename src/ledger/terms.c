@@ -77,8 +77,21 @@ done:
     return status;
 }
 
+static bool is_true(const tmi_json *object, const char *key)
+{
+    const tmi_json *found = field(object, key, TMI_JSON_BOOLEAN);
+    return found && tmi_json_is_true(found);
+}
+
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger)
+{
+    const int64_t own = charge->claim ? charge->claim : charge->number;
+    if (!is_true(ledger, "repeated")) return (tmi_span){own, own + 1};
+    return (tmi_span){charge->released ? charge->released : own, INT64_MAX};
+}
+
 /* Leaves the moments from the entry `begin` to just before the entry `end`; false if there are none. */
-static bool narrow(tmi_moments *when, int64_t begin, int64_t end)
+static bool narrow(tmi_span *when, int64_t begin, int64_t end)
 {
     if (begin > when->from) when->from = begin;
     if (end < when->to) when->to = end;
@@ -94,9 +107,9 @@ static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_co
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status raises_say(const char **wrong, bool *same, tmi_moments *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
-    const tmi_ledger_account *a = t->account;
+    const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 0;
     bool within;
@@ -121,9 +134,9 @@ done:
 }
 
 /* A wave and its first charge are committed together: nobody has seen the moment between them. */
-static tamis_status waves_say(bool *same, tmi_moments *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status waves_say(bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
-    const tmi_ledger_account *a = t->account;
+    const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 1; /* none are told of releases without waves */
     *same = said > 0 && said <= a->wave_count && (list || !a->waves[0].wave.name) &&
@@ -140,11 +153,17 @@ static tamis_status waves_say(bool *same, tmi_moments *when, const tmi_terms *t,
     return TAMIS_OK;
 }
 
-tamis_status tmi_terms_differ(const char **field_wrong, tmi_moments *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+tamis_status tmi_terms_differ(const char **field_wrong, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
+    const int64_t first = tmi_book_first_from(t->book, t->charge);
+    const bool created = is_true(t->ledger, "created");
     bool same;
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     *field_wrong = NULL;
+    if (!narrow(when, created ? first : 0, created ? INT64_MAX : first)) {
+        *field_wrong = "ledger.created";
+        return status;
+    }
     TMI_TRY(raises_say(field_wrong, &same, when, t, account, err));
     if (!same && !*field_wrong) *field_wrong = "account.cap";
     if (*field_wrong) goto done;

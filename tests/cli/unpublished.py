@@ -125,11 +125,28 @@ def voided(folder):
     done = tamis("ledger", "void", "s.ledger", "2", "--reason", "x", "--json", cwd=folder)
     assert done.returncode == REFUSED and "voided already" in done.stderr, done
     done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
-    assert done.returncode == OK and "New account" in done.stderr, done
+    assert done.returncode == OK and "New ledger: s.ledger; this release is its first: every earlier charge was voided" in done.stderr, done
+    assert json.loads(done.stdout)["ledger"]["created"] and json.loads((folder / "a" / "certificate.json").read_text())["ledger"]["created"]
     assert "claim" not in json.loads(done.stdout)["ledger"]
     done = tamis("ledger", "void", "s.ledger", "4", "--reason", "x", cwd=folder)
     assert done.returncode == REFUSED and "released" in done.stderr, done
     believed(folder, "a")
+    done = tamis("release", "plan.yaml", "--out", "b", "--again", "--json", cwd=folder)
+    assert done.returncode == OK and not json.loads(done.stdout)["ledger"]["created"], done
+    believed(folder, "b")
+    for name in "ab":  # what the file by itself may say, the ledger knows better
+        certificate = json.loads((folder / name / "certificate.json").read_text())
+        forge(folder, certificate, created=not certificate["ledger"]["created"])
+        done = tamis("ledger", "verify", "s.ledger", "--against", "forged.json", cwd=folder)
+        assert done.returncode == INVALID and "ledger.created" in done.stdout, done.stdout
+
+
+def forge(folder, certificate, **ledger):
+    """forged.json: the certificate with other fields under `ledger`, and the hash that it should have."""
+    forged = {**certificate, "ledger": {**certificate["ledger"], **ledger}}
+    body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
+    forged["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    (folder / "forged.json").write_text(json.dumps(forged))
 
 
 def claimed(folder, loss, budget):
@@ -159,13 +176,9 @@ def claimed(folder, loss, budget):
     assert "nothing more was charged" in report
     certificate = json.loads((folder / "claimed" / "certificate.json").read_text())
     for claim in (None, 5, 8, 10):
-        forged = copy.deepcopy(certificate)
-        del forged["ledger"]["claim"]
-        if claim:
-            forged["ledger"]["claim"] = claim
-        body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
-        forged["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-        (folder / "forged.json").write_text(json.dumps(forged))
+        other = copy.deepcopy(certificate)
+        del other["ledger"]["claim"]
+        forge(folder, other, **({"claim": claim} if claim else {}))
         done = tamis("ledger", "verify", "s.ledger", "--against", "forged.json", cwd=folder)
         assert done.returncode == INVALID and "claim" in done.stdout, (claim, done.stdout)
         if claim == 5:
