@@ -246,7 +246,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (a && !w && !r.wave.name)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
                          "rows in the plan, e.g. `wave: %.200s`", a->survey, a->waves[a->wave_count - 1].wave.name));
-    if (a) TMI_TRY(tmi_admit_frozen(a, w, &r, err));
+    if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
     TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
     if (a) TMI_TRY(tmi_admit_groups(a, &r, err));

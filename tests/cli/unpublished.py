@@ -124,6 +124,11 @@ def voided(folder):
     assert "left epsilon 0.3" in shown and "was voided on" in shown, shown
     done = tamis("ledger", "void", "s.ledger", "2", "--reason", "x", "--json", cwd=folder)
     assert done.returncode == REFUSED and "voided already" in done.stderr, done
+    write_plan(folder, "other.yaml")
+    other = folder / "other.yaml"
+    other.write_text(other.read_text().replace("population: 20000", "population: 30000"))
+    done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
+    assert done.returncode == REFUSED and "'design' differs" in done.stderr and "Nothing was ever released from this account" in done.stderr, done
     done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
     assert done.returncode == OK and "New ledger: s.ledger; this release is its first: every earlier charge was voided" in done.stderr, done
     assert json.loads(done.stdout)["ledger"]["created"] and json.loads((folder / "a" / "certificate.json").read_text())["ledger"]["created"]
@@ -134,6 +139,8 @@ def voided(folder):
     done = tamis("release", "plan.yaml", "--out", "b", "--again", "--json", cwd=folder)
     assert done.returncode == OK and not json.loads(done.stdout)["ledger"]["created"], done
     believed(folder, "b")
+    done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
+    assert done.returncode == REFUSED and "has fixed 'design'" in done.stderr and "ever" not in done.stderr, done
     for name in "ab":  # what the file by itself may say, the ledger knows better
         certificate = json.loads((folder / name / "certificate.json").read_text())
         forge(folder, certificate, created=not certificate["ledger"]["created"])
