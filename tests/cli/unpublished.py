@@ -195,6 +195,24 @@ def claimed(folder, loss, budget):
 
 
 @in_a_folder
+def a_rollback_is_found_by_certificates_alone(folder):
+    """The ledger and the file of its open charge, overwritten in place by what they were before the release."""
+    write_plan(folder)
+    killed(folder)
+    then = {p: p.read_bytes() for p in folder.glob("s.ledger*")}
+    assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+    believed(folder, "a")
+    for path in set(folder.glob("s.ledger*")) - set(then):
+        path.unlink()
+    for path, content in then.items():
+        path.write_bytes(content)
+    assert tamis("ledger", "void", "s.ledger", "2", "--reason", "x", cwd=folder).returncode == OK
+    assert tamis("ledger", "verify", "s.ledger", cwd=folder).returncode == OK
+    done = tamis("ledger", "verify", "s.ledger", "--against", "a", cwd=folder)
+    assert done.returncode == INVALID and "was voided" in done.stdout, done
+
+
+@in_a_folder
 def changed_data_are_said_to_the_operator_alone(folder):
     write_plan(folder, by="a")
     assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
@@ -219,6 +237,7 @@ def changed_data_are_said_to_the_operator_alone(folder):
 
 case(everybody_says_what_can_be_done, "everybody says what can be done")
 case(voided, "voided")
+case(a_rollback_is_found_by_certificates_alone, "a rollback is found by certificates alone")
 ACCOUNTS = [("epsilon: 0.1", "{epsilon: 0.6}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}"), ("epsilon: 0.1", "{rho: 1}")]
 for LOSS, BUDGET in ACCOUNTS if LONG else ACCOUNTS[:2]:
     case(in_a_folder(lambda folder, l=LOSS, b=BUDGET: claimed(folder, l, b)), f"claimed: {LOSS} in an account of {BUDGET}")
