@@ -55,6 +55,7 @@ class Account:
         claim = ledger.get("claim", 0)
         self.check("claim" not in ledger or claim > ledger["entry"], "ledger.claim")
         self.later = ledger["repeated"] or claim > 0  # the certificate was written later than the charge
+        self.check("clock_behind" not in ledger or (ledger["clock_behind"] is True and not self.later), "ledger.clock_behind")
         # the first charge, or a later one if all before it were voided, each by an entry of its own
         self.check(ledger["created"] if ledger["entry"] == 2 else not ledger["created"] or self.later or ledger["entry"] >= 4, "ledger.created")
         self.check(not ledger["created"] or not any(before), "account.before", "a new ledger has no charge before")

@@ -247,6 +247,7 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     const char *text = status == TAMIS_OK ? text_of(entry, "measures") : "";
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    if (!tmi_clock_says(entry, object_of(c, "ledger"))) note(c, "ledger.clock_behind", "says something else of the computer's clock");
     const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
     TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
                               field(c->document, "measurements", TMI_JSON_LIST), err));

@@ -19,6 +19,9 @@ tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *say
 /* Whether the sums `when`, "before" or "after", of the certificate's account are these. */
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err);
 
+/* Whether the certificate says of the computer's clock what its entry says; one that was written later than the entry says nothing of it. */
+bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger);
+
 typedef struct tmi_terms {
     const tmi_book *book;
     const tmi_ledger_charge *charge;

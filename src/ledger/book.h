@@ -173,7 +173,7 @@ bool tmi_is_time(const char *text);
 tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,
                           tamis_error *err);
 
-/* Invariant 3. */
+/* Invariant 3, of what was charged since the last entry that raised a budget or voided a charge: those have looked at what was before. */
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err);
 
 /* Entries as text, for the place after `number`. The caller frees them with tmi_free. */

@@ -83,6 +83,12 @@ static bool is_true(const tmi_json *object, const char *key)
     return found && tmi_json_is_true(found);
 }
 
+bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger)
+{
+    const bool later = is_true(ledger, "repeated") || field(ledger, "claim", TMI_JSON_INTEGER);
+    return is_true(ledger, "clock_behind") == (is_true(entry, "clock_behind") && !later);
+}
+
 tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger)
 {
     const int64_t own = charge->claim ? charge->claim : charge->number;

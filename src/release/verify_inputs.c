@@ -73,6 +73,7 @@ static void check_entry(const tmi_certified *a, tmi_checking *c)
     else if (a->created && !tmi_losses_zero(&a->standing.before))
         tmi_check_note(c, "account.before", "is not 0, but this is the first charge of a ledger");
     const bool later = a->repeated || a->claim != 0; /* what came before it may have been voided since */
+    if (later && a->clock_behind) tmi_check_note(c, "ledger.clock_behind", "the certificate was written later than the entry");
     if (a->entry == TMI_FIRST_CHARGE ? !a->created : a->created && !later && a->entry < TMI_FIRST_CHARGE + 2)
         tmi_check_note(c, "ledger.created", a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
 }

@@ -349,6 +349,42 @@ def a_repeated_certificate_is_of_one_moment():
         assert against(folder, rewritten(folder, {**last, "account": late}, ledger={"repeated": False})) >= {"account.cap"}
 
 
+@case
+def the_clock_of_a_certificate_is_that_of_its_entry():
+    with place() as folder:
+        _, right = released(folder, "right", PLAN)
+        assert "clock_behind" not in right["ledger"]
+        forged = rewritten(folder, right, ledger={"clock_behind": True})
+        assert tamis("verify", forged, cwd=folder).returncode == OK and against(folder, forged) == {"ledger.clock_behind"}
+        forged = rewritten(folder, right, ledger={"clock_behind": True, "repeated": True})
+        assert tamis("verify", forged, cwd=folder).returncode == INVALID and "ledger.clock_behind" in verifier.verify(forged)[0]
+        account = json.loads(json.loads(tamis("ledger", "export", "tamis.ledger", "--json", cwd=folder).stdout)["entries"][0]["entry"])
+        (folder / "tamis.ledger").unlink()
+        book = Book(folder / "tamis.ledger")
+        book.add(**{**{k: v for k, v in account.items() if k != "number"}, "time": "9000-01-01T00:00:00Z"})
+        book.close()
+        _, behind = released(folder, "behind", PLAN)
+        assert behind["ledger"]["clock_behind"] and behind["ledger"]["time"].startswith("9000")
+        _, same = released(folder, "same", PLAN)
+        assert "clock_behind" not in same["ledger"] and same["ledger"]["repeated"]
+        del behind["ledger"]["clock_behind"]
+        assert against(folder, rewritten(folder, behind)) == {"ledger.clock_behind"}
+
+
+@case
+def a_void_does_not_cover_what_was_overspent():
+    for amounts in (("3", "1"), ("3", "3")):
+        with place() as folder:
+            book = Book(folder / "tamis.ledger")
+            book.account("panel", {"epsilon": "4"}, unit="person")
+            entries = [book.charge("panel", {"epsilon": a}) for a in amounts]
+            book.add("voided", entry=entries[1], reason="never published")
+            book.close()
+            done = tamis("ledger", "verify", "tamis.ledger", cwd=folder)
+            assert done.returncode == (OK if amounts[1] == "1" else INVALID), done
+            assert ("pass the budget of then" in done.stdout) == (amounts[1] == "3"), done.stdout
+
+
 def version(folder):
     db = sqlite3.connect(folder / "tamis.ledger")
     found = db.execute("PRAGMA user_version").fetchone()[0]
