@@ -55,7 +55,9 @@ class Account:
         claim = ledger.get("claim", 0)
         self.check("claim" not in ledger or claim > ledger["entry"], "ledger.claim")
         self.later = ledger["repeated"] or claim > 0  # the certificate was written later than the charge
-        self.check(ledger["created"] == (ledger["entry"] == 2), "ledger.created")
+        self.check("clock_behind" not in ledger or (ledger["clock_behind"] is True and not self.later), "ledger.clock_behind")
+        # the first charge, or a later one if all before it were voided, each by an entry of its own
+        self.check(ledger["created"] if ledger["entry"] == 2 else not ledger["created"] or self.later or ledger["entry"] >= 4, "ledger.created")
         self.check(not ledger["created"] or not any(before), "account.before", "a new ledger has no charge before")
         self.check(reason is None or (isinstance(reason, str) and reason != ""), "account.new_account")
         self.check(re.fullmatch("[0-9a-f]{64}", ledger["hash"]) and re.fullmatch(TIME, ledger["time"]), "ledger")
@@ -85,6 +87,8 @@ class Account:
         known = {g for w in waves if w for g in w.get("groups", [])}
         self.check("waves" not in a or waves != [None], "account.waves")
         self.check(own in waves and len(set(names)) == len(names), "account.waves")
+        # each wave has an entry and a first charge; that none is left out only the ledger knows
+        self.check(self.later or self.c["ledger"]["entry"] >= 2 * len(waves) + len(a.get("raised", [])), "account.waves", "too many")
         self.check({g["group"] for g in a.get("groups", [])} <= known, "account.groups", "a group is in no wave")
         if own and own.get("groups"):
             self.check(self.c["plan"]["privacy"]["design_variables"] == "public", "plan.wave", "groups are a public design variable")

@@ -84,7 +84,7 @@ typedef struct tamis_charge {
     const char *leftover; /* NULL: nobody can claim this charge, and it claims none. Else the folder, by its absolute path, in which
                             unpublished numbers stay if this process is killed: whoever claims or voids the charge deletes it first.
                             Empty: there is none. The folder is named like ".june.Xa81kQ": a dot, a name, a dot, six letters or
-                            digits; it holds only files */
+                            digits; it holds only files. The folder that it is in exists, and no part of the path is a link */
 } tamis_charge;
 
 #define TAMIS_LEDGER_HASH 65
@@ -97,7 +97,7 @@ typedef struct tamis_charged {
     int clock_behind;             /* the clock of this computer is earlier than the last entry, whose time was used */
     char *measurements;           /* not NULL: the same was released before. Nothing was spent; these are the numbers that
                                      were kept, and the other fields are those of the earlier charge */
-    int created, opened;          /* it is the first charge of its ledger, of its account */
+    int created, opened;          /* it is the first charge of its ledger, of its account, that was not voided */
     char *new_account;            /* the reason that was recorded when its account was opened; NULL: none */
     int64_t unpublished;          /* not 0: this charge of the same release was never published and was claimed (by tamis_ledger_ask:
                                      would be); nothing more is spent */

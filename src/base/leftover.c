@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -60,6 +60,27 @@ static int open_parent(const char *path, const char *end)
     return at;
 }
 
+/* The number of the file system, unlike that of its device, is the same after a restart; some file systems have none, and say 0. */
+static bool home_of(char home[TMI_LEFTOVER_HOME], int folder)
+{
+    struct stat facts;
+    struct statvfs system;
+    if (fstat(folder, &facts) != 0 || fstatvfs(folder, &system) != 0) return false;
+    snprintf(home, TMI_LEFTOVER_HOME, "%lx:%llu", system.f_fsid, (unsigned long long)facts.st_ino);
+    return true;
+}
+
+bool tmi_leftover_home(char home[TMI_LEFTOVER_HOME], const char *path)
+{
+    const int parent = open_parent(path, strrchr(path, '/'));
+    if (parent < 0) return false;
+    const bool known = home_of(home, parent);
+    const int reason = errno;
+    close(parent);
+    errno = reason;
+    return known;
+}
+
 /* Files only: what else is in it was not put there by us, and then the folder itself cannot be deleted. False with errno. */
 static bool remove_files(int folder)
 {
@@ -77,8 +98,17 @@ static bool remove_files(int folder)
     return right;
 }
 
-tamis_status tmi_leftover_remove(const char *path, tamis_error *err)
+/* The folder in which the files were is not at its place. */
+static tamis_status refuse_moved(const char *path, const char *slash, const char *what, tamis_error *err)
 {
+    return tmi_fail(err, TAMIS_REFUSED, "%.*s %s, so that it cannot be seen whether the unpublished files in %s were deleted. If the folder was "
+                    "moved or renamed, move it back (a copy will not do), and try again; if it was deleted, that cannot be proved any more, and "
+                    "the charge stays", (int)(slash > path ? slash - path : 1), path, what, path);
+}
+
+tamis_status tmi_leftover_remove(const char *path, const char *home, tamis_error *err)
+{
+    char now[TMI_LEFTOVER_HOME];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     struct stat facts;
     tamis_status status = TAMIS_OK;
@@ -86,10 +116,11 @@ tamis_status tmi_leftover_remove(const char *path, tamis_error *err)
     const int parent = open_parent(path, slash);
     if (parent < 0) {
         const int reason = errno;
-        if (reason != ENOENT) return refuse(path, strerror(reason), err);
-        return tmi_fail(err, TAMIS_REFUSED, "%.*s is not there, so that it cannot be seen whether the unpublished files in %s were deleted. Put it "
-                        "back; or, if it was deleted with everything in it, make an empty folder of that name, and try again",
-                        (int)(slash > path ? slash - path : 1), path, path);
+        return reason == ENOENT ? refuse_moved(path, slash, "is not there", err) : refuse(path, strerror(reason), err);
+    }
+    if (!home_of(now, parent) || strcmp(now, home) != 0) {
+        status = refuse_moved(path, slash, "is not the folder that had this name when the release ran", err);
+        goto done;
     }
     const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0 && errno == ENOENT) goto done;

@@ -3,7 +3,17 @@
 
 #include "ledger/request.h"
 
-tamis_status tmi_admit_frozen(const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err)
+/* Whether every charge of an account, or of one of its waves (NULL: of all), was voided. */
+static bool all_voided(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w)
+{
+    for (size_t i = 0; i < book->charge_count; i++) {
+        const tmi_ledger_charge *c = &book->charges[i];
+        if (&book->accounts[c->account] == a && (!w || &a->waves[c->wave] == w) && !c->voided) return false;
+    }
+    return true;
+}
+
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
@@ -15,6 +25,13 @@ tamis_status tmi_admit_frozen(const tmi_ledger_account *a, const tmi_ledger_wave
     if (field && kept)
         status = tmi_fail(err, TAMIS_REFUSED, "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
                           "fixed; nothing was spent. Use the same, or leave same_sample out", a->survey, field);
+    else if (field && all_voided(book, a, NULL))
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge has fixed; nothing was spent. Nothing was ever released "
+                          "from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: new.ledger`, and a new "
+                          "account begins there", a->survey, field);
+    else if (field && w && w->wave.name && all_voided(book, a, w))
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge of the wave has fixed; nothing was spent. Nothing was ever "
+                          "released from this wave, all its charges were voided: give it another name in the plan", a->survey, field);
     else if (field)
         status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs; nothing was spent. Use what was "
                           "fixed there; other people are another survey, with an account and a budget of their own", a->survey,

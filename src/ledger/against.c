@@ -18,6 +18,7 @@ typedef struct claim {
     const char *hash;
     bool found, same;
     char *entry; /* its text */
+    tmi_span when; /* at which the certificate may have been written */
     tamis_error *err;
     tamis_status status; /* of the first note that could not be made */
 } claim;
@@ -72,9 +73,7 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
 
 /* ---- the account ---- */
 
-/* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. For
- * a release that was charged for it, the moment is its charge; for one that claimed it, the claim; for one that was repeated, any moment
- * since the release. */
+/* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. */
 typedef struct sums_said {
     const tmi_json *account; /* as the certificate tells of it */
     bool right_before, right_after; /* met at one moment, together if both are */
@@ -133,17 +132,12 @@ static int64_t next_void(const tmi_book *book, size_t account, int64_t after)
 
 static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
-    const tmi_json *says = object_of(c, "account"), *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN);
-    const int64_t own = charge->claim ? charge->claim : charge->number;
-    sums_said said = {.account = says};
+    sums_said said = {.account = object_of(c, "account")};
     tamis_status status = TAMIS_OK;
-    if (!repeated || !tmi_json_is_true(repeated)) {
-        TMI_TRY(compare_from(&said, book, charge, own, own + 1, err));
-    } else {
-        for (int64_t from = own, to; from < INT64_MAX; from = to) {
-            to = next_void(book, charge->account, from);
-            TMI_TRY(compare_from(&said, book, charge, from, to, err));
-        }
+    for (int64_t from = c->when.from, to; from < c->when.to; from = to) {
+        to = next_void(book, charge->account, from);
+        if (to > c->when.to) to = c->when.to;
+        TMI_TRY(compare_from(&said, book, charge, from, to, err));
     }
     if (!said.right_before) note(c, "account.before", "comes after other charges than the certificate says");
     if (!said.right_after) note(c, "account.after", "leaves the account with other sums than the certificate says");
@@ -152,20 +146,22 @@ done:
     return status;
 }
 
-/* Its budget of the day, how that was raised, and the waves. */
+/* Whether it is new, its budget of the day, how that was raised, and the waves; c->when becomes the moments at which they were so, if there are any. */
 static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
-    const tmi_json *repeated = field(object_of(c, "ledger"), "repeated", TMI_JSON_BOOLEAN), *wave = tmi_json_get(object_of(c, "plan"), "wave");
-    const tmi_terms terms = {account, charge, charge->claim || (repeated && tmi_json_is_true(repeated)), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    const tmi_json *wave = tmi_json_get(object_of(c, "plan"), "wave");
+    const tmi_terms terms = {book, charge, object_of(c, "ledger"), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    tmi_span when = c->when;
     const char *wrong = NULL;
     tmi_wave said = {0};
     tamis_error reason = {0};
     tamis_status status = tmi_wave_read(&said, wave, &reason);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave)) note(c, "plan.wave", "is a charge to another wave");
-    TMI_TRY(tmi_terms_differ(&wrong, &terms, object_of(c, "account"), err));
+    TMI_TRY(tmi_terms_differ(&wrong, &when, &terms, object_of(c, "account"), err));
     if (wrong) note(c, wrong, "belongs to an account of which the ledger says something else");
+    else c->when = when;
 
 done:
     tmi_wave_clear(&said);
@@ -251,6 +247,7 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     const char *text = status == TAMIS_OK ? text_of(entry, "measures") : "";
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
+    if (!tmi_clock_says(entry, object_of(c, "ledger"))) note(c, "ledger.clock_behind", "says something else of the computer's clock");
     const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
     TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
                               field(c->document, "measurements", TMI_JSON_LIST), err));
@@ -377,6 +374,7 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (strcmp(text_of(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
     TMI_TRY(check_frozen(c, &account->waves[charge->wave], err));
+    c->when = tmi_span_of(charge, object_of(c, "ledger"));
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));

@@ -19,14 +19,28 @@ tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *say
 /* Whether the sums `when`, "before" or "after", of the certificate's account are these. */
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err);
 
+/* Whether the certificate says of the computer's clock what its entry says; one that was written later than the entry says nothing of it. */
+bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger);
+
 typedef struct tmi_terms {
-    const tmi_ledger_account *account;
+    const tmi_book *book;
     const tmi_ledger_charge *charge;
-    bool repeated; /* the certificate was written later than the charge */
+    const tmi_json *ledger; /* as the certificate says it */
     const tmi_json *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
 } tmi_terms;
 
-/* The field of the certificate that the book contradicts: "account.cap" (with the raises), "plan.budget" or "account.waves"; NULL if none is. */
-tamis_status tmi_terms_differ(const char **field, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
+/* Moments of a book, each named by the last entry so far: from `from` to just before `to`. A certificate says how its account was at one
+ * moment: for a release that was charged, its charge; for one that claimed a charge, the claim; for one that was repeated, any moment since
+ * it was released. `created`, raises, waves and sums must be those of the same moment. */
+typedef struct tmi_span {
+    int64_t from, to;
+} tmi_span;
+
+/* Those at which the certificate of a charge may have been written; `ledger` may be NULL. */
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger);
+
+/* The field of the certificate that the book contradicts at every one of these moments: "ledger.created", "account.cap" (with the raises), "plan.budget" or
+ * "account.waves"; NULL if none is, and then *when is left with the moments at which all of this was so. */
+tamis_status tmi_terms_differ(const char **field, tmi_span *when, const tmi_terms *terms, const tmi_json *account, tamis_error *err);
 
 #endif

@@ -83,6 +83,16 @@ bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge)
     return true;
 }
 
+int64_t tmi_book_first_from(const tmi_book *book, const tmi_ledger_charge *charge)
+{
+    int64_t from = 0;
+    for (const tmi_ledger_charge *c = book->charges; c < charge; c++) {
+        if (!c->voided) return INT64_MAX;
+        if (c->voided > from) from = c->voided;
+    }
+    return from;
+}
+
 /* The list with room for one more; NULL, and the list stays as it is, without memory. */
 static void *grown(void *list, size_t *room, size_t count, size_t size)
 {
@@ -167,7 +177,7 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
     TMI_TRY(tmi_losses_begin(&a.losses, &a.budget, err));
     TMI_TRY(copy(&a.survey, survey, err));
-    TMI_TRY(tmi_account_open(&a, tmi_json_get(r->entry, "wave"), frozen, parts, err));
+    TMI_TRY(tmi_account_open(&a, r->number, tmi_json_get(r->entry, "wave"), frozen, parts, err));
     if (new_account) TMI_TRY(copy(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
@@ -182,7 +192,7 @@ static tamis_status add_wave(const reading *r, tamis_error *err)
     const tmi_json *frozen = object_of(r, "frozen"), *wave = object_of(r, "wave");
     tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
     if (!a || !frozen || !wave) return wrong(err, "a wave has the survey of an account and frozen fields");
-    return tmi_account_open(a, wave, frozen, tmi_json_get(r->entry, "source"), err);
+    return tmi_account_open(a, r->number, wave, frozen, tmi_json_get(r->entry, "source"), err);
 }
 
 static tamis_status add_raised(const reading *r, tamis_error *err)
@@ -271,7 +281,11 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
     tmi_ledger_charge *c = charge_of(r);
     tmi_losses losses = {0};
     tamis_status status;
+    bool fit;
     if (!c || !reason || !tmi_charge_is_open(c)) return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
+    const tmi_ledger_account *a = &r->book->accounts[c->account];
+    TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
+    if (!fit) TMI_TRY(wrong(err, "the charges before it pass the budget of then"));
     TMI_TRY(tmi_check_returnable(r->book, c, err));
     TMI_TRY(copy(&c->void_reason, reason, err));
     c->voided = r->number;

@@ -34,6 +34,7 @@
 /* A wave of a survey, as its first release has fixed it. */
 typedef struct tmi_ledger_wave {
     tmi_wave wave;
+    int64_t number;        /* of the entry that opened it */
     char *frozen;          /* canonical JSON */
     char *design, *reason; /* what it says under "outsider": one of them, or neither */
     char *parts;           /* of all sources that it was declared to be in: a JSON list of texts; NULL: not noted */
@@ -97,8 +98,9 @@ const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_js
 /* As it is kept: canonical, without the budget, and without the source where its parts are noted instead. */
 tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err);
 
-/* Opens one more wave of an account. `wave` and `parts` may be NULL. INVALID; the account is as it was on failure. */
-tamis_status tmi_account_open(tmi_ledger_account *account, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts, tamis_error *err);
+/* Opens one more wave of an account, by the entry `number`. `wave` and `parts` may be NULL. INVALID; the account is as it was on failure. */
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
+                              tamis_error *err);
 
 /* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
@@ -114,6 +116,10 @@ tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, con
 
 /* Whether a charge opened its account: no earlier one counts. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
+
+/* The entry from which on a charge is the first of its ledger that counts, since all before it are voided by then: 0 if there are none,
+ * INT64_MAX if one of them is not voided. */
+int64_t tmi_book_first_from(const tmi_book *book, const tmi_ledger_charge *charge);
 
 /* Neither released nor voided. */
 bool tmi_charge_is_open(const tmi_ledger_charge *charge);
@@ -167,7 +173,7 @@ bool tmi_is_time(const char *text);
 tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,
                           tamis_error *err);
 
-/* Invariant 3. */
+/* Invariant 3, of what was charged since the last entry that raised a budget or voided a charge: those have looked at what was before. */
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err);
 
 /* Entries as text, for the place after `number`. The caller frees them with tmi_free. */

@@ -22,7 +22,11 @@
  *     request is refused: it may still be writing.
  *  5  the folders that the lock's file names are deleted, durably. They are all in it: the file is synced before the
  *     charge, or the claim, is committed, and noise is drawn after that.
- *  6  an owner that cannot be found (no file, a file about another charge, a copied ledger) is never taken for dead.
+ *  6  an owner that cannot be found (no file, a file about another charge, a ledger copied to another file) is never taken for dead.
+ *
+ * All of this is about one book to which entries are only added. A ledger that is overwritten in place by an older copy keeps its inode;
+ * with the file of an open charge restored beside it, a charge that was released since can be voided or claimed. Nothing here sees that:
+ * like every rollback it is found by comparing certificates (against.c).
  *
  * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again. */
 #include <string.h>

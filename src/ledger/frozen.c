@@ -98,9 +98,10 @@ static tamis_status take_outsider(tmi_ledger_wave *w, const tmi_json *outsider, 
     return design ? canonical(&w->design, design, err) : TAMIS_OK;
 }
 
-tamis_status tmi_account_open(tmi_ledger_account *account, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts, tamis_error *err)
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
+                              tamis_error *err)
 {
-    tmi_ledger_wave w = {0};
+    tmi_ledger_wave w = {.number = number};
     tamis_status status;
     TMI_TRY(tmi_wave_read(&w.wave, wave, err));
     if (parts && !tmi_is_parts(parts)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a source is a list of texts"));

@@ -116,7 +116,7 @@ static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi
     charged->entry = c->number;
     charged->claim = c->claim;
     charged->opened = tmi_book_opened(book, c);
-    charged->created = c->number == TMI_FIRST_CHARGE;
+    charged->created = tmi_book_first_from(book, c) < INT64_MAX;
     snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
     snprintf(charged->time, sizeof charged->time, "%s", c->time);
     if (reason && !(charged->new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
@@ -246,7 +246,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (a && !w && !r.wave.name)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
                          "rows in the plan, e.g. `wave: %.200s`", a->survey, a->waves[a->wave_count - 1].wave.name));
-    if (a) TMI_TRY(tmi_admit_frozen(a, w, &r, err));
+    if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
     TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
     if (a) TMI_TRY(tmi_admit_groups(a, &r, err));

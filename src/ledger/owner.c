@@ -11,8 +11,9 @@
 #include "base/leftover.h"
 #include "base/memory.h"
 
-/* A first text and a few paths: as long as it stays with one claim after the other, since each begins by deleting. */
-#define LONGEST (2 * PATH_MAX + 256)
+/* A first text and a few folders: as long as it stays with one claim after the other, since each begins by deleting. */
+#define FOLDER (TMI_LEFTOVER_HOME + PATH_MAX)
+#define LONGEST (2 * FOLDER + 256)
 
 static bool path_of(char path[PATH_MAX], const char *ledger, int64_t entry)
 {
@@ -49,6 +50,25 @@ static bool put(int file, const char *text)
         length -= (size_t)n;
     }
     return true;
+}
+
+/* A temporary folder: which folder it is in, a blank, its path; nothing for an empty one. False with errno. */
+static bool put_folder(int file, const char *path)
+{
+    char home[TMI_LEFTOVER_HOME], text[FOLDER];
+    if (!*path) return true;
+    if (!tmi_leftover_home(home, path)) return false;
+    const int length = snprintf(text, sizeof text, "%s %s", home, path);
+    if (length < 0 || (size_t)length >= sizeof text) errno = ENAMETOOLONG;
+    return length > 0 && (size_t)length < sizeof text && put(file, text);
+}
+
+static tamis_status remove_folder(const char *text, tamis_error *err)
+{
+    char home[TMI_LEFTOVER_HOME];
+    const size_t length = strcspn(text, " ");
+    snprintf(home, sizeof home, "%.*s", (int)(length < sizeof home ? length : 0), text);
+    return tmi_leftover_remove(text[length] ? text + length + 1 : text, home, err);
 }
 
 static bool sync_folder(const char *path)
@@ -120,7 +140,7 @@ tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry,
         return tmi_fail(err, TAMIS_SYSTEM, "%s: no file can be made beside it; nothing was charged", ledger);
     if (!is_stale(path) || (unlink(path) != 0 && errno != ENOENT)) goto failed;
     owner->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (owner->lock < 0 || !lock(owner->lock) || !put(owner->lock, head) || (*leftover && !put(owner->lock, leftover)) ||
+    if (owner->lock < 0 || !lock(owner->lock) || !put(owner->lock, head) || !put_folder(owner->lock, leftover) ||
         fsync(owner->lock) != 0 || !sync_folder(path))
         goto failed;
     return status;
@@ -137,7 +157,7 @@ static tamis_status remove_leftovers(const char *texts, size_t length, tamis_err
     for (size_t at = strlen(texts) + 1; status == TAMIS_OK && at < length;) {
         const char *end = memchr(texts + at, '\0', length - at);
         if (!end) break; /* it was never synced, so nothing was written into the folder that it would name */
-        if (texts[at]) status = tmi_leftover_remove(texts + at, err);
+        if (texts[at]) status = remove_folder(texts + at, err);
         at = (size_t)(end - texts) + 1;
     }
     return status;
@@ -171,7 +191,7 @@ tamis_status tmi_owner_take(tmi_owner *owner, const char *ledger, int64_t entry,
 
 tamis_status tmi_owner_leaves(const tmi_owner *owner, const char *leftover, tamis_error *err)
 {
-    if ((!*leftover || put(owner->lock, leftover)) && fsync(owner->lock) == 0) return TAMIS_OK;
+    if (put_folder(owner->lock, leftover) && fsync(owner->lock) == 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_SYSTEM, "the file beside the ledger that belongs to entry %lld cannot be written: %s", (long long)owner->entry,
                     strerror(errno));
 }

@@ -22,7 +22,7 @@ tamis_status tmi_request_make(tmi_request *r, const tamis_charge *charge, tamis_
 void tmi_request_clear(tmi_request *r);
 
 /* REFUSED if a field differs from what was frozen, by the survey's first release for all waves, or by that of the wave. */
-tamis_status tmi_admit_frozen(const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err);
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err);
 
 /* REFUSED if a plan's budget is above that of the account, or of another kind. */
 tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);

@@ -77,10 +77,31 @@ done:
     return status;
 }
 
-/* How many raises, and waves, the certificate of a charge tells of: those before it; one that was repeated may know later ones. */
-static bool right_count(size_t said, size_t before, size_t all, const tmi_terms *t)
+static bool is_true(const tmi_json *object, const char *key)
 {
-    return t->repeated ? said >= before && said <= all : said == before;
+    const tmi_json *found = field(object, key, TMI_JSON_BOOLEAN);
+    return found && tmi_json_is_true(found);
+}
+
+bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger)
+{
+    const bool later = is_true(ledger, "repeated") || field(ledger, "claim", TMI_JSON_INTEGER);
+    return is_true(ledger, "clock_behind") == (is_true(entry, "clock_behind") && !later);
+}
+
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger)
+{
+    const int64_t own = charge->claim ? charge->claim : charge->number;
+    if (!is_true(ledger, "repeated")) return (tmi_span){own, own + 1};
+    return (tmi_span){charge->released ? charge->released : own, INT64_MAX};
+}
+
+/* Leaves the moments from the entry `begin` to just before the entry `end`; false if there are none. */
+static bool narrow(tmi_span *when, int64_t begin, int64_t end)
+{
+    if (begin > when->from) when->from = begin;
+    if (end < when->to) when->to = end;
+    return when->from < when->to;
 }
 
 static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_coin *cap, tamis_error *err)
@@ -92,16 +113,15 @@ static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_co
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status raises_say(const char **wrong, bool *same, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
-    const tmi_ledger_account *a = t->account;
+    const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 0;
-    size_t before = 0;
     bool within;
     tamis_status status = TAMIS_OK;
-    while (before < a->raise_count && a->raises[before].number < t->charge->number) before++;
-    *same = right_count(said, before, a->raise_count, t);
+    *same = said <= a->raise_count &&
+            narrow(when, said > 0 ? a->raises[said - 1].number : 0, said < a->raise_count ? a->raises[said].number : INT64_MAX);
     for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_json_at(list, i), err));
     if (!*same) goto done;
     const tmi_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
@@ -119,12 +139,14 @@ done:
     return status;
 }
 
-static tamis_status waves_say(bool *same, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+/* A wave and its first charge are committed together: nobody has seen the moment between them. */
+static tamis_status waves_say(bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
-    const tmi_ledger_account *a = t->account;
+    const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 1; /* none are told of releases without waves */
-    *same = said >= t->charge->wave + 1 && said <= a->wave_count && (list || !a->waves[0].wave.name);
+    *same = said > 0 && said <= a->wave_count && (list || !a->waves[0].wave.name) &&
+            narrow(when, a->waves[said - 1].number + 1, said < a->wave_count ? a->waves[said].number : INT64_MAX);
     for (size_t i = 0; list && i < said && *same; i++) {
         const tmi_json *says = tmi_json_at(list, i);
         tmi_wave wave;
@@ -137,14 +159,21 @@ static tamis_status waves_say(bool *same, const tmi_terms *t, const tmi_json *ac
     return TAMIS_OK;
 }
 
-tamis_status tmi_terms_differ(const char **field_wrong, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+tamis_status tmi_terms_differ(const char **field_wrong, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
 {
+    const int64_t first = tmi_book_first_from(t->book, t->charge);
+    const bool created = is_true(t->ledger, "created");
     bool same;
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     *field_wrong = NULL;
-    TMI_TRY(raises_say(field_wrong, &same, t, account, err));
+    if (!narrow(when, created ? first : 0, created ? INT64_MAX : first)) {
+        *field_wrong = "ledger.created";
+        return status;
+    }
+    TMI_TRY(raises_say(field_wrong, &same, when, t, account, err));
     if (!same && !*field_wrong) *field_wrong = "account.cap";
-    TMI_TRY(waves_say(&same, t, account, err));
+    if (*field_wrong) goto done;
+    TMI_TRY(waves_say(&same, when, t, account, err));
     if (!same) *field_wrong = "account.waves";
 
 done:

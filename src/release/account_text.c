@@ -2,6 +2,7 @@
 #include <tamis/profile.h>
 
 #include "base/table.h"
+#include "ledger/book.h"
 #include "num/bound.h"
 #include "num/number.h"
 #include "release/promise.h"
@@ -62,8 +63,9 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
         tmi_text_format(text, "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
                         "and nothing more was charged.%s", c->time, c->created || c->opened ? " " : "");
     if (c->created) {
-        tmi_text_format(text, "New ledger: %s%sthis release created it and is its first entry, so that nothing released before counts "
-                        "against the budget. If this survey has a ledger already, use that one.", path ? path : "", path ? "; " : "");
+        tmi_text_format(text, "New ledger: %s%sthis release %s, so that nothing released before counts against the budget. If this survey has a "
+                        "ledger already, use that one.", path ? path : "", path ? "; " : "",
+                        c->entry == TMI_FIRST_CHARGE ? "created it and is its first entry" : "is its first: every earlier charge was voided");
     } else if (c->opened) {
         tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
         if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);

@@ -95,6 +95,7 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     c->account.entry = a->charged.entry;
     snprintf(c->account.hash, sizeof c->account.hash, "%s", a->charged.hash);
     snprintf(c->account.time, sizeof c->account.time, "%s", a->charged.time);
+    c->account.created = a->charged.created != 0;
     c->account.repeated = a->charged.measurements != NULL;
     c->account.claim = a->charged.claim;
     const char *reason = a->charged.new_account;
@@ -196,7 +197,7 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     tmi_json_key(out, "repeated");
     tmi_json_put_boolean(out, a->repeated);
     tmi_json_key(out, "created");
-    tmi_json_put_boolean(out, a->entry == TMI_FIRST_CHARGE);
+    tmi_json_put_boolean(out, a->created);
     if (a->claim) put_integer(out, "claim", a->claim);
     if (a->clock_behind) {
         tmi_json_key(out, "clock_behind");

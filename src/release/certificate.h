@@ -21,6 +21,7 @@ typedef struct tmi_certified {
     bool charged; /* false: nothing was measured, or nobody keeps count; all else is empty then */
     int64_t entry;
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
+    bool created;  /* it is the first charge of its ledger that counts */
     bool repeated; /* returned as it was: `after` may hold later charges */
     int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may hold charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */

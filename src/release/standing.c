@@ -269,7 +269,7 @@ static bool has_group(const tmi_wave *wave, const char *name)
     return false;
 }
 
-/* The plan's wave is one of them, each has a name of its own, and every group is in one. */
+/* The plan's wave is one of them, each has a name of its own, and every group is in one. That none is left out only the ledger knows. */
 static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking *check)
 {
     bool found = false, twice = false;
@@ -323,6 +323,8 @@ tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, c
         tmi_check_note(check, "account.before", "an account of rho adds up rhos only");
     check_raises(s, entry, repeated, check);
     check_waves(s, &own, check);
+    if (!repeated && entry < 2 * (int64_t)s->wave_count + (int64_t)s->raise_count) /* a wave is opened together with its first charge */
+        tmi_check_note(check, "account.waves", "there are more waves and raises than the entries before this one can have opened");
     TMI_TRY(check_budgets(s, plan, repeated, check, err));
 
 done:

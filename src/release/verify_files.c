@@ -254,7 +254,7 @@ static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *k
     if (!c->account.charged) return TAMIS_OK;
     a->kept = a->has_spending = true;
     a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
-                                 .measurements = c->account.repeated ? kept : NULL, .created = c->account.entry == TMI_FIRST_CHARGE,
+                                 .measurements = c->account.repeated ? kept : NULL, .created = c->account.created,
                                  .opened = tmi_losses_zero(&standing->before), .new_account = c->account.new_account, .claim = c->account.claim,
                                  .unpublished = c->account.claim && !c->account.repeated ? c->account.entry : 0};
     snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);

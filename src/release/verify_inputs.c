@@ -62,16 +62,20 @@ done:
     return status;
 }
 
-/* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account, and nothing was charged
- * before it. */
+/* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account; where a later one is the first
+ * that counts, the charges before it were voided, each by an entry of its own. */
 static void check_entry(const tmi_certified *a, tmi_checking *c)
 {
     if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
     if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
     if (a->claim != 0 && a->claim <= a->entry) tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
     if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
-    else if (a->entry == TMI_FIRST_CHARGE && !tmi_losses_zero(&a->standing.before))
-        tmi_check_note(c, "account.before", "is not 0, but entry 2 is the first charge of a ledger");
+    else if (a->created && !tmi_losses_zero(&a->standing.before))
+        tmi_check_note(c, "account.before", "is not 0, but this is the first charge of a ledger");
+    const bool later = a->repeated || a->claim != 0; /* what came before it may have been voided since */
+    if (later && a->clock_behind) tmi_check_note(c, "ledger.clock_behind", "the certificate was written later than the entry");
+    if (a->entry == TMI_FIRST_CHARGE ? !a->created : a->created && !later && a->entry < TMI_FIRST_CHARGE + 2)
+        tmi_check_note(c, "ledger.created", a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
 }
 
 static tamis_status read_account(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
@@ -81,6 +85,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     const tmi_json *account = tmi_field(document, "account", TMI_JSON_OBJECT);
     const tmi_json *entry = tmi_field(ledger, "entry", TMI_JSON_INTEGER);
     const tmi_json *repeated = tmi_field(ledger, "repeated", TMI_JSON_BOOLEAN);
+    const tmi_json *created = tmi_field(ledger, "created", TMI_JSON_BOOLEAN);
     const tmi_json *claim = tmi_field(ledger, "claim", TMI_JSON_INTEGER);
     const tmi_json *behind = tmi_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
     tamis_error reason = {0};
@@ -89,6 +94,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     TMI_TRY(tmi_standing_read(&a->standing, &whole, account, err));
     a->entry = entry ? tmi_json_integer(entry) : 0;
     a->repeated = repeated && tmi_json_is_true(repeated);
+    a->created = created && tmi_json_is_true(created);
     a->claim = claim ? tmi_json_integer(claim) : 0;
     a->clock_behind = behind && tmi_json_is_true(behind);
     snprintf(a->hash, sizeof a->hash, "%s", tmi_field_text(ledger, "hash"));

@@ -124,12 +124,36 @@ def voided(folder):
     assert "left epsilon 0.3" in shown and "was voided on" in shown, shown
     done = tamis("ledger", "void", "s.ledger", "2", "--reason", "x", "--json", cwd=folder)
     assert done.returncode == REFUSED and "voided already" in done.stderr, done
+    write_plan(folder, "other.yaml")
+    other = folder / "other.yaml"
+    other.write_text(other.read_text().replace("population: 20000", "population: 30000"))
+    done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
+    assert done.returncode == REFUSED and "'design' differs" in done.stderr and "Nothing was ever released from this account" in done.stderr, done
     done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
-    assert done.returncode == OK and "New account" in done.stderr, done
+    assert done.returncode == OK and "New ledger: s.ledger; this release is its first: every earlier charge was voided" in done.stderr, done
+    assert json.loads(done.stdout)["ledger"]["created"] and json.loads((folder / "a" / "certificate.json").read_text())["ledger"]["created"]
     assert "claim" not in json.loads(done.stdout)["ledger"]
     done = tamis("ledger", "void", "s.ledger", "4", "--reason", "x", cwd=folder)
     assert done.returncode == REFUSED and "released" in done.stderr, done
     believed(folder, "a")
+    done = tamis("release", "plan.yaml", "--out", "b", "--again", "--json", cwd=folder)
+    assert done.returncode == OK and not json.loads(done.stdout)["ledger"]["created"], done
+    believed(folder, "b")
+    done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
+    assert done.returncode == REFUSED and "has fixed 'design'" in done.stderr and "ever" not in done.stderr, done
+    for name in "ab":  # what the file by itself may say, the ledger knows better
+        certificate = json.loads((folder / name / "certificate.json").read_text())
+        forge(folder, certificate, created=not certificate["ledger"]["created"])
+        done = tamis("ledger", "verify", "s.ledger", "--against", "forged.json", cwd=folder)
+        assert done.returncode == INVALID and "ledger.created" in done.stdout, done.stdout
+
+
+def forge(folder, certificate, **ledger):
+    """forged.json: the certificate with other fields under `ledger`, and the hash that it should have."""
+    forged = {**certificate, "ledger": {**certificate["ledger"], **ledger}}
+    body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
+    forged["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    (folder / "forged.json").write_text(json.dumps(forged))
 
 
 def claimed(folder, loss, budget):
@@ -159,19 +183,33 @@ def claimed(folder, loss, budget):
     assert "nothing more was charged" in report
     certificate = json.loads((folder / "claimed" / "certificate.json").read_text())
     for claim in (None, 5, 8, 10):
-        forged = copy.deepcopy(certificate)
-        del forged["ledger"]["claim"]
-        if claim:
-            forged["ledger"]["claim"] = claim
-        body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
-        forged["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-        (folder / "forged.json").write_text(json.dumps(forged))
+        other = copy.deepcopy(certificate)
+        del other["ledger"]["claim"]
+        forge(folder, other, **({"claim": claim} if claim else {}))
         done = tamis("ledger", "verify", "s.ledger", "--against", "forged.json", cwd=folder)
         assert done.returncode == INVALID and "claim" in done.stdout, (claim, done.stdout)
         if claim == 5:
             assert tamis("verify", "forged.json", cwd=folder).returncode == INVALID
         if claim == 5 and (pure or LONG):
             assert verifier.verify(folder / "forged.json") != []
+
+
+@in_a_folder
+def a_rollback_is_found_by_certificates_alone(folder):
+    """The ledger and the file of its open charge, overwritten in place by what they were before the release."""
+    write_plan(folder)
+    killed(folder)
+    then = {p: p.read_bytes() for p in folder.glob("s.ledger*")}
+    assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+    believed(folder, "a")
+    for path in set(folder.glob("s.ledger*")) - set(then):
+        path.unlink()
+    for path, content in then.items():
+        path.write_bytes(content)
+    assert tamis("ledger", "void", "s.ledger", "2", "--reason", "x", cwd=folder).returncode == OK
+    assert tamis("ledger", "verify", "s.ledger", cwd=folder).returncode == OK
+    done = tamis("ledger", "verify", "s.ledger", "--against", "a", cwd=folder)
+    assert done.returncode == INVALID and "was voided" in done.stdout, done
 
 
 @in_a_folder
@@ -199,6 +237,7 @@ def changed_data_are_said_to_the_operator_alone(folder):
 
 case(everybody_says_what_can_be_done, "everybody says what can be done")
 case(voided, "voided")
+case(a_rollback_is_found_by_certificates_alone, "a rollback is found by certificates alone")
 ACCOUNTS = [("epsilon: 0.1", "{epsilon: 0.6}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}"), ("epsilon: 0.1", "{rho: 1}")]
 for LOSS, BUDGET in ACCOUNTS if LONG else ACCOUNTS[:2]:
     case(in_a_folder(lambda folder, l=LOSS, b=BUDGET: claimed(folder, l, b)), f"claimed: {LOSS} in an account of {BUDGET}")

@@ -290,6 +290,101 @@ def a_ledger_of_the_first_format_is_read_and_goes_on():
         assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
 
 
+def rewritten(folder, certificate, **changes):
+    """A certificate with other values, and the hash that it should have; its guarantee follows."""
+    forged = copy.deepcopy({k: v for k, v in certificate.items() if k != "guarantee"})
+    for key, value in changes.items():
+        forged[key] = {**forged[key], **value} if key in ("account", "ledger") else value
+    body = {k: v for k, v in forged.items() if k != "hash"}
+    forged["hash"] = sha256(json.dumps(body, sort_keys=True, ensure_ascii=False))
+    (folder / "forged.json").write_text(json.dumps(forged))
+    return folder / "forged.json"
+
+
+def against(folder, certificate):
+    """The fields of the certificate that the ledger contradicts."""
+    done = tamis("ledger", "verify", "tamis.ledger", "--against", certificate, "--json", cwd=folder)
+    return {p["field"].rsplit(": ", 1)[1] for p in json.loads(done.stdout)["problems"]}
+
+
+@case
+def no_wave_is_left_out_of_a_certificate():
+    """Without the second wave the third release would have an outsider's number: the file by itself cannot show that it is missing."""
+    with place() as folder:
+        plan = PLAN.replace("unit: person, ", SECRET)
+        _, first = released(folder, "a", wave("w1", plan))
+        released(folder, "b", wave("w2", plan))
+        told, third = released(folder, "c", wave("w1", plan), "--again")
+        assert told["guarantee"]["outsider"] is None and len(third["account"]["waves"]) == 2
+        amplified = {**first["amplification"], "epsilon": "3"}
+        forged = rewritten(folder, third, account={"waves": [{"name": "w1"}]}, amplification=amplified)
+        found = json.loads(tamis("verify", "forged.json", "--json", cwd=folder).stdout)
+        assert found["ok"] and found["guarantee"]["outsider"] is not None and verifier.verify(forged) == [], found
+        assert against(folder, forged) == {"account.waves"}
+        repeated = rewritten(folder, third, account={"waves": [{"name": "w1"}]}, amplification=amplified, ledger={"repeated": True})
+        assert against(folder, repeated) == {"account.waves"}
+        many = rewritten(folder, third, account={"waves": [{"name": f"w{i}"} for i in range(1, 6)]})
+        assert tamis("verify", many, cwd=folder).returncode == INVALID and "account.waves" in str(verifier.verify(many))
+
+
+@case
+def a_repeated_certificate_is_of_one_moment():
+    with place() as folder:
+        plan = PLAN.replace("{epsilon: 4}", "{epsilon: 2}")
+        _, first = released(folder, "a", wave("w1", plan))
+        early = released(folder, "a1", wave("w1", plan))[1]["account"]
+        released(folder, "b", wave("w2", plan))
+        middle = released(folder, "a2", wave("w1", plan))[1]["account"]
+        assert raise_to(folder, "--epsilon", "4").returncode == OK
+        _, last = released(folder, "a3", wave("w1", plan))
+        late = last["account"]
+        assert (early["after"], len(early["waves"])) == (first["account"]["after"], 1)
+        assert middle["after"]["epsilon"] == late["after"]["epsilon"] == "2" and "raised" not in middle and len(late["raised"]) == 1
+        raised = {k: late[k] for k in ("cap", "raised", "statement")}
+        for account in (early, middle, late):
+            assert against(folder, rewritten(folder, {**last, "account": account})) == set()
+        for account, field in (({**early, **raised}, "account.waves"), ({**middle, "waves": early["waves"]}, "account.after"),
+                               ({**early, "waves": late["waves"]}, "account.after"), ({**late, "after": early["after"]}, "account.after")):
+            assert against(folder, rewritten(folder, {**last, "account": account})) == {field}, (field, account)
+        assert against(folder, rewritten(folder, {**last, "account": late}, ledger={"repeated": False})) >= {"account.cap"}
+
+
+@case
+def the_clock_of_a_certificate_is_that_of_its_entry():
+    with place() as folder:
+        _, right = released(folder, "right", PLAN)
+        assert "clock_behind" not in right["ledger"]
+        forged = rewritten(folder, right, ledger={"clock_behind": True})
+        assert tamis("verify", forged, cwd=folder).returncode == OK and against(folder, forged) == {"ledger.clock_behind"}
+        forged = rewritten(folder, right, ledger={"clock_behind": True, "repeated": True})
+        assert tamis("verify", forged, cwd=folder).returncode == INVALID and "ledger.clock_behind" in verifier.verify(forged)[0]
+        account = json.loads(json.loads(tamis("ledger", "export", "tamis.ledger", "--json", cwd=folder).stdout)["entries"][0]["entry"])
+        (folder / "tamis.ledger").unlink()
+        book = Book(folder / "tamis.ledger")
+        book.add(**{**{k: v for k, v in account.items() if k != "number"}, "time": "9000-01-01T00:00:00Z"})
+        book.close()
+        _, behind = released(folder, "behind", PLAN)
+        assert behind["ledger"]["clock_behind"] and behind["ledger"]["time"].startswith("9000")
+        _, same = released(folder, "same", PLAN)
+        assert "clock_behind" not in same["ledger"] and same["ledger"]["repeated"]
+        del behind["ledger"]["clock_behind"]
+        assert against(folder, rewritten(folder, behind)) == {"ledger.clock_behind"}
+
+
+@case
+def a_void_does_not_cover_what_was_overspent():
+    for amounts in (("3", "1"), ("3", "3")):
+        with place() as folder:
+            book = Book(folder / "tamis.ledger")
+            book.account("panel", {"epsilon": "4"}, unit="person")
+            entries = [book.charge("panel", {"epsilon": a}) for a in amounts]
+            book.add("voided", entry=entries[1], reason="never published")
+            book.close()
+            done = tamis("ledger", "verify", "tamis.ledger", cwd=folder)
+            assert done.returncode == (OK if amounts[1] == "1" else INVALID), done
+            assert ("pass the budget of then" in done.stdout) == (amounts[1] == "3"), done.stdout
+
+
 def version(folder):
     db = sqlite3.connect(folder / "tamis.ledger")
     found = db.execute("PRAGMA user_version").fetchone()[0]

@@ -266,7 +266,7 @@ static void only_temporary_folders_of_ours_are_deleted(void **state)
     };
     tamis_error err = {0};
     small_release r;
-    char line[600];
+    char line[600], home[TMI_LEFTOVER_HOME];
     const int64_t entry = leave_open(&r, "[1]");
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
         if (setups[i]) {
@@ -278,7 +278,7 @@ static void only_temporary_folders_of_ours_are_deleted(void **state)
             snprintf(line, sizeof line, "rm -rf '%s' && mkdir '%s'", r.temporary, r.temporary);
             assert_int_equal(system(line), 0);
         } else {
-            assert_int_equal(tmi_leftover_remove("/nowhere/there/.out.abcdef", &err), TAMIS_REFUSED);
+            assert_int_equal(tmi_leftover_remove("/nowhere/there/.out.abcdef", "0:1", &err), TAMIS_REFUSED);
             assert_non_null(strstr(err.message, "is not there"));
         }
     }
@@ -288,12 +288,55 @@ static void only_temporary_folders_of_ours_are_deleted(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(line, sizeof line, "%s/%s", folder, names[i]);
         assert_int_equal(mkdir(line, 0700), 0);
-        assert_int_equal(tmi_leftover_remove(line, &err), TAMIS_REFUSED);
+        assert_true(tmi_leftover_home(home, line));
+        assert_int_equal(tmi_leftover_remove(line, home, &err), TAMIS_REFUSED);
+        assert_non_null(strstr(err.message, "name of a temporary folder"));
         assert_int_equal(rmdir(line), 0);
     }
-    assert_int_equal(tmi_leftover_remove(".out.abcdef", &err), TAMIS_REFUSED);
+    assert_int_equal(tmi_leftover_remove(".out.abcdef", "0:1", &err), TAMIS_REFUSED);
     rmdir(r.temporary); /* gone already is fine */
     assert_void(entry, TAMIS_OK, NULL);
+}
+
+/* The folder of an interrupted release was moved away with the folder that it is in: an empty one in its place proves nothing. */
+static void a_folder_that_was_moved_is_not_taken_for_deleted(void **state)
+{
+    (void)state;
+    tamis_error err = {0};
+    sample_charge s;
+    tamis_charged charged;
+    char home[160], temporary[200], line[600];
+    snprintf(home, sizeof home, "%s/res", folder);
+    snprintf(temporary, sizeof temporary, "%s/.out.XXXXXX", home);
+    assert_int_equal(mkdir(home, 0700), 0);
+    assert_non_null(mkdtemp(temporary));
+    tamis_ledger *ledger = open_ledger();
+    sample_charge_make(&s, "1", BUDGET, "[1]");
+    s.charge.leftover = temporary;
+    assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
+    const int64_t entry = charged.entry;
+    tamis_charged_clear(&charged);
+    tamis_ledger_free(ledger);
+    static const char *const setups[] = {
+        "mv '%1$s' '%1$s.away'",
+        "mkdir '%1$s'",
+        "rmdir '%1$s' && cp -r '%1$s.away' '%1$s'", /* nor does a copy */
+    };
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
+        snprintf(line, sizeof line, setups[i], home);
+        assert_int_equal(system(line), 0);
+        assert_void(entry, TAMIS_REFUSED, "move it back");
+        ledger = open_ledger();
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_REFUSED);
+        assert_non_null(strstr(err.message, i == 0 ? "is not there" : "is not the folder that had this name"));
+        tamis_ledger_free(ledger);
+    }
+    snprintf(line, sizeof line, "rm -r '%1$s' && mv '%1$s.away' '%1$s'", home);
+    assert_int_equal(system(line), 0);
+    assert_void(entry, TAMIS_OK, NULL);
+    assert_int_not_equal(access(temporary, F_OK), 0);
+    assert_int_equal(rmdir(home), 0);
+    sample_charge_clear(&s);
 }
 
 static int64_t open_charge_of(const char *amount, const char *budget)
@@ -383,6 +426,7 @@ int main(void)
         IN_A_FOLDER(an_unknown_owner_is_not_taken_for_dead),
         IN_A_FOLDER(charges_of_earlier_versions),
         IN_A_FOLDER(only_temporary_folders_of_ours_are_deleted),
+        IN_A_FOLDER(a_folder_that_was_moved_is_not_taken_for_deleted),
         IN_A_FOLDER(a_cap_does_not_move_under_its_filter),
         IN_A_FOLDER(every_allocation_may_fail),
     };

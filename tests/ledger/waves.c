@@ -158,6 +158,7 @@ static void what_is_fixed_by_wave_and_what_by_survey(void **state)
     };
     tamis_ledger *ledger = open_ledger();
     tamis_error err = {0};
+    int64_t last = 0;
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sample_charge s;
@@ -167,7 +168,20 @@ static void what_is_fixed_by_wave_and_what_by_survey(void **state)
         s.charge.frozen = cases[i].frozen;
         const tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, &err);
         if (status != cases[i].status) fail_msg("case %zu: %d, %s", i, (int)status, err.message);
+        if (status == TAMIS_OK) last = charged.entry;
         tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+    }
+    for (int voided = 0; voided < 2; voided++) { /* a wave of which nothing was ever released: the refusal says what can be done */
+        sample_charge s;
+        tamis_charged charged;
+        sample_charge_make(&s, "1/4", "4", "[]");
+        s.charge.wave = "{\"name\": \"Q3\"}";
+        s.charge.frozen = "{\"unit\": \"u\", \"design\": 4, \"protect\": \"sample\"}";
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_REFUSED);
+        assert_non_null(strstr(err.message, "'design'"));
+        assert_non_null(strstr(err.message, voided ? "give it another name" : "Use what was fixed there"));
+        if (!voided) assert_int_equal(tamis_ledger_void(ledger, last, "a wrong design", &err), TAMIS_OK);
         sample_charge_clear(&s);
     }
     tamis_ledger_free(ledger);
