@@ -53,7 +53,7 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
     tmi_text_init(&line);
     tmi_describe_design(&line, &plan->design);
     tmi_unit_words(&line, plan);
-    tmi_text_format(text, "%s: %s\n", plan->survey, what);
+    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey, plan->wave.name ? plan->wave.name : "", what);
     if (line.failed) text->failed = true;
     else tmi_text_wrap(text, "", "  ", line.bytes);
     tmi_text_put(text, "\n");

@@ -153,6 +153,7 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_html_text(&html, title);
     tmi_text_put(&html, "</h1>\n<p class=soft>Protected statistics");
     if (s->plan->title) tmi_text_format(&words, " of the survey %s", s->plan->survey);
+    if (s->plan->wave.name) tmi_text_format(&words, ", wave %s", s->plan->wave.name);
     tmi_html_words(&html, "", &words, ": ");
     tmi_describe_design_by(&words, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_unit_words(&words, s->plan);

@@ -113,6 +113,7 @@ def with_rho_the_highest_cap_counts():
 def the_same_people_in_another_file_are_the_same_account():
     with place() as folder:
         first, _ = released(folder, "a", PLAN)
+        assert "wave" not in first and 'name: "panel"\n' in (folder / "a" / "registry.yaml").read_text()
         (folder / "moved").mkdir()
         (folder / "moved" / "corrected.csv").write_text(ROWS.replace("9", "8"))
         plan = PLAN.replace("rows.csv", "moved/corrected.csv")
@@ -135,6 +136,10 @@ def waves_add_up_and_each_has_its_own_design():
         told, certificate = released(folder, "a", wave("2026-Q1", plan))
         assert certificate["plan"]["wave"] == {"name": "2026-Q1"} and certificate["account"]["waves"] == [{"name": "2026-Q1"}]
         assert told["guarantee"]["outsider"] is not None
+        assert told["wave"] == "2026-Q1" and ", wave 2026-Q1: " in (folder / "a" / "report.html").read_text()
+        assert "panel, wave 2026-Q1: protected release\n" in tamis("verify", "a", cwd=folder).stdout
+        registry = (folder / "a" / "registry.yaml").read_text()
+        assert 'url_slug: "panel-2026-q1"\n' in registry and 'name: "panel, wave 2026-Q1"\n' in registry, registry
         refused(folder, plan, "names none", "wave: 2026-Q1")
         refused(folder, wave("2026-Q1", plan).replace("population: 300", "population: 400"), "'design'")
         refused(folder, wave("2026-Q2", plan).replace("unit: person", "unit: household"), "'unit'")
