@@ -453,7 +453,8 @@ static void put_apart(tmi_text *p, const tmi_schedule *schedule)
 void tmi_outsider_page(tmi_text *p, const tmi_schedule *schedule)
 {
     if (schedule->outsider.proved) tmi_outsider_words(p, schedule);
-    else tmi_text_put(p, "No separate guarantee is claimed for people whose participation is unknown: theirs is that of sampled ones.");
+    else tmi_text_format(p, "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as for a sampled %s.",
+                         tmi_article(schedule->plan->privacy.unit), schedule->plan->privacy.unit, schedule->plan->privacy.unit);
 }
 
 void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)

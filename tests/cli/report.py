@@ -98,10 +98,10 @@ def title_labels_and_units_are_shown_and_escaped():
     pay = "pay <img src=x onerror='alert(1)'>"
     assert f'Total of {pay}, by sex and "region" of work (euro)' in captions, captions
     assert "Women and men" in captions
-    assert f"Share of units with age from 30 to 39 years and sex: f, by {pay}" in captions, captions
+    assert f"Share with age from 30 to 39 years and sex: f, by {pay}" in captions, captions
     singles = [row[0][2].strip() for row in PAGE.tables[0]["rows"][1:]]
     assert singles == [f"Mean of {pay} (euro)", f"Ratio of {pay} to age (euro per years)",
-                       "Share of units with sex: f, among those with age at least 65 years"], singles
+                       "Share with sex: f, among those with age at least 65 years"], singles
     assert "100 to under 500" in PAGE.words and "500 to 1000" in PAGE.words
 
 
