@@ -122,7 +122,7 @@ static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_e
     const tmi_outsider *outsider = &schedule->outsider;
     tamis_status status = TAMIS_OK;
     *l = (losses){0};
-    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta};
+    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta, .unit = schedule->plan->privacy.unit};
     if (outsider->proved) {
         TMI_TRY(tmi_number_double(&l->epsilon, outsider->epsilon.upper, err));
         TMI_TRY(tmi_number_double(&l->delta, outsider->delta.upper, err));
