@@ -21,8 +21,8 @@
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
 #define CLI_OPTIONS 24 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
-#define CLI_ABOUT_PLANS "What a plan may say stands in docs/plan.md, installed as share/doc/tamis/plan.md; one to copy and " \
-                        "change is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
+#define CLI_ABOUT_PLANS "docs/plan.md, installed as share/doc/tamis/plan.md, describes what a plan may contain; one to copy and change " \
+                        "is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
 
 /* ---- the table ---- */
 

@@ -24,7 +24,7 @@ const cli_argument cli_common_options[] = {
 const char *const cli_exit_codes[][2] = {
     {"0", "done"},
     {"1", "system or internal error"},
-    {"2", "wrong usage: what stands on the command line, an output folder that exists already included"},
+    {"2", "wrong usage of the command line, including an output folder that already exists"},
     {"3", "invalid plan or data, or a file of them that is not there"},
     {"4", "refused: the budget or the setting forbids it"},
     {"5", "could not certify"},

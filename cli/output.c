@@ -33,6 +33,8 @@ int cli_check_new(const cli_call *call, const char *path, const char *what, cons
     if (errno != ENOENT) return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, path, strerror(errno));
     if (parent && stat(parent, &there) != 0)
         return cli_wrong_usage(call->command, "%s%s cannot be made: there is no folder %s", option, path, parent);
+    if (parent && access(parent, W_OK | X_OK) != 0)
+        return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, path, strerror(errno));
     return TAMIS_OK;
 }
 

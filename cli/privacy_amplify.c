@@ -360,7 +360,7 @@ static tamis_status meaning(char **text, const request *r, bool json, tamis_erro
     tamis_number *eps = NULL, *delta = NULL, *outsider_eps = NULL, *outsider_delta = NULL;
     tamis_status status = sampled_in_all(&eps, &delta, r, err);
     if (status == TAMIS_OK) status = read_up(&outsider_eps, &outsider_delta, &r->amplified, err);
-    tamis_promise promise = {eps ? eps : r->sample.eps, delta ? delta : r->sample.delta, outsider_eps, outsider_delta};
+    tamis_promise promise = {eps ? eps : r->sample.eps, delta ? delta : r->sample.delta, outsider_eps, outsider_delta, NULL};
     if (status == TAMIS_OK) status = (json ? tamis_meaning_json : tamis_meaning_text)(text, &promise, err);
     tamis_number_free(eps);
     tamis_number_free(delta);

@@ -53,7 +53,7 @@ static int run(const cli_call *call)
     int code = 0;
     tamis_number *eps = read_option(&code, call, "epsilon", NULL), *delta = read_option(&code, call, "delta", "0");
     tamis_number *outsider = read_option(&code, call, "outsider", NULL);
-    const tamis_promise promise = {eps, delta, outsider, outsider ? delta : NULL}; /* sampling leaves no more of a delta */
+    const tamis_promise promise = {eps, delta, outsider, outsider ? delta : NULL, NULL}; /* sampling leaves no more of a delta */
     if (code == 0) code = show(call, &promise);
     tamis_number_free(eps);
     tamis_number_free(delta);

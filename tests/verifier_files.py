@@ -60,6 +60,7 @@ class Files:
             return
         g, plan = self.c.get("guarantee", {}), self.c["plan"]
         self.check(told["tamis"] == 1 and told["protected"] is True and told["survey"] == plan["survey"], "release.json.survey")
+        self.check(told.get("wave") == (plan.get("wave") or {}).get("name"), "release.json.wave")
         for key in ("spent", "left"):
             self.check(key not in g or g[key] is None or told[key] == g[key], "release.json." + key)
         for key in ("sample", "outsider"):

@@ -2,7 +2,7 @@
  *
  * The frame is a CSV or Parquet file, a row a unit. The sample is a CSV file with the frame's columns as they stand and
  * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame. With replacement the
- * sample has a row for each draw, so that a unit drawn twice stands twice; then inclusion_probability is that of being
+ * sample has a row for each draw, so that a unit drawn twice appears twice; then inclusion_probability is that of being
  * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.   */
 #ifndef TAMIS_FRAME_H
 #define TAMIS_FRAME_H

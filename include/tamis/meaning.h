@@ -61,6 +61,7 @@ TAMIS_API tamis_status tamis_meaning_posterior(tamis_bound *posterior, const tam
 typedef struct tamis_promise {
     const tamis_number *eps, *delta;                   /* of a sampled person */
     const tamis_number *outsider_eps, *outsider_delta; /* both or none */
+    const char *unit;                                  /* whom it is about, in texts: school, household; NULL: person */
 } tamis_promise;
 
 /* Three lines for people: the nosy neighbour, the journalist, the outsider, with all of the numbers above rounded up; and

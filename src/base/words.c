@@ -8,6 +8,7 @@
 #include "base/letters.h"
 
 #define LONGEST_WORD 40
+#define SHORTEST_BEGINNING 4 /* letters: fewer are the beginning of anything */
 
 /* Damerau-Levenshtein distance (optimal string alignment) of two short words. */
 static size_t distance(const char *a, const char *b)
@@ -46,6 +47,26 @@ int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, 
         if (d < nearest && d < strlen(word)) nearest = d, found = (int)i; /* some letter stays */
     }
     return found;
+}
+
+/* The one word that begins with this one; -1 if there are several, or none. */
+static int begun_by(const char *word, tmi_word_at *word_at, const void *words, size_t count)
+{
+    const size_t length = strlen(word);
+    int found = -1;
+    if (length < SHORTEST_BEGINNING) return -1;
+    for (size_t i = 0; i < count; i++) {
+        if (strncasecmp(word, word_at(words, i), length) != 0) continue;
+        if (found >= 0) return -1;
+        found = (int)i;
+    }
+    return found;
+}
+
+int tmi_meant_word(const char *word, tmi_word_at *word_at, const void *words, size_t count)
+{
+    const int nearest = tmi_nearest_word(word, word_at, words, count);
+    return nearest >= 0 ? nearest : begun_by(word, word_at, words, count);
 }
 
 tamis_status tmi_fail_column(tamis_error *err, const char *file, const char *has, const char *column, tmi_word_at *name_at,

@@ -47,7 +47,7 @@ static tamis_status joint(tmi_json_out *out, const tmi_value *in, tamis_error *e
     return status;
 }
 
-/* Each set of three is asked for once; with a unit that stands twice it is one of two. */
+/* Each set of three is asked for once; with a unit that appears twice it is one of two. */
 static tamis_status third_of(tamis_bound *pijk, const tamis_law *law, int64_t N, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

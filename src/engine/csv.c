@@ -42,7 +42,7 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
             *end = c == ',' ? ',' : '\n';
             return TAMIS_OK;
         } else if (c == '\0' || (closed && !tmi_is_blank((char)c)) || (c == '"' && name->length > 0 && !quoted)) {
-            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is no list of column names with commas");
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is not a list of column names with commas");
         } else if (c == '"' && !quoted) {
             quoted = true;
         } else if (!closed) {
@@ -195,7 +195,7 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
         size_t good = good_bytes(&state, bytes, n);
         offset += (int64_t)good;
         if (good < n) {
-            status = tmi_fail_file(err, TAMIS_INVALID, path, line_of(file, offset), "no UTF-8; convert the file first (for "
+            status = tmi_fail_file(err, TAMIS_INVALID, path, line_of(file, offset), "not UTF-8; convert the file first (for "
                                    "example with iconv -f LATIN1 -t UTF-8)");
             goto done;
         }
@@ -209,7 +209,7 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
     if (ferror(file))
         status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
     else if (state.more > 0)
-        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends inside a character: it is no UTF-8");
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends inside a character: it is not UTF-8");
 done:
     if (file) fclose(file);
     return status;

@@ -113,7 +113,7 @@ static tamis_status read_line(bool *found, tmi_csv_rows *rows, size_t row, tamis
         if (c == ',' || c == '\n' || c == '\r' || c == EOF) {
             if (c == EOF && !begun) return TAMIS_OK;
             if (c != ',' && c != EOF && !take_line_end(rows, c))
-                return fail(rows, "this is no CSV with commas, double quotes and one kind of line end", err);
+                return fail(rows, "this is not a CSV file with commas, double quotes and one kind of line end", err);
             if (c != ',' && !begun && rows->columns > 1) { /* an empty line */
                 rows->line++;
                 length = 0;

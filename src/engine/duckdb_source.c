@@ -236,7 +236,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "no %s file, or a damaged one", kind_names[file->kind]);
+    return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "not a %s file, or damaged", kind_names[file->kind]);
 }
 
 static tmi_form form_at(const file_columns *columns, const tmi_duckdb_file *file, size_t k)
@@ -444,7 +444,7 @@ done:
 static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_duckdb_file *file, tamis_error *err)
 {
     static const char *const kinds[] = {
-        [TMI_DUCKDB_OTHER] = "this is no CSV with commas, double quotes and one kind of line end",
+        [TMI_DUCKDB_OTHER] = "this is not a CSV file with commas, double quotes and one kind of line end",
         [TMI_DUCKDB_QUOTE] = "a quote is not closed, or text follows a closing quote",
         [TMI_DUCKDB_FIELDS] = "there are more or fewer fields than columns in the first line",
         [TMI_DUCKDB_LONG_LINE] = "the line is longer than 2 MB",

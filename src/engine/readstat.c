@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/article.h"
 #include "base/memory.h"
 #include "base/words.h"
 #include "engine/files.h"
@@ -411,8 +412,8 @@ static tamis_status tell_trouble(const reading *r, readstat_error_t error, const
     case READSTAT_ERROR_CONVERT_LONG_STRING: case READSTAT_ERROR_UNSUPPORTED_CHARSET:
         return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "texts in another encoding than the file says");
     case READSTAT_ERROR_READ: case READSTAT_ERROR_SEEK: case READSTAT_ERROR_ROW_COUNT_MISMATCH:
-        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "no %s file, or one that is cut off", kind);
-    default: return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "no %s file, or a damaged one", kind);
+        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or cut off", tmi_article(kind), kind);
+    default: return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or damaged", tmi_article(kind), kind);
     }
 }
 

@@ -13,30 +13,71 @@ static bool all_voided(const tmi_book *book, const tmi_ledger_account *a, const 
     return true;
 }
 
+/* {"wave": ...}, as frozen fields are compared. */
+static tamis_status wave_json(tmi_json **json, const tmi_wave *wave, tamis_error *err)
+{
+    tmi_text t;
+    tmi_json_out out;
+    tamis_status status;
+    tmi_text_init(&t);
+    tmi_json_out_init(&out, &t, false);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "wave");
+    tmi_wave_put(&out, wave);
+    tmi_json_close(&out, '}');
+    status = t.failed ? tmi_fail_memory(err) : tmi_json_read(json, t.bytes, t.length, err);
+    tmi_text_clear(&t);
+    return status;
+}
+
+/* " (wave.groups: ...)" */
+static tamis_status put_wave_words(tmi_text *text, const tmi_wave *there, const tmi_wave *here, tamis_error *err)
+{
+    tmi_json *x = NULL, *y = NULL;
+    tamis_status status;
+    TMI_TRY(wave_json(&x, there, err));
+    TMI_TRY(wave_json(&y, here, err));
+    tmi_frozen_words(text, x, y, "wave");
+done:
+    tmi_json_free(x);
+    tmi_json_free(y);
+    return status;
+}
+
 tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
+    tmi_text where;
     const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
     const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
+    tmi_text_init(&where);
+    tmi_text_put(&where, "");
     TMI_TRY(tmi_json_read(&frozen, with->frozen, strlen(with->frozen), err));
     const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
-    if (!field && w && !tmi_wave_equal(&w->wave, &r->wave)) field = "wave";
-    if (field && kept)
+    const bool wave = !field && w && !tmi_wave_equal(&w->wave, &r->wave);
+    if (!field && !wave) goto done;
+    if (wave) TMI_TRY(put_wave_words(&where, &w->wave, &r->wave, err));
+    else tmi_frozen_words(&where, frozen, r->frozen, field);
+    if (wave) field = "wave";
+    if (where.failed) status = tmi_fail_memory(err);
+    else if (kept)
         status = tmi_fail(err, TAMIS_REFUSED, "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
-                          "fixed; nothing was spent. Use the same, or leave same_sample out", a->survey, field);
-    else if (field && all_voided(book, a, NULL))
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge has fixed; nothing was spent. Nothing was ever released "
-                          "from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: new.ledger`, and a new "
-                          "account begins there", a->survey, field);
-    else if (field && w && w->wave.name && all_voided(book, a, w))
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge of the wave has fixed; nothing was spent. Nothing was ever "
-                          "released from this wave, all its charges were voided: give it another name in the plan", a->survey, field);
-    else if (field)
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs; nothing was spent. Use what was "
-                          "fixed there; other people are another survey, with an account and a budget of their own", a->survey,
-                          w && w->wave.name ? "wave" : "survey", field);
+                          "fixed%.600s; nothing was spent. Use the same, or leave same_sample out", a->survey, field, where.bytes);
+    else if (all_voided(book, a, NULL))
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge has fixed%.600s; nothing was spent. Nothing was ever "
+                          "released from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: new.ledger`, and "
+                          "a new account begins there", a->survey, field, where.bytes);
+    else if (w && w->wave.name && all_voided(book, a, w))
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge of the wave has fixed%.600s; nothing was spent. Nothing "
+                          "was ever released from this wave, all its charges were voided: give it another name in the plan", a->survey, field,
+                          where.bytes);
+    else
+        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs%.600s; nothing was spent. Use "
+                          "what was fixed there; other people are another survey, with an account and a budget of their own", a->survey,
+                          w && w->wave.name ? "wave" : "survey", field, where.bytes);
 done:
+    tmi_text_clear(&where);
     tmi_json_free(frozen);
     return status;
 }

@@ -95,6 +95,10 @@ tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char 
 const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
 const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_json *says);
 
+/* " (design.srs.sample: 200 there, 210 here)": the first place inside a field where the two differ, and what they say there. Both are
+ * declarations of plans, which are public. Nothing if the field is the same in both. */
+void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field);
+
 /* As it is kept: canonical, without the budget, and without the source where its parts are noted instead. */
 tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err);
 

@@ -45,6 +45,43 @@ const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_js
     return key ? key : difference(says, frozen, true);
 }
 
+#define MOST_SHOWN 80 /* bytes of a value in a message */
+
+static void put_value(tmi_text *text, const tmi_json *value)
+{
+    const bool string = value && tmi_json_kind_of(value) == TMI_JSON_STRING;
+    tmi_text shown;
+    tmi_text_init(&shown);
+    if (!value) tmi_text_put(&shown, "none");
+    else if (string) tmi_text_put(&shown, tmi_json_string(value));
+    else if (tmi_json_canonical(&shown, value, NULL) != TAMIS_OK) text->failed = true;
+    if (shown.failed) text->failed = true;
+    else if (shown.length > 0) tmi_text_put(text, shown.length > MOST_SHOWN ? "a longer list" : shown.bytes);
+    tmi_text_clear(&shown);
+}
+
+static bool is_object(const tmi_json *value)
+{
+    return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT;
+}
+
+void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field)
+{
+    const tmi_json *there = tmi_json_get(frozen, field), *here = tmi_json_get(says, field);
+    if (!there && !here) return;
+    tmi_text_format(text, " (%.100s", field);
+    for (const char *key; is_object(there) && is_object(here) && (key = tmi_json_difference(there, here, NULL));) {
+        tmi_text_format(text, ".%.100s", key);
+        there = tmi_json_get(there, key);
+        here = tmi_json_get(here, key);
+    }
+    tmi_text_put(text, ": ");
+    put_value(text, there);
+    tmi_text_put(text, " there, ");
+    put_value(text, here);
+    tmi_text_put(text, " here)");
+}
+
 static int compare_keys(const void *x, const void *y)
 {
     return strcmp(*(const char *const *)x, *(const char *const *)y);

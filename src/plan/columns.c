@@ -32,7 +32,7 @@ static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tm
     }
     tmi_free(sorted);
     for (const tmi_yaml *item = list->first; item; item = item->next) {
-        if (item->index == first) tmi_complain(reader, item, "stands twice in the list of values");
+        if (item->index == first) tmi_complain(reader, item, "appears twice in the list of values");
     }
 }
 

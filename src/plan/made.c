@@ -114,7 +114,7 @@ static bool read_codes(tmi_reader *reader, const tmi_yaml *value, tmi_plan_condi
         int32_t code = tmi_read_code(reader, item, c->column);
         for (size_t i = 0; i < c->code_count; i++) {
             if (c->codes[i] != code || code < 0) continue;
-            tmi_complain(reader, item, "stands twice in the list");
+            tmi_complain(reader, item, "appears twice in the list");
             code = -1;
         }
         right = right && code >= 0;

@@ -24,7 +24,7 @@ static void read_level(tmi_reader *reader, const tmi_yaml *value, tamis_level *l
         *level = (tamis_level)(first + i);
         return;
     }
-    int nearest = value->kind == TMI_YAML_TEXT ? tmi_nearest_word(value->text, level_at, &first, TAMIS_LEVELS - 1) : -1;
+    int nearest = value->kind == TMI_YAML_TEXT ? tmi_meant_word(value->text, level_at, &first, TAMIS_LEVELS - 1) : -1;
     if (nearest >= 0) {
         tmi_complain(reader, value, "expected one of %s; did you mean %s?", choice, level_at(&first, (size_t)nearest));
     } else {

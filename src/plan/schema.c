@@ -150,7 +150,7 @@ const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi
         tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
         return NULL;
     }
-    int nearest = tmi_nearest_word(value->key, key_name, keys, key_count);
+    int nearest = tmi_meant_word(value->key, key_name, keys, key_count);
     if (nearest >= 0) {
         tmi_complain_key(reader, value, "unknown key; did you mean %s?", keys[nearest].name);
         return NULL;
@@ -188,7 +188,7 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
 {
     for (const tmi_yaml *value = root->first; value; value = value->next) {
         const tmi_yaml *first = value->key ? tmi_yaml_get(root, value->key) : value;
-        if (first != value) tmi_complain_key(reader, value, "stands twice; it was already given in line %d", first->key_line);
+        if (first != value) tmi_complain_key(reader, value, "appears twice; first given on line %d", first->key_line);
         tmi_complain_duplicates(reader, value);
     }
 }
@@ -290,7 +290,7 @@ bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, con
     tmi_text known;
     tmi_text_init(&known);
     for (size_t i = 0; i < count; i++) tmi_text_format(&known, i ? ", %s" : "%s", words[i]);
-    int nearest = text ? tmi_nearest_word(value->text, tmi_word_of_list, words, count) : -1;
+    int nearest = text ? tmi_meant_word(value->text, tmi_word_of_list, words, count) : -1;
     if (nearest >= 0) tmi_text_format(&known, "; did you mean %s?", words[nearest]);
     if (known.failed) reader->no_memory = true;
     else tmi_complain(reader, value, "expected one of %s", known.bytes);

@@ -65,7 +65,7 @@ const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi
 /* The value under a key, or NULL. */
 const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key);
 
-/* Complains about every key that stands twice in a map, in the whole tree. */
+/* Complains about every key that appears twice in a map, in the whole tree. */
 void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root);
 
 /* ---- values; each returns false after a complaint ---- */

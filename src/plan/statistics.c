@@ -168,7 +168,7 @@ static void add_by(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_col
 {
     for (size_t i = 0; column && i < *count; i++) {
         if (by[i] != column && (!column->cut_of || by[i]->cut_of != column->cut_of)) continue;
-        tmi_complain(reader, value, "stands twice in `by`");
+        tmi_complain(reader, value, "appears twice in `by`");
         return;
     }
     if (column && *count == TMI_MAX_BY) tmi_complain(reader, value, "expected at most %d groupings in all", TMI_MAX_BY);
@@ -384,13 +384,13 @@ static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
     return true;
 }
 
-/* A statistic that stands twice would be measured once, or twice for nothing. */
+/* A statistic that appears twice would be measured once, or twice for nothing. */
 static void complain_same(tmi_reader *reader, const tmi_yaml *list, const tmi_yaml *item, const tamis_plan *plan)
 {
     const tmi_yaml *earlier = list->first;
     for (size_t i = 0; i + 1 < plan->statistic_count; i++, earlier = earlier->next) {
         if (!is_same(&plan->statistics[i], &plan->statistics[plan->statistic_count - 1])) continue;
-        tmi_complain(reader, item, "stands twice; the same statistic was already given in line %d, column %d", earlier->line,
+        tmi_complain(reader, item, "appears twice; the same statistic was first given on line %d, column %d", earlier->line,
                      earlier->column);
         return;
     }

@@ -2,6 +2,8 @@
 #include "privacy/meaning.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <tamis/plot.h>
 
 #include "base/table.h"
@@ -124,6 +126,23 @@ static tamis_status put_delta(tmi_text *text, const line lines[LINES], const tam
     return TAMIS_OK;
 }
 
+static const char *unit_of(const tamis_promise *promise)
+{
+    return promise->unit ? promise->unit : "person";
+}
+
+static void put_explanation(tmi_text *text, const char *unit)
+{
+    tmi_text p;
+    tmi_text_init(&p);
+    tmi_text_format(&p, "Each at most, whatever is known before: the factor on the odds of any guess about one %s, compared with a world without "
+                    "that %s's answers; what a belief of 1, 10, 50 %% becomes, in %%; and the share of true records, in %%, that a test with "
+                    "1, 5 %% false alarms hits.", unit, unit);
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+}
+
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err)
 {
     static const char *const heading[COLUMNS] = {"who wants to know", "odds ×", "1 % to", "10 % to", "50 % to", "hit 1 %", "hit 5 %"};
@@ -137,9 +156,7 @@ tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tam
     for (size_t i = 0; i < LINES; i++) add_line(&table, &lines[i]);
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
-    tmi_text_wrap(text, "  ", "  ", "Each at most, whatever is known before: the factor on the odds of any guess about one person, compared "
-                  "with a world without that person's answers; what a belief of 1, 10, 50 % becomes, in %; and the share of true "
-                  "records, in %, that a test with 1, 5 % false alarms hits.");
+    put_explanation(text, unit_of(promise));
     bool outsider = promise->outsider_delta && tmi_number_compare(promise->outsider_delta, promise->delta) > 0;
     return put_delta(text, lines, outsider ? promise->outsider_delta : promise->delta, err);
 }
@@ -218,6 +235,7 @@ tamis_status tamis_meaning_json(char **json, const tamis_promise *promise, tamis
 }
 
 #define STEPS 100
+#define LONGEST_UNIT 50 /* bytes of a name that fits the title */
 
 /* The curve of an eps; the lower ends would look the same. */
 static tamis_status curve_of(double *y, const tamis_number *eps, const tamis_number *delta, tamis_error *err)
@@ -239,9 +257,13 @@ tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_e
 {
     double x[STEPS + 1], sampled[STEPS + 1], outsider[STEPS + 1];
     line lines[LINES];
+    char title[100], label[100];
     tamis_status status = begin(svg, err);
     if (status == TAMIS_OK) status = lines_of(lines, promise, err); /* also looks at what was given */
     if (status != TAMIS_OK) return status;
+    const char *unit = strlen(unit_of(promise)) <= LONGEST_UNIT ? unit_of(promise) : "unit";
+    snprintf(title, sizeof title, "How far can a belief about one %s move?", unit);
+    snprintf(label, sizeof label, "belief without the %s's answers, %%", unit);
     for (int i = 0; i <= STEPS; i++) x[i] = 100.0 * i / STEPS;
     TMI_TRY(curve_of(sampled, promise->eps, promise->delta, err));
     if (lines[2].claimed) TMI_TRY(curve_of(outsider, promise->outsider_eps, promise->outsider_delta, err));
@@ -250,9 +272,9 @@ tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_e
         {.name = "who knows who was sampled", .x = x, .y = sampled, .count = STEPS + 1},
         {.name = "outsider", .x = x, .y = outsider, .count = STEPS + 1},
     };
-    const tamis_plot plot = {.title = "How far can a belief about one person move?",
+    const tamis_plot plot = {.title = title,
                              .subtitle = "highest possible belief, whatever is known before",
-                             .x = {.label = "belief without the person's answers, %", .to = 100},
+                             .x = {.label = label, .to = 100},
                              .y = {.label = "belief after the release, %", .to = 100},
                              .curves = curves, .curve_count = lines[2].claimed ? 3 : 2};
     status = tamis_plot_svg(svg, &plot, err);

@@ -57,7 +57,7 @@ static tamis_status check_universes(size_t *owner, const tamis_finite *f, tamis_
         for (size_t i = 0; i < universe->count; i++) {
             size_t d = universe->members[i];
             if (d >= f->datasets) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: no such dataset", u, i);
-            if (owner[d] == u + 1) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: stands twice", u, i);
+            if (owner[d] == u + 1) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: appears twice", u, i);
             if (owner[d]) {
                 return tmi_fail(err, TAMIS_REFUSED,
                                 "universes %zu and %zu overlap: the scale of the noise would tell their members apart; join "

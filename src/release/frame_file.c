@@ -136,7 +136,7 @@ static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis
     qsort(sorted, f->count, sizeof *sorted, compare_texts);
     for (size_t i = 1; i < f->count && status == TAMIS_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = tmi_fail(err, TAMIS_INVALID, "design.frame: a unit stands twice in the column %s; a frame has one row a unit", column);
+            status = tmi_fail(err, TAMIS_INVALID, "design.frame: a unit appears twice in the column %s; a frame has one row per unit", column);
     tmi_free(sorted);
     return status;
 }

@@ -53,7 +53,7 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
     tmi_text_init(&line);
     tmi_describe_design(&line, &plan->design);
     tmi_unit_words(&line, plan);
-    tmi_text_format(text, "%s: %s\n", plan->survey, what);
+    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey, plan->wave.name ? plan->wave.name : "", what);
     if (line.failed) text->failed = true;
     else tmi_text_wrap(text, "", "  ", line.bytes);
     tmi_text_put(text, "\n");
@@ -122,7 +122,7 @@ static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_e
     const tmi_outsider *outsider = &schedule->outsider;
     tamis_status status = TAMIS_OK;
     *l = (losses){0};
-    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta};
+    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta, .unit = schedule->plan->privacy.unit};
     if (outsider->proved) {
         TMI_TRY(tmi_number_double(&l->epsilon, outsider->epsilon.upper, err));
         TMI_TRY(tmi_number_double(&l->delta, outsider->delta.upper, err));
@@ -453,7 +453,8 @@ static void put_apart(tmi_text *p, const tmi_schedule *schedule)
 void tmi_outsider_page(tmi_text *p, const tmi_schedule *schedule)
 {
     if (schedule->outsider.proved) tmi_outsider_words(p, schedule);
-    else tmi_text_put(p, "No separate guarantee is claimed for people whose participation is unknown: theirs is that of sampled ones.");
+    else tmi_text_format(p, "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as for a sampled %s.",
+                         tmi_article(schedule->plan->privacy.unit), schedule->plan->privacy.unit, schedule->plan->privacy.unit);
 }
 
 void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)

@@ -13,7 +13,7 @@
 #include "release/group_sums.h"
 
 static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
-static const char from_limit[] = "the sampling variance is small beside the noise in it: an upper limit of it is used";
+static const char from_limit[] = "the sampling variance is small compared with its noise: an upper limit of it is used";
 static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";

@@ -47,13 +47,21 @@ static void put_number(tmi_text *yaml, int depth, const char *key, const tamis_n
 }
 
 /* Lower-case letters, digits and hyphens. */
-static void put_slug(tmi_text *yaml, const char *survey)
+static void put_slug(tmi_text *yaml, const char *name)
 {
-    tmi_text_put(yaml, "url_slug: \"");
-    for (const char *c = survey; *c; c++) {
+    for (const char *c = name; *c; c++) {
         char letter = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '-';
         tmi_text_add(yaml, &letter, 1);
     }
+}
+
+/* Each wave is a deployment of its own. */
+static void put_address(tmi_text *yaml, const tamis_plan *plan)
+{
+    tmi_text_put(yaml, "url_slug: \"");
+    put_slug(yaml, plan->survey);
+    if (plan->wave.name) tmi_text_put(yaml, "-");
+    if (plan->wave.name) put_slug(yaml, plan->wave.name);
     tmi_text_put(yaml, "\"\n");
 }
 
@@ -63,7 +71,9 @@ static void put_basic(tmi_text *yaml, const tamis_release *r)
     tmi_text words;
     tmi_text_init(&words);
     put_group(yaml, 1, "basic");
-    put_string(yaml, 2, "name", plan->survey);
+    tmi_text_put(&words, plan->survey);
+    if (plan->wave.name) tmi_text_format(&words, ", wave %s", plan->wave.name);
+    put_words(yaml, 2, "name", &words);
     put_group(yaml, 2, "data_curators");
     put_string(yaml, 3, "- data_curator_name", "To be filled in: who publishes it");
     put_string(yaml, 4, "data_curator_type", "Government");
@@ -160,7 +170,7 @@ tamis_status tamis_release_registry(char **text, const tamis_release *release, t
     *text = NULL;
     if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
     tmi_text_init(&yaml);
-    put_slug(&yaml, release->schedule.plan->survey);
+    put_address(&yaml, release->schedule.plan);
     tmi_text_put(&yaml, "deployment:\n");
     put_basic(&yaml, release);
     put_loss(&yaml, &release->schedule);

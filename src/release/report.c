@@ -28,15 +28,16 @@ static const char style[] =
     "stroke-width:2.5;stroke-linecap:round;vector-effect:non-scaling-stroke;fill:none}.w .a{stroke:var(--line);stroke-width:1}"
     ".w .d{stroke-width:9}th.p{width:20%}.note{font-size:.86rem}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1.2rem}"
     "li{margin:.25rem 0;overflow-wrap:anywhere}code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}"
-    ".ends{display:flex;justify-content:space-between;font-weight:400;margin:0 1%}.figure{overflow-x:auto}.figure svg{max-width:100%;min-width:30rem;"
-    "height:auto}"
+    ".ends{display:flex;justify-content:space-between;font-weight:400;margin:0 1%}.figure{overflow-x:auto}.figure svg{max-width:100%;"
+    "height:auto}time{white-space:nowrap}"
     "@media (max-width:44rem){.l{display:none}}"
     "@media screen and (max-width:38rem){.p{display:none}body{font-size:15px}table,caption,thead,tbody{display:block}"
-    "tr{display:flex;flex-wrap:wrap;align-items:baseline;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 0;min-width:0;padding-right:.5rem}td{font-size:.88rem}"
+    "tr{display:flex;flex-wrap:wrap;align-items:baseline;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 0;min-width:min-content;padding-right:.5rem}td{font-size:.88rem}td[colspan]{flex:0 0 100%;white-space:normal}"
     "th[scope=row],th[scope=rowgroup],thead th:first-child{flex:0 0 100%;padding-bottom:0}td.n:nth-of-type(1),th.n:nth-of-type(2){flex-grow:1.3}"
-    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.8}thead th{font-size:.78rem}thead .q{font-size:.7rem}}"
-    "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure{break-inside:avoid}"
-    "dt{break-after:avoid}.wide,.figure{overflow:visible}}";
+    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.8}thead th{font-size:.78rem}thead .q{font-size:.7rem}"
+    ".figure text{font-size:19px}}"
+    "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure,.k{break-inside:avoid}"
+    ".note,tbody tr:last-child{break-before:avoid}dt,thead,tbody tr:first-child{break-after:avoid}.wide,.figure{overflow:visible}}";
 
 void tmi_html_text(tmi_text *html, const char *text)
 {
@@ -93,15 +94,24 @@ static void put_promise(tmi_text *html, const tmi_schedule *s)
     tmi_free(svg);
 }
 
+/* 0.05, 31, 40,000: as people write them, beyond MOST_WRITTEN as 1.6e+16. */
+#define MOST_WRITTEN 1e15
+
+static void put_four_digits(tmi_text *html, double x)
+{
+    if (x >= 1000 && x < MOST_WRITTEN) tmi_text_rounded(html, x, 3 - (int)floor(log10(x)));
+    else tmi_text_format(html, "%.4g", x);
+}
+
 static void put_measurements(tmi_text *html, const tmi_schedule *s)
 {
     tmi_text words;
     tmi_text_init(&words);
     if (s->measurement_count == 0) return;
-    tmi_text_format(html, "<h2>What was measured</h2>\n<div class=wide tabindex=0><table><caption>Each table got exact discrete %s noise of "
+    tmi_text_format(html, "<h2>What was measured</h2>\n<section%s><div class=wide tabindex=0><table><caption>Each table got exact discrete %s noise of "
                     "this scale, in the units of the data; measurements.json has the noisy integers.</caption>\n<thead><tr><th scope=col>Table"
                     "<th scope=col class=n>Cells<th scope=col class=n>Sensitivity<th scope=col class=n>Noise scale<th scope=col class=n>%s"
-                    "</thead>\n<tbody>\n", s->gaussian ? "Gaussian" : "Laplace", s->gaussian ? "Rho" : "Epsilon");
+                    "</thead>\n<tbody>\n", s->measurement_count <= TMI_ROWS_TOGETHER ? " class=k" : "", s->gaussian ? "Gaussian" : "Laplace", s->gaussian ? "Rho" : "Epsilon");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         double sensitivity = 0, scale = 0;
@@ -113,10 +123,13 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         }
         tmi_measurement_words(&words, m);
         tmi_html_words(html, "<tr><th scope=row>", &words, "");
-        tmi_text_format(html, "<td class=n>%zu<td class=n>%.4g<td class=n>%.4g<td class=n>%.3g\n",
-                        m->cells, sensitivity, scale, tmi_number_nearest(m->part));
+        tmi_text_format(html, "<td class=n>%zu<td class=n>", m->cells);
+        put_four_digits(html, sensitivity);
+        tmi_text_put(html, "<td class=n>");
+        put_four_digits(html, scale);
+        tmi_text_format(html, "<td class=n>%.3g\n", tmi_number_nearest(m->part));
     }
-    tmi_text_put(html, "</table></div>\n");
+    tmi_text_put(html, "</table></div></section>\n");
 }
 
 static void put_account(tmi_text *html, const tmi_schedule *s, const tmi_account *a)
@@ -153,14 +166,15 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_html_text(&html, title);
     tmi_text_put(&html, "</h1>\n<p class=soft>Protected statistics");
     if (s->plan->title) tmi_text_format(&words, " of the survey %s", s->plan->survey);
+    if (s->plan->wave.name) tmi_text_format(&words, ", wave %s", s->plan->wave.name);
     tmi_html_words(&html, "", &words, ": ");
     tmi_describe_design_by(&words, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_unit_words(&words, s->plan);
     tmi_html_words(&html, "", &words, ".");
-    if (release->account.charged.time[0]) tmi_text_format(&html, " Released %.10s.", release->account.charged.time);
+    if (release->account.charged.time[0]) tmi_text_format(&html, " Released <time>%.10s</time>.", release->account.charged.time);
     tmi_text_put(&html, "</p>\n");
     if (release->account.charged.measurements)
-        tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on %.10s; the data were not read again.</p></div>\n",
+        tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on <time>%.10s</time>; the data were not read again.</p></div>\n",
                         release->account.charged.time);
     put_items(&html, tmi_put_warnings_words, s, "<div class=\"box warn\"><p>Warning: ", "</p></div>\n");
     tmi_report_results(&html, &release->results);

@@ -6,6 +6,9 @@
 #include "release/promise.h"
 #include "release/release.h"
 
+/* Rows of a table that is printed on one page, with its notes: a <section class=k>. A longer one may break between two rows. */
+#define TMI_ROWS_TOGETHER 12
+
 /* Adds a text with what HTML takes for its own written as entities. */
 void tmi_html_text(tmi_text *html, const char *text);
 

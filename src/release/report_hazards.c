@@ -11,12 +11,13 @@
 
 /* ---- meaning ---- */
 
-static void put_reader(tmi_text *html, const char *who, const tamis_meaning *m)
+/* `picks`: what the reader picks, or nothing. It and `unit` are escaped already. */
+static void put_reader(tmi_text *html, const char *who, const char *picks, const char *unit, const tamis_meaning *m)
 {
     char odds[TAMIS_DECIMAL], ten[TAMIS_DECIMAL], half[TAMIS_DECIMAL], hit[TAMIS_DECIMAL];
-    tmi_text_format(html, "<tr><th scope=row>%s", who);
+    tmi_text_format(html, "<tr><th scope=row>%s%s", who, picks);
     if (!m) {
-        tmi_text_put(html, "<td colspan=4>no separate guarantee: that of a sampled record\n");
+        tmi_text_format(html, "<td colspan=4>no separate guarantee: the same as for a sampled %s\n", unit);
         return;
     }
     tamis_decimal_up(odds, m->odds.upper, 3);
@@ -31,26 +32,33 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
 {
     tamis_meaning sampled, outside;
     tamis_number *eps = NULL, *delta = NULL;
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_html_text(&name, s->plan->privacy.unit);
+    const char *unit = name.failed ? "" : name.bytes;
+    if (name.failed) html->failed = true;
     const tmi_outsider *o = &s->outsider;
     tamis_status status = tamis_meaning_of(&sampled, s->epsilon, s->delta, NULL);
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&eps, o->epsilon.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tamis_meaning_of(&outside, eps, delta, NULL);
     if (status != TAMIS_OK) html->failed = true;
-    tmi_text_put(html, "<div class=wide tabindex=0><table><caption><h3>What an attacker can learn about one record, at most</h3></caption>\n<thead><tr>"
-                 "<th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col class=\"n p\">10 % belief becomes"
-                 "<th scope=col class=n>50 % belief becomes<th scope=col class=n>Records found at 5 % false alarms</thead>\n<tbody>\n");
-    put_reader(html, "a neighbour, who saw the interviewer", status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "a journalist, who picks any sampled record", status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "an outsider, who does not know who was sampled", status == TAMIS_OK && o->proved ? &outside : NULL);
-    tmi_text_put(html, "</table></div>\n<p class=\"soft\">Each compared with a world in which that person's answers were replaced by a guess "
-                 "from everything else, and whatever is known about all others.");
+    tmi_text_format(html, "<section class=k><div class=wide tabindex=0><table><caption><h3>What an attacker can learn about one %s, at most</h3></caption>\n"
+                    "<thead><tr><th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col class=\"n p\">10&nbsp;%% belief "
+                    "becomes<th scope=col class=n>50&nbsp;%% belief becomes<th scope=col class=n>Records found at 5&nbsp;%% false alarms</thead>\n"
+                    "<tbody>\n", unit);
+    put_reader(html, "a neighbour, who saw the interviewer", "", unit, status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "a journalist, who picks any sampled ", unit, unit, status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "an outsider, who does not know who was sampled", "", unit, status == TAMIS_OK && o->proved ? &outside : NULL);
+    tmi_text_format(html, "</table></div>\n<p class=\"soft\">Compared with a world in which that %s's answers had been guessed from all the others, "
+                    "whatever is known about these.", unit);
     if (status == TAMIS_OK && sampled.except.upper > 0) {
         char except[TAMIS_DECIMAL];
         tamis_decimal_up(except, sampled.except.upper, 3);
         tmi_text_format(html, " Odds and beliefs: except with probability at most %s.", except);
     }
-    tmi_text_put(html, "</p>\n");
+    tmi_text_put(html, "</p></section>\n");
+    tmi_text_clear(&name);
     tamis_number_free(eps);
     tamis_number_free(delta);
 }

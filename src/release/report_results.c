@@ -31,8 +31,9 @@ static const tmi_plan_statistic *statistic_of(const table *t, const tmi_result *
 
 /* ---- names of rows ---- */
 
-/* The groups of a result, from grouping `first` on. */
-static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell, size_t first, size_t end)
+/* The groups of a result, from grouping `first` on. `label`: what comes between the label of the column and the value; NULL: no label,
+ * since it is in the heading. */
+static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell, size_t first, size_t end, const char *label)
 {
     size_t below = 1; /* cells of the groupings after `end` */
     for (size_t i = end; i < s->by_count; i++) below *= s->by[i]->value_count;
@@ -41,6 +42,7 @@ static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell
     for (size_t i = end; i-- > first; cell /= s->by[i]->value_count) values[i] = cell % s->by[i]->value_count;
     for (size_t i = first; i < end; i++) {
         tmi_text_put(words, i > first ? ", " : "");
+        if (label) tmi_text_format(words, "%s%s", tmi_column_label(s->by[i]), label);
         tmi_value_words(words, s->by[i], values[i]);
     }
 }
@@ -50,7 +52,7 @@ static void put_row_name(tmi_text *words, const table *t, const tmi_result *x)
 {
     const tmi_plan_statistic *s = statistic_of(t, x);
     if (t->single) tmi_statistic_words(words, t->r->plan, x->statistic);
-    else put_groups(words, s, x->cell, 0, s->by_count);
+    else put_groups(words, s, x->cell, 0, s->by_count, " ");
 }
 
 /* ---- plots ---- */
@@ -145,7 +147,7 @@ static void put_rows_heading(tmi_text *html, const table *t, const tmi_result *x
     const tmi_plan_statistic *s = statistic_of(t, x);
     tmi_text words;
     tmi_text_init(&words);
-    put_groups(&words, s, x->cell, 0, s->by_count - 1);
+    put_groups(&words, s, x->cell, 0, s->by_count - 1, ": ");
     tmi_text_format(html, "<tbody><tr><th scope=rowgroup colspan=%d>", 4 + t->flagged + (t->to > t->from));
     tmi_html_words(html, "", &words, "\n");
 }
@@ -156,7 +158,7 @@ static void put_row(tmi_text *html, const table *t, const tmi_result *x)
     tmi_text words;
     tmi_text_init(&words);
     if (t->single) tmi_statistic_words(&words, t->r->plan, x->statistic);
-    else put_groups(&words, s, x->cell, s->by_count - 1, s->by_count);
+    else put_groups(&words, s, x->cell, s->by_count - 1, s->by_count, NULL);
     if (t->single) tmi_statistic_unit(&words, s);
     if (s->by_count > 1 && x->cell % s->by[s->by_count - 1]->value_count == 0) put_rows_heading(html, t, x);
     tmi_html_words(html, "<tr><th scope=row>", &words, "");
@@ -290,11 +292,13 @@ static void put_table(tmi_text *html, table *t)
 {
     if (t->count == 0) return;
     look_at_rows(t);
+    tmi_text_put(html, t->count <= TMI_ROWS_TOGETHER ? "<section class=k>" : "<section>");
     put_heading(html, t);
     if (statistic_of(t, t->rows[0])->by_count < 2) tmi_text_put(html, "<tbody>\n");
     for (size_t i = 0; i < t->count && !html->failed; i++) put_row(html, t, t->rows[i]);
     tmi_text_put(html, "</table></div>\n");
     put_notes(html, t);
+    tmi_text_put(html, "</section>\n");
 }
 
 static void put_legend(tmi_text *html, const tmi_results *r, bool compact)

@@ -276,6 +276,10 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_json_put_integer(&out, 1);
     tmi_json_key(&out, "survey");
     tmi_json_put_string(&out, r->plan->survey);
+    if (r->plan->wave.name) {
+        tmi_json_key(&out, "wave");
+        tmi_json_put_string(&out, r->plan->wave.name);
+    }
     tmi_json_key(&out, "protected");
     tmi_json_put_boolean(&out, r->schedule != NULL);
     tmi_json_key(&out, "results");

@@ -314,6 +314,12 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
     return TAMIS_SYSTEM;
 }
 
+/* Whoever stops a release wants to know whether it was paid for. */
+static void nothing_charged(tamis_error *err)
+{
+    if (err && strcmp(err->message, "cancelled") == 0) tmi_fail(err, TAMIS_SYSTEM, "cancelled; nothing was charged");
+}
+
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
 {
@@ -343,6 +349,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 
 done:
     if (status != TAMIS_OK && !repeated && r->account.charged.entry > 0) status = charge_stands(r, run, kept, err);
+    else if (status == TAMIS_SYSTEM && run->ledger) nothing_charged(err);
     tmi_asking_clear(&asking);
     tmi_folder_clear(&folder);
     tmi_key_free(key);

@@ -93,7 +93,7 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The units, or 0, 1, ...; INVALID if one stands twice. */
+/* The units, or 0, 1, ...; INVALID if one appears twice. */
 static tamis_status copy_units(int64_t **copy, const int64_t *units, size_t count, tamis_error *err)
 {
     int64_t *sorted = tmi_alloc(count, sizeof *sorted);
@@ -107,7 +107,7 @@ static tamis_status copy_units(int64_t **copy, const int64_t *units, size_t coun
     bool twice = false;
     for (size_t i = 1; i < count; i++) twice = twice || sorted[i] == sorted[i - 1];
     tmi_free(sorted);
-    return twice ? tmi_fail(err, TAMIS_INVALID, "units: a unit stands twice") : TAMIS_OK;
+    return twice ? tmi_fail(err, TAMIS_INVALID, "units: a unit appears twice") : TAMIS_OK;
 }
 
 /* True if every pair is narrow enough. */

@@ -12,7 +12,7 @@ tamis_status tmi_parts_take(tmi_parts **design, const tmi_design_kind *kind, tam
     for (size_t h = 0; h < count; h++) {
         if (!parts[h]) return tmi_fail(err, TAMIS_INVALID, "%s: number %zu is NULL", what, h);
         for (size_t i = 0; i < h && count <= 1024; i++)
-            if (parts[i] == parts[h]) return tmi_fail(err, TAMIS_INVALID, "%s: number %zu stands twice", what, h);
+            if (parts[i] == parts[h]) return tmi_fail(err, TAMIS_INVALID, "%s: number %zu appears twice", what, h);
     }
     tmi_parts *d = tmi_design_alloc(sizeof *d, kind, 0, 0);
     if (!d) return tmi_fail_memory(err);

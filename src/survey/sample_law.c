@@ -340,7 +340,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
     qsort(l->samples, l->count, sizeof *l->samples, compare_samples);
     for (size_t j = 1; j < l->count; j++)
         if (compare_samples(&l->samples[j - 1], &l->samples[j]) == 0)
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample stands twice"));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample appears twice"));
     TMI_TRY(check_sum(l, err));
     TMI_TRY(tmi_sample_law_finish(l, err));
     TMI_TRY(add_up_pi(l, err));

@@ -12,6 +12,7 @@ FILES = {
     "median.yaml": PLAN.replace("statistics:\n", "statistics:\n  - median: enroll\n"),
     "gone.yaml": PLAN.replace("apisrs.csv", "gone.csv") + "ledger: other.ledger\n",
     "column.yaml": PLAN.replace("enroll", "enrol") + "ledger: other.ledger\n",
+    "nobudget.yaml": PLAN.replace("budget: {epsilon: 12}", ""),
     "spent.yaml": PLAN.replace("budget: {epsilon: 12}", "budget: {epsilon: 7}"),
     "ragged.yaml": PLAN.replace("apisrs.csv", "ragged.csv"),
     "ragged.csv": "enroll,api00,stype\n1,2,E\n1,2,E,4\n",
@@ -45,6 +46,7 @@ TABLE = [
     (["release", "two.yaml"], INVALID, *at("two.yaml", "many"), "design.srs.population: expected a whole number"),
     (["release", "gone.yaml"], INVALID, "gone.csv", None, None, "No such file or directory"),
     (["release", "column.yaml"], INVALID, "apisrs.csv", None, None, "there is no column enrol; did you mean enroll?"),
+    (["release", "nobudget.yaml", "--out", "new"], INVALID, "nobudget.yaml", None, None, "a release needs the line"),
     (["release", "plan.yaml", "--out", "good"], USAGE, None, None, None, "--out good exists already"),
     (["release", "spent.yaml", "--again", "--out", "new"], REFUSED, "spent.yaml", None, None, "nothing was spent"),
     (["release", "plan.yaml", "--again", "--out", "new", "--sign", "key.pub"], INVALID, "key.pub", None, None, ""),
@@ -103,7 +105,7 @@ def every_error_of_the_table_is_json():
             assert done.returncode == code, (arguments, done)
             error = json_error(done)
             assert (error["file"], error["line"], error["column"]) == (file, line, column), (arguments, error)
-            assert words in error["message"], (words, error)
+            assert words in error["message"] and not error["message"].startswith(f"{file}:"), (words, error)
             if arguments and "--binary" not in arguments and arguments != ["privacy"]:  # without --json these are none, or other ones
                 plain = tamis(*arguments, cwd=folder)
                 assert (plain.returncode, plain.stderr) == (code, done.stderr) and "{" not in plain.stdout, (arguments, plain, done.stderr)

@@ -79,7 +79,7 @@ def a_frame_that_does_not_fit_costs_nothing():
         (["id,q"] + good, {}, "no column p"),
         (["id,chance"] + good, {"design": "{poisson: {probability: chnace, frame: frame.csv}}"},
          "the frame has no column chnace; did you mean chance?"),
-        (["id,p"] + good + ["u00,0.5"], {}, "stands twice"),
+        (["id,p"] + good + ["u00,0.5"], {}, "appears twice"),
         (["id,p"] + good + ["v,0"], {}, "column p, row 41"),
         (["id,p"] + good + ["v,1.5"], {}, "column p, row 41"),
         (["id,p"] + good + ["v,"], {}, "column p, row 41: empty"),

@@ -259,6 +259,19 @@ def an_existing_folder_is_refused_and_left_alone():
 
 
 @case
+def a_place_without_permission_is_named_with_its_option():
+    with folder_with_plan() as folder:
+        (folder / "closed").mkdir(mode=0o555)
+        os.chmod(folder, 0o755)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}  # root may write everywhere
+        try:
+            done = tamis("release", "plan.yaml", "--out", "closed/r", cwd=folder, **nobody)
+        except PermissionError:
+            raise Skip("the program cannot be run by another user") from None
+        is_usage_error(done, "--out closed/r cannot be made: Permission denied")
+
+
+@case
 def a_folder_that_cannot_be_made_is_an_error_before_the_data():
     with folder_with_plan() as folder:
         (folder / "apisrs.csv").unlink()
@@ -484,7 +497,7 @@ def ctrl_c_is_obeyed_by_short_work_too():
                 if process.returncode == OK:
                     assert left == {"plan-release", "tamis.ledger"} and FILES == set(os.listdir(folder / "plan-release")), left
                     continue
-                assert process.returncode == SYSTEM and left <= {"tamis.ledger"} and said == ("", "tamis: cancelled\n"), \
+                assert process.returncode == SYSTEM and left <= {"tamis.ledger"} and said == ("", "tamis: cancelled; nothing was charged\n"), \
                     (number, process.returncode, left, said)
                 stopped += 1
                 break

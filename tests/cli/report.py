@@ -98,10 +98,10 @@ def title_labels_and_units_are_shown_and_escaped():
     pay = "pay <img src=x onerror='alert(1)'>"
     assert f'Total of {pay}, by sex and "region" of work (euro)' in captions, captions
     assert "Women and men" in captions
-    assert f"Share of units with age from 30 to 39 years and sex: f, by {pay}" in captions, captions
+    assert f"Share with age from 30 to 39 years and sex: f, by {pay}" in captions, captions
     singles = [row[0][2].strip() for row in PAGE.tables[0]["rows"][1:]]
     assert singles == [f"Mean of {pay} (euro)", f"Ratio of {pay} to age (euro per years)",
-                       "Share of units with sex: f, among those with age at least 65 years"], singles
+                       "Share with sex: f, among those with age at least 65 years"], singles
     assert "100 to under 500" in PAGE.words and "500 to 1000" in PAGE.words
 
 
@@ -122,7 +122,27 @@ def tables_have_captions_scopes_and_row_headers():
             assert all(tag == "td" for tag, _, _ in row[1:]), row
             assert len(row) == 1 or len(row) == len(table["rows"][0]) or "no separate guarantee" in row[1][2], row
     grouped = PAGE.tables[1]["rows"]
-    assert [row[0][2].strip() for row in grouped[1:]] == ["f", "r0", "r1", "r2", "m", "r0", "r1", "r2"], grouped
+    assert [row[0][2].strip() for row in grouped[1:]] == ["sex: f", "r0", "r1", "r2", "sex: m", "r0", "r1", "r2"], grouped
+
+
+@case
+def words_are_those_of_the_unit_and_of_people():
+    assert "What an attacker can learn about one employee, at most" in PAGE.words and "any sampled employee" in PAGE.words
+    assert "belief about one employee move?" in TEXT and "that employee's answers had been guessed" in PAGE.words
+    hazard = "If several of them belong to one person, that person is protected less."
+    rest = PAGE.words.replace(hazard, "").replace("smaller than a person", "")
+    assert hazard in PAGE.words and "person" not in rest, rest[max(0, rest.find("person") - 80):][:200]
+    assert not re.search(r"\de\+\d", PAGE.words), re.findall(r".{20}\de\+\d", PAGE.words)
+    assert not re.search(r"\d %", PAGE.words.split("What an attacker")[1].split("Compared with")[0])  # a number and its % stay together
+    assert re.search(r"Released <time>\d{4}-\d\d-\d\d</time>\.", TEXT) and "time{white-space:nowrap}" in TEXT
+    assert "<td colspan=4>" not in TEXT or "td[colspan]{flex:0 0 100%" in TEXT
+
+
+@case
+def without_an_outsider_number_the_row_says_so():
+    page, text, _ = released(PLAN.replace(", secret_sample: yes", ""))
+    assert "no separate guarantee: the same as for a sampled employee" in page.words and "<td colspan=4>" in text
+    assert "for an employee whose participation is unknown: the guarantee is the same as for a sampled employee" in page.words
 
 
 @case

@@ -163,18 +163,31 @@ BAD = [("tamis: 1", "tamis: 2"), ("survey: s\n", ""), ("file: a.csv", "fil: a.cs
        ("population: 900", "population: many"), ("epsilon: 1}\ncolumns", "delta: 1}\ncolumns"), ("unit: person", "units: person"),
        ("from: 0, ", ""), ("values: [a, 1, yes]", "values: a"), ("mean: x", "men: x"), ("mean: x", "mean: x, total: x"),
        ("{share: {g: a}}", "{share: g}"), ("statistics: [", "statistics: {"), ("budget: {epsilon: 1}", "budget: 1"),
-       ("survey: s", "survey: FILL_IN"), ("epsilon: 1}\ncolumns", "epsilon: FILL_IN}\ncolumns"), ("values: [a, 1, yes]", "values: [FILL_IN]")]
+       ("survey: s", "survey: FILL_IN"), ("epsilon: 1}\ncolumns", "epsilon: FILL_IN}\ncolumns"), ("values: [a, 1, yes]", "values: [FILL_IN]"),
+       *(("epsilon: 1}\ncolumns", f"{loss}}}\ncolumns") for loss in (
+           "epsilon: 0", "epsilon: -1", "epsilon: '-1'", "epsilon: 0/1", "epsilon: 0.0e3", "rho: 0", "rho: -1/2", "epsilon: 1, delta: 0",
+           "epsilon: 1, delta: 1", "epsilon: 1, delta: -1e-6")),
+       ("budget: {epsilon: 1}", "budget: {epsilon: 0}"), ("population: 900", "population: 0"), ("share: {g: a}", "share: {g: a}, confidence: 1"),
+       ("survey: s", "survey: s\nwave: {name: w, groups: C}"), ("survey: s", "survey: s\nwave: {name: w, groups: [C, D, C]}"),
+       ("survey: s", "survey: s\nwave: {name: w, groups: []}")]
 
 
 @case
 def wrong_plans_do_not():
+    folder = pathlib.Path(tempfile.mkdtemp())
     assert fits(GOOD), why(GOOD)
+    for loss in ("epsilon: 1/100", "epsilon: 1e-3, delta: 1e-6", "epsilon: .5", "rho: 0.01", "epsilon: 1, delta: 1/1000000"):
+        right = GOOD.replace("epsilon: 1}\ncolumns", f"{loss}}}\nwave: {{name: w, groups: [C, D]}}\ncolumns", 1)
+        assert fits(right), why(right)
     for right, wrong in BAD:
         assert right in GOOD, right
         text = GOOD.replace(right, wrong, 1)
         if wrong == "statistics: {":
             text = text.replace("{share: {g: a}}]", "{share: {g: a}}}").replace("{{mean", "{a: {mean").replace(", {share", ", b: {share")
         assert not fits(text), wrong
+        (folder / "p.yaml").write_text(text)
+        assert tamis("check", "p.yaml", cwd=folder).returncode == INVALID, wrong  # nor does the reader take them
+    shutil.rmtree(folder)
 
 
 @case

@@ -117,6 +117,7 @@ def with_rho_the_highest_cap_counts():
 def the_same_people_in_another_file_are_the_same_account():
     with place() as folder:
         first, _ = released(folder, "a", PLAN)
+        assert "wave" not in first and 'name: "panel"\n' in (folder / "a" / "registry.yaml").read_text()
         (folder / "moved").mkdir()
         (folder / "moved" / "corrected.csv").write_text(ROWS.replace("9", "8"))
         plan = PLAN.replace("rows.csv", "moved/corrected.csv")
@@ -139,11 +140,18 @@ def waves_add_up_and_each_has_its_own_design():
         told, certificate = released(folder, "a", wave("2026-Q1", plan))
         assert certificate["plan"]["wave"] == {"name": "2026-Q1"} and certificate["account"]["waves"] == [{"name": "2026-Q1"}]
         assert told["guarantee"]["outsider"] is not None
+        assert told["wave"] == "2026-Q1" and ", wave 2026-Q1: " in (folder / "a" / "report.html").read_text()
+        assert "panel, wave 2026-Q1: protected release\n" in tamis("verify", "a", cwd=folder).stdout
+        registry = (folder / "a" / "registry.yaml").read_text()
+        assert 'url_slug: "panel-2026-q1"\n' in registry and 'name: "panel, wave 2026-Q1"\n' in registry, registry
         refused(folder, plan, "names none", "wave: 2026-Q1")
-        refused(folder, wave("2026-Q1", plan).replace("population: 300", "population: 400"), "'design'")
-        refused(folder, wave("2026-Q2", plan).replace("unit: person", "unit: household"), "'unit'")
+        refused(folder, wave("2026-Q1", plan).replace("population: 300", "population: 400"), "'design'",
+                "(design.srs.population: 300 there, 400 here)")
+        refused(folder, wave("2026-Q1", plan).replace("srs: {population: 300, sample: 30}", "bernoulli: {rate: 1/10}"), "'design'", "none here)")
+        refused(folder, wave("2026-Q2", plan).replace("unit: person", "unit: household"), "'unit'", "(unit: person there, household here)")
         larger = plan.replace("population: 300", "population: 400")
-        refused(folder, wave("{name: 2026-Q2, same_sample: yes}", larger), "same_sample", "'design'")
+        refused(folder, wave("{name: 2026-Q2, same_sample: yes}", larger), "same_sample", "'design'",
+                "(design.srs.population: 300 there, 400 here)")
         told, certificate = released(folder, "b", wave("{name: 2026-Q2, same_sample: yes}", plan))
         assert not told["ledger"]["repeated"] and told["spent"]["epsilon"]["upper"] == 2
         assert told["guarantee"]["outsider"] is not None and certificate["amplification"]["theorem"] is not None
@@ -169,7 +177,7 @@ def rotation_groups_lose_by_their_own_waves():
         sums = {g["group"]: g["after"]["epsilon"] for g in certificate["account"]["groups"]}
         assert sums == {"A": "1", "B": "2", "C": "2", "D": "1"} and certificate["account"]["after"]["epsilon"] == "0"
         assert any("belongs to one group in all waves" in line for line in certificate["declared_public"])
-        refused(folder, wave("{name: w3, groups: [C]}"), "'wave'")
+        refused(folder, wave("{name: w3, groups: [C]}"), "'wave'", '(wave.groups: ["C", "D"] there, ["C"] here)')
         told, _ = released(folder, "all", wave("w4"))  # everybody is in it
         assert told["spent"]["epsilon"]["upper"] == 3 and told["left"]["epsilon"]["lower"] == 1
         shown = accounts(folder)[0]

@@ -92,8 +92,8 @@ static void bad_files(void **state)
         {"\n1,x\n", "the first line is empty", false},
         {"a,b,a\n1,x,3\n", "columns 1 and 3 have the same name", false},
         {"\"a\",\"b\n1,x\n", "is never closed", false},
-        {"a,b\"c\"\n", "no list of column names", false},
-        {"\"a\"z,b\n", "no list of column names", false},
+        {"a,b\"c\"\n", "not a list of column names", false},
+        {"\"a\"z,b\n", "not a list of column names", false},
         {"secret1,secret2\n1,x\n", "there is no column a", false},
         {"a,c\n1,secret\n", "there is no column b", false},
         {"a;b\n1;x\n", "separated by commas", false},
@@ -104,9 +104,9 @@ static void bad_files(void **state)
         {"a,b\n1,x\n2\n3,secret\n", "line 3: there are more or fewer fields", true},
         {"a,b\n1,x\n2,secret,z\n", "line 3: there are more or fewer fields", true},
         {"a,b\n1,x\r\n2,secret\n", "one kind of line end", true},
-        {"a,b\n1,x\n2,secr\xe9t\n", "line 3: no UTF-8", true},
-        {"a,b\n1,\xed\xa0\x80\n", "line 2: no UTF-8", true},
-        {"a,b\n1,\xc0\xaf\n", "line 2: no UTF-8", true},
+        {"a,b\n1,x\n2,secr\xe9t\n", "line 3: not UTF-8", true},
+        {"a,b\n1,\xed\xa0\x80\n", "line 2: not UTF-8", true},
+        {"a,b\n1,\xc0\xaf\n", "line 2: not UTF-8", true},
         {"a,b\n1,x\xe2\x82", "ends inside a character", true},
     };
     (void)state;
