@@ -120,14 +120,14 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
         bool asked;
         const char *why;
     } guesses[] = {
-        {"population", tmi_guesses_population(d), "has nothing to guess: the design says the population, or its frame does"},
-        {"sample", tmi_guesses_sample(d), "has nothing to guess: the design says the sample, or what it follows from"},
-        {"cluster", tmi_guesses_cluster(d), "has nothing to guess: the design has no clusters, or says how large each is"},
-        {"taken", tmi_guesses_taken(d), "has nothing to guess: only in two_stage, with a column as sample, it is not known how many are "
-                                        "taken in a cluster"},
-        {"rows", rows, "has nothing to guess: only with rows_per_unit above 1 a unit has several rows"},
-        {"response", d->nonresponse, "has nothing to guess without nonresponse: yes"},
-        {"icc", d->cluster || rows, "has nothing to guess: units are drawn one by one, without clusters"},
+        {"population", tmi_guesses_population(d), "not needed: the design gives the population, or its frame does"},
+        {"sample", tmi_guesses_sample(d), "not needed: the design gives the sample, or what it follows from"},
+        {"cluster", tmi_guesses_cluster(d), "not needed: the design has no clusters, or gives the size of each"},
+        {"taken", tmi_guesses_taken(d), "not needed: only two_stage with a column as sample leaves open how many units are taken per "
+                                        "cluster"},
+        {"rows", rows, "not needed: a unit has several rows only with rows_per_unit above 1"},
+        {"response", d->nonresponse, "not needed without nonresponse: yes"},
+        {"icc", d->cluster || rows, "not needed: units are drawn one by one, without clusters"},
     };
     const tmi_yaml *typical = design && design->kind == TMI_YAML_MAP ? tmi_yaml_get(design, "typical") : NULL;
     if (!typical || typical->kind != TMI_YAML_MAP) return;

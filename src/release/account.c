@@ -46,7 +46,7 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
     tmi_text_number_up(&spends, loss->rho ? loss->rho : loss->epsilon);
     if (line.failed || spends.failed) status = tmi_fail_memory(err);
     else status = tmi_fail(err, TAMIS_INVALID, "%.300s: a release needs the line `%.300s` in the plan, with the number that you decide on: what "
-                           "all releases of this survey together may ever spend. This plan spends %.300s of it; what would pass it "
+                           "all releases of this survey together may ever spend. This plan spends %.300s of it; what would exceed it "
                            "is refused", plan->name, line.bytes, spends.bytes);
     tmi_text_clear(&line);
     tmi_text_clear(&spends);
