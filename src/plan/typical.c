@@ -190,7 +190,7 @@ void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan
 void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
     tamis_number *sum = NULL;
-    size_t before = reader->count;
+    size_t before = reader->count, silent = 0;
     if (value->kind != TMI_YAML_MAP || value->count == 0) {
         tmi_complain(reader, value, "expected a map from values to their shares, e.g. {\"Yes\": 0.3}");
         return;
@@ -214,5 +214,9 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan
     }
     if (reader->count == before && sum && tmi_number_compare_int(sum, 1) > 0)
         tmi_complain(reader, value, "expected shares that add up to at most 1");
+    for (size_t i = 0; i < column->value_count; i++) silent += column->shares[i] == NULL;
+    if (reader->count == before && sum && silent > 0 && tmi_number_compare_int(sum, 1) == 0)
+        tmi_complain(reader, value, "expected shares that add up to less than 1, as %zu of the values %s no share here; or a share for each value",
+                     silent, silent > 1 ? "have" : "has");
     tamis_number_free(sum);
 }
