@@ -292,18 +292,20 @@ static double farthest(const subject *about)
 static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const double *variances)
 {
     const tmi_schedule *s = about->schedule;
+    const tmi_statistic_kind kind = s->plan->statistics[about->statistic].kind;
     tmi_outlook o;
     guess g = guess_of(about, stratum, part);
     make(&o, about, &g, variances);
-    if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range};
+    const double limit = kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_VARIANCE ? o.range : INFINITY;
+    if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
     double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_A], most = fmax(least, g.spread * far * far);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, variances), most));
     if (tmi_table_of(s, about->statistic, TMI_B)) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         double denominator = o.factor[TMI_A] * o.factor[TMI_A] * variances[TMI_B];
-        if (s->plan->statistics[about->statistic].kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
+        if (kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
     }
-    return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range};
+    return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range, limit};
 }
 
 static bool is_by_strata(const tmi_schedule *s, size_t i)

@@ -85,7 +85,7 @@ def warnings_that_are_alike_share_lines():
     assert done.returncode == OK and len(done.stdout.splitlines()) < 110 and "197 more tables" in done.stdout, done.stdout
     assert len(json.loads(check(many_means(200).replace("epsilon: 4", "epsilon: 4000"), "--json").stdout)["warnings"]) == 200
     drowned = check(many_means(200).replace("epsilon: 4", "epsilon: 0.1")).stdout
-    assert drowned.count("WARNING: ") == 1 and "200 of 200 drowned in noise" in drowned and "and 199 more; an epsilon of" in drowned, drowned
+    assert drowned.count("WARNING: ") == 1 and "200 of 200: noise above 1/3 of size" in drowned and "and 199 more: the noise exceeds a third" in drowned, drowned
 
 
 @case
