@@ -111,6 +111,22 @@ statistics: [{total: x}, {mean: x, by: g}, {share: {g: a}}, {count: units, where
 
 
 @case
+def rows_of_a_unit_are_guessed_with_their_spread():
+    """Where a unit has several rows, their number varies, and with it a count of rows."""
+    plan = WEIGHTS.replace("{epsilon: 1}\nbudget", "{epsilon: 1, id: i, rows_per_unit: 9}\nbudget").replace(
+        "weights: {strata: state, cluster: psu}, weight: w, max_weight: 50", "srs: {population: 4000, sample: 100}TYPICAL")
+    words = ["a unit has 5 rows on average", "the numbers of rows per unit have a standard deviation of 2"]
+    for typical, left in (("", 2), (", typical: {rows: 5}", 1), (", typical: {rows: {mean: 5, sd: 3}}", 0)):
+        text = " ".join(check(plan.replace("TYPICAL", typical)).stdout.split())
+        assert [w in text for w in words] == [left > 1, left > 0], text
+    done = check(plan.replace("TYPICAL", ", typical: {rows: {mean: 10, sd: -1}}"))
+    assert done.returncode == INVALID and "expected a mean of at most rows_per_unit (9)" in done.stderr and "rows.sd" in done.stderr, done
+    counted = plan.replace("[{total: x},", "[{count: units},").replace("TYPICAL", ", typical: {rows: {mean: 5, sd: SD}}")
+    errors = [json.loads(check(counted.replace("SD", sd), "--json").stdout)["statistics"][0]["sampling_se"] for sd in "0 2 4".split()]
+    assert errors[0] == 0 and abs(errors[1] - 4000 * 2 / 100 ** 0.5) < 0.1 * errors[1] and abs(errors[2] / errors[1] - 2) < 0.01, errors
+
+
+@case
 def each_assumption_is_listed_and_goes_when_it_is_declared():
     """One guess after the other is written into a plan that has none: what was assumed instead is no longer listed, and in the end
     nothing is."""
