@@ -11,7 +11,7 @@
 /* The line is in the plan: tests/cli/release.py compares. */
 static const char about_budget[] = "The plan's line `budget: {epsilon: 12}` says what all releases of this survey\n"
                                    "  together may ever spend. Every release needs such a line: the ledger counts,\n"
-                                   "  and refuses what would pass it.\n";
+                                   "  and refuses what would exceed it.\n";
 
 static int failed(const char *what, const char *about)
 {

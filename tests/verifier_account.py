@@ -76,9 +76,10 @@ class Account:
         self.check(within(self.c["plan"]["budget"], self.cap), "plan.budget", "is above the cap")
         words = a["statement"]
         self.check(words.startswith("All releases of this survey together may spend ") and "unless raised" in words, "account.statement")
-        self.check(re.findall(r"the budget was raised (\d+) time", words) == ([str(len(raised))] if raised else []), "account.statement")
+        times = [f"{len(raised)} times, first" if len(raised) > 1 else "once,"] if raised else []
+        self.check(re.findall(r"the budget was raised (once,|\d+ times, first) from", words) == times, "account.statement")
         self.check(says(words, "may spend", self.cap), "account.statement")
-        self.check(not raised or says(words, "at first from", raised[0]["from"]), "account.statement")
+        self.check(not raised or says(words, times[0] + " from", raised[0]["from"]), "account.statement")
         self.check(("at the highest cap" in words) == (bool(raised) and kind(self.cap) != "pure"), "account.statement")
 
     def waves(self, a):

@@ -9,7 +9,7 @@
  * The order of a release:
  *
  *     tamis_ledger_open       the book is read and its chain recomputed
- *     tamis_ledger_charge     durable before it returns; REFUSED if it would pass the budget: then nothing was spent
+ *     tamis_ledger_charge     durable before it returns; REFUSED if it would exceed the budget: then nothing was spent
  *     ...                     the data is read, noise is added, the output is written
  *     tamis_ledger_released   the noisy numbers are kept, so that the same release again costs nothing
  *

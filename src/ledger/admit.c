@@ -150,7 +150,7 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, co
     if (status != TAMIS_OK) return status;
     tmi_text_init(&words);
     tmi_coin_words(&words, &r->amount, true);
-    tmi_text_put(&words, own ? " would pass the plan's own budget of " : " would pass the budget of ");
+    tmi_text_put(&words, own ? " would exceed the plan's own budget of " : " would exceed the budget of ");
     tmi_coin_words(&words, limit, false);
     tmi_text_format(&words, ", of which %s", left.words);
     tmi_text_format(&words, " %s left; nothing was spent", a ? "is" : "would be");

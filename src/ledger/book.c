@@ -392,7 +392,7 @@ tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, ta
         const tmi_ledger_account *a = &book->accounts[i];
         bool fit;
         TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
-        if (!fit) TMI_TRY(tmi_fault_note(faults, err, "budget", "%.200s: its charges pass its budget", a->survey));
+        if (!fit) TMI_TRY(tmi_fault_note(faults, err, "budget", "%.200s: its charges exceed its budget", a->survey));
     }
 done:
     return status;

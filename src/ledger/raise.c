@@ -32,7 +32,7 @@ tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const cha
     TMI_TRY(tmi_coin_read(&raise.to, budget, "budget", err));
     TMI_TRY(tmi_check_raise(&a->budget, &raise.to, err));
     TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
-    if (!fit) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the charges before it pass the budget of then"));
+    if (!fit) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the charges before it exceed the budget at the time"));
     TMI_TRY(tmi_coin_copy(&cap, &raise.to, err));
     tmi_raise *raises = tmi_realloc(a->raises, a->raise_count + 1, sizeof *raises);
     if (!raises) TMI_TRY(tmi_fail_memory(err));

@@ -1,6 +1,6 @@
 /* How charges add up, if later ones may be chosen after seeing earlier answers.
  *
- * Pure epsilons, epsilons with deltas, and rhos each have a filter that is the plain sum: stop when it would pass the
+ * Pure epsilons, epsilons with deltas, and rhos each have a filter that is the plain sum: stop when it would exceed the
  * budget. The two kinds meet only in an account of (E, D). Let e and d be what was added up when the first rho comes, and
  * R the sum of the rhos after that, an epsilon then being a rho of epsilon^2/2. The rule is
  *

@@ -186,8 +186,9 @@ void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
     }
     tmi_text_put(text, "All releases of this survey together may spend ");
     tmi_coin_words(text, cap, true);
-    tmi_text_format(text, ", unless raised again; the budget was raised %zu time%s, at first from ", standing->raise_count,
-                    standing->raise_count > 1 ? "s" : "");
+    tmi_text_put(text, ", unless raised again; the budget was raised ");
+    if (standing->raise_count == 1) tmi_text_put(text, "once, from ");
+    else tmi_text_format(text, "%zu times, first from ", standing->raise_count);
     tmi_coin_words(text, &standing->raises[0].from, true);
     tmi_text_put(text, pure ? ". Epsilons without a delta add up whatever was decided after seeing answers: what was spent bounds what was lost."
                             : ". The guarantee holds at the highest cap, not at an earlier one; if a raise was decided on after seeing answers, "

@@ -250,7 +250,10 @@ static void put_typical(tmi_json_out *out, const tmi_plan_typical *t)
     exact(out, "sd", t->cluster_sd);
     if (t->cluster) tmi_json_close(out, '}');
     exact(out, "taken", t->taken);
-    exact(out, "rows", t->rows);
+    if (t->rows) begin(out, "rows", '{');
+    exact(out, "mean", t->rows);
+    exact(out, "sd", t->rows_sd);
+    if (t->rows) tmi_json_close(out, '}');
     exact(out, "response", t->response);
     exact(out, "icc", t->icc);
     tmi_json_close(out, '}');

@@ -139,7 +139,7 @@ typedef struct tmi_plan_typical {
     tamis_number *population, *sample;  /* where the design does not say them */
     tamis_number *cluster, *cluster_sd; /* units in a cluster: mean and standard deviation */
     tamis_number *taken;                /* two_stage: units drawn in a cluster */
-    tamis_number *rows;                 /* of a unit */
+    tamis_number *rows, *rows_sd;       /* of a unit: mean and standard deviation */
     tamis_number *response;             /* share of the sampled who are in the file */
     tamis_number *icc;                  /* intraclass correlation: how alike the units of a cluster are */
 } tmi_plan_typical;

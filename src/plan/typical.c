@@ -62,9 +62,22 @@ static void read_taken(tmi_reader *reader, const tmi_yaml *value, void *target)
     read_guess(reader, value, &((tmi_plan_typical *)target)->taken, SIZE);
 }
 
-static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_rows_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->rows, SIZE);
+}
+
+static void read_rows_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    read_guess(reader, value, &((tmi_plan_typical *)target)->rows_sd, SPREAD);
+}
+
+/* A mean number, or {mean, sd}. */
+static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    static const tmi_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"}, {.name = "sd", .read = read_rows_sd}};
+    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
+    else read_rows_mean(reader, value, target);
 }
 
 static void read_response(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -120,14 +133,14 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
         bool asked;
         const char *why;
     } guesses[] = {
-        {"population", tmi_guesses_population(d), "has nothing to guess: the design says the population, or its frame does"},
-        {"sample", tmi_guesses_sample(d), "has nothing to guess: the design says the sample, or what it follows from"},
-        {"cluster", tmi_guesses_cluster(d), "has nothing to guess: the design has no clusters, or says how large each is"},
-        {"taken", tmi_guesses_taken(d), "has nothing to guess: only in two_stage, with a column as sample, it is not known how many are "
-                                        "taken in a cluster"},
-        {"rows", rows, "has nothing to guess: only with rows_per_unit above 1 a unit has several rows"},
-        {"response", d->nonresponse, "has nothing to guess without nonresponse: yes"},
-        {"icc", d->cluster || rows, "has nothing to guess: units are drawn one by one, without clusters"},
+        {"population", tmi_guesses_population(d), "not needed: the design gives the population, or its frame does"},
+        {"sample", tmi_guesses_sample(d), "not needed: the design gives the sample, or what it follows from"},
+        {"cluster", tmi_guesses_cluster(d), "not needed: the design has no clusters, or gives the size of each"},
+        {"taken", tmi_guesses_taken(d), "not needed: only two_stage with a column as sample leaves open how many units are taken per "
+                                        "cluster"},
+        {"rows", rows, "not needed: a unit has several rows only with rows_per_unit above 1"},
+        {"response", d->nonresponse, "not needed without nonresponse: yes"},
+        {"icc", d->cluster || rows, "not needed: units are drawn one by one, without clusters"},
     };
     const tmi_yaml *typical = design && design->kind == TMI_YAML_MAP ? tmi_yaml_get(design, "typical") : NULL;
     if (!typical || typical->kind != TMI_YAML_MAP) return;
@@ -135,12 +148,15 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
         const tmi_yaml *guess = tmi_yaml_get(typical, guesses[i].key);
         if (guess && !guesses[i].asked) tmi_complain_key(reader, guess, "%s", guesses[i].why);
     }
-    const tmi_yaml *cluster = tmi_yaml_get(typical, "cluster"), *sample = tmi_yaml_get(typical, "sample");
+    const tmi_yaml *cluster = tmi_yaml_get(typical, "cluster"), *sample = tmi_yaml_get(typical, "sample"),
+                   *each = tmi_yaml_get(typical, "rows");
     const tmi_plan_typical *t = &d->typical;
     if (cluster && t->cluster && d->largest > 0 &&
         (tmi_number_compare_int(t->cluster, d->smallest) < 0 || tmi_number_compare_int(t->cluster, d->largest) > 0))
         tmi_complain(reader, cluster, "expected a mean between smallest (%lld) and largest (%lld)", (long long)d->smallest,
                      (long long)d->largest);
+    if (each && rows && t->rows && tmi_number_compare_int(t->rows, plan->privacy.rows_per_unit) > 0)
+        tmi_complain(reader, each, "expected a mean of at most rows_per_unit (%lld)", (long long)plan->privacy.rows_per_unit);
     const bool more = t->sample && (t->population ? tmi_number_compare(t->sample, t->population) > 0
                                                   : d->population > 0 && tmi_number_compare_int(t->sample, d->population) > 0);
     if (sample && more) tmi_complain(reader, sample, "expected a sample no larger than the population");
@@ -190,7 +206,7 @@ void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan
 void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
     tamis_number *sum = NULL;
-    size_t before = reader->count;
+    size_t before = reader->count, silent = 0;
     if (value->kind != TMI_YAML_MAP || value->count == 0) {
         tmi_complain(reader, value, "expected a map from values to their shares, e.g. {\"Yes\": 0.3}");
         return;
@@ -214,5 +230,9 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan
     }
     if (reader->count == before && sum && tmi_number_compare_int(sum, 1) > 0)
         tmi_complain(reader, value, "expected shares that add up to at most 1");
+    while (silent < column->value_count && column->shares[silent]) silent++;
+    if (reader->count == before && sum && silent < column->value_count && tmi_number_compare_int(sum, 1) == 0)
+        tmi_complain(reader, value, "expected shares that add up to less than 1, since %.100s has none here and gets what they leave",
+                     column->values[silent]);
     tamis_number_free(sum);
 }

@@ -21,7 +21,7 @@ static int compare_texts(const void *x, const void *y)
 static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_plan_wave *wave = target;
-    if (!tmi_read_texts(reader, value, &wave->groups, &wave->group_count, TMI_MAX_WAVE_GROUPS, "[A, B]")) return;
+    if (!tmi_read_texts(reader, value, &wave->groups, &wave->group_count, TMI_MAX_WAVE_GROUPS, "A, B")) return;
     qsort(wave->groups, wave->group_count, sizeof *wave->groups, compare_texts); /* their order says nothing */
     for (size_t i = 1; i < wave->group_count; i++) {
         if (strcmp(wave->groups[i - 1], wave->groups[i]) != 0) continue;

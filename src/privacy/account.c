@@ -73,7 +73,7 @@ static tamis_status charge(tamis_account *a, const tamis_number *eps, const tami
     }
     if (!fits) TMI_TRY(rho_fits(&fits, a, sum, err));
     if (!fits) {
-        status = tmi_fail(err, TAMIS_REFUSED, "the release would pass the cap of the account; nothing was charged");
+        status = tmi_fail(err, TAMIS_REFUSED, "the release would exceed the cap of the account; nothing was charged");
         goto done;
     }
     tamis_number_free(a->spent);

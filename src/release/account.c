@@ -47,7 +47,7 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
     if (line.failed || spends.failed) status = tmi_fail_memory(err);
     else status = tmi_fail_file(err, TAMIS_INVALID, plan->name, 0, "a release needs the line `%.300s` in the plan, with the number that you decide "
                                 "on: what all releases of this survey together may ever spend. This plan spends %.300s of it; what would "
-                                "pass it is refused", line.bytes, spends.bytes);
+                                "exceed it is refused", line.bytes, spends.bytes);
     tmi_text_clear(&line);
     tmi_text_clear(&spends);
     return status;

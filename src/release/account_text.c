@@ -65,7 +65,7 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     if (c->created) {
         tmi_text_format(text, "New ledger: %s%sthis release %s, so that nothing released before counts against the budget. If this survey has a "
                         "ledger already, use that one.", path ? path : "", path ? "; " : "",
-                        c->entry == TMI_FIRST_CHARGE ? "created it and is its first entry" : "is its first: every earlier charge was voided");
+                        c->entry == TMI_FIRST_CHARGE ? "created it and is the first in it" : "is the first in it: every earlier charge was voided");
     } else if (c->opened) {
         tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
         if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);
@@ -101,6 +101,14 @@ void tmi_budget_advice(tmi_text *text, const tamis_plan *plan)
     tmi_text_put(text, "`: what all releases of this survey together may ever spend.");
 }
 
+static void put_waves(tmi_text *text, size_t count)
+{
+    tmi_text_put(text, " The releases of ");
+    if (count == 2) tmi_text_put(text, "both");
+    else tmi_text_format(text, "all %zu", count);
+    tmi_text_put(text, " waves add up, since people stay in a panel.");
+}
+
 /* What the numbers of an account are made of, and what has become of its budget; nothing for a survey of one wave. */
 static void put_terms(tmi_text *text, const tmi_standing *s)
 {
@@ -108,7 +116,7 @@ static void put_terms(tmi_text *text, const tmi_standing *s)
         tmi_text_format(text, " The survey has %zu rotation group%s over %zu wave%s; these are the numbers of the group that has spent most.",
                         s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");
     else if (s->wave_count > 1)
-        tmi_text_format(text, " The releases of all %zu waves add up, since people stay in a panel.", s->wave_count);
+        put_waves(text, s->wave_count);
     if (s->raise_count == 0) return;
     tmi_text_put(text, " ");
     tmi_cap_words(text, s);
@@ -131,13 +139,14 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         put_terms(&p, &a->standing);
     }
     if (a->charged.measurements)
-        tmi_text_format(&p, " The same was released on %s: these are the numbers of then, and nothing is spent. Fresh noise is paid "
-                        "for with --again.", a->charged.time);
+        tmi_text_format(&p, " The same was released on %s: %s; nothing is spent. Fresh noise is paid for with --again.", a->charged.time,
+                        a->has_then ? "those numbers would be returned" : "these are its numbers");
     else if (a->charged.entry > 0 && a->charged.new_account)
         tmi_text_format(&p, " This release is entry %lld of the ledger. The ledger has another account over the same source; reason given "
                         "for this one: %s", (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
-        tmi_text_format(&p, " This release is entry %lld of the ledger.", (long long)a->charged.entry);
+        tmi_text_format(&p, " This release is entry %lld of the ledger%s.", (long long)a->charged.entry,
+                        a->charged.created ? "; entry 1 opened the account" : "");
     else if (a->charged.unpublished)
         tmi_text_format(&p, " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
                         "nothing.", (long long)a->charged.unpublished);

@@ -32,6 +32,13 @@ static void say(const listener *l, const char *assumed, const char *declare)
     l->take(l->context, &(tmi_assumption){.assumed = assumed, .declare = declare});
 }
 
+/* Of units in a cluster, where the sizes count rows. */
+static double units_sd(const tmi_sizes *z)
+{
+    const double units = z->cluster / z->rows, of_rows = units * z->rows_sd * z->rows_sd;
+    return sqrt(fmax(z->cluster_sd * z->cluster_sd - of_rows, 0)) / z->rows;
+}
+
 static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const tmi_sizes *z, tamis_error *err)
 {
     const tmi_plan_design *d = &s->plan->design;
@@ -42,13 +49,16 @@ static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const
     tamis_status status = TAMIS_OK;
     if (rows && !t->rows)
         TMI_TRY(say_number(l, "a unit has ", (1 + (double)s->plan->privacy.rows_per_unit) / 2, " rows on average",
-                           "design: {typical: {rows: 2.5}}", err));
+                           "design: {typical: {rows: {mean: 2.5, sd: 1}}}", err));
+    if (rows && !t->rows_sd)
+        TMI_TRY(say_number(l, "the numbers of rows per unit have a standard deviation of ", z->rows_sd, "",
+                           "design: {typical: {rows: {mean: 2.5, sd: 1}}}", err));
     if (tmi_guesses_cluster(d) && !t->cluster)
         TMI_TRY(say_number(l, "a cluster has ", middle, " units on average", clusters, err));
     if (tmi_guesses_cluster(d) && !t->cluster_sd)
-        TMI_TRY(say_number(l, "the sizes of clusters have a standard deviation of ", z->cluster_sd, "", clusters, err));
+        TMI_TRY(say_number(l, "the sizes of clusters have a standard deviation of ", units_sd(z), "", clusters, err));
     if (tmi_guesses_taken(d) && !t->taken)
-        TMI_TRY(say_number(l, "", fmin(z->cluster, TMI_TAKEN_ASSUMED), " units are drawn in a cluster",
+        TMI_TRY(say_number(l, "", fmin(z->cluster / z->rows, TMI_TAKEN_ASSUMED), " units are drawn in a cluster",
                            "design: {typical: {taken: 5}}", err));
     if ((d->cluster || rows) && !t->icc)
         TMI_TRY(say_number(l, "an intraclass correlation of ", TMI_ICC_ASSUMED, ": how alike units that are drawn together are",

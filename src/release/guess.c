@@ -38,7 +38,9 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
     const tmi_frame_facts *frame = tmi_frame_of(s);
     const bool stages = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE; /* clusters are drawn, and counted */
     const double low = (double)d->smallest, high = (double)d->largest;
-    const double rows = tmi_counts_rows(s->plan) ? guessed(t->rows, (1 + (double)s->plan->privacy.rows_per_unit) / 2) : 1;
+    const double most = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
+    const double rows = most > 1 ? guessed(t->rows, (1 + most) / 2) : 1;
+    const double rows_sd = most > 1 ? guessed(t->rows_sd, half_spread(rows, 1, most)) : 0;
     double size = 1, sd = 0, taken = 1;
     if (d->cluster) {
         taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : TMI_CLUSTER_ASSUMED);
@@ -50,8 +52,8 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
                    : frame           ? (double)tmi_frame_size(frame)
                                      : guessed(t->population, TMI_UNITS_ASSUMED);
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1), .sample = public_sample(s, drawn) * rows * (stages ? taken : 1),
-                     .cluster = size * rows, .cluster_sd = sd * rows, .taken = taken * rows, .icc = guessed(t->icc, TMI_ICC_ASSUMED),
-                     .response = guessed(t->response, 1)};
+                     .cluster = size * rows, .cluster_sd = sqrt(sd * sd * rows * rows + size * rows_sd * rows_sd), .taken = taken * rows,
+                     .rows = rows, .rows_sd = rows_sd, .icc = guessed(t->icc, TMI_ICC_ASSUMED), .response = guessed(t->response, 1)};
 }
 
 double tmi_stratum_share(const tmi_schedule *s, size_t stratum)

@@ -15,6 +15,7 @@ typedef struct tmi_sizes {
     double units;               /* that statistics count, in the population */
     double sample;              /* of them, drawn; NaN: unknown */
     double cluster, cluster_sd; /* drawn together: mean and standard deviation; 1 and 0 without clusters */
+    double rows, rows_sd;       /* of a unit, which are what is counted if it may have several; else 1 and 0 */
     double taken;               /* of a cluster's units, in the sample */
     double icc;
     double response;

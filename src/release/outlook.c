@@ -50,10 +50,10 @@ static double variance_of(const tmi_law *law, bool gaussian)
 /* ---- expected sizes ---- */
 
 /* A group. The variance of an estimated total of z is spread (within V + between m^2), with V the variance and m the mean of z over
- * the units. */
+ * the units. Of the residuals of a mean by groups it is spread (own V): the rows that are alike are those of the group in a cluster. */
 typedef struct guess {
     double units, part; /* of the population, or of the group's stratum; of them in the group */
-    double spread, within, between;
+    double spread, within, between, own;
     double response;
 } guess;
 
@@ -96,7 +96,7 @@ static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t 
 
 static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size_t stratum, bool subtracts)
 {
-    g->within = 1;
+    g->within = g->own = 1;
     g->between = subtracts ? 0 : 1;
     if (!s->sampling.clustered) {
         g->spread = spread_of(s, z, stratum) / z->response;
@@ -104,7 +104,9 @@ static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size
     }
     double b = z->cluster, square = b * b + z->cluster_sd * z->cluster_sd;
     g->spread = clusters_spread(s, z, stratum) / z->response;
-    g->within = (1 - z->icc) * b * b / z->taken + z->icc * square;
+    const double apart = b * b / z->taken; /* as if rows of a cluster had nothing in common */
+    g->within = (1 - z->icc) * apart + z->icc * square;
+    g->own = (1 - z->icc) * apart + z->icc * (g->part * square + (1 - g->part) * apart);
     g->between = s->sampling.scattered ? square : square - b * b;
 }
 
@@ -143,6 +145,12 @@ static guess guess_of(const subject *about, size_t stratum, double part)
 static double sampling_sd(const guess *g, double variance, double mean)
 {
     return sqrt(g->spread * (g->within * fmax(variance, 0) + g->between * mean * mean));
+}
+
+/* Of a total of residuals, which are 0 outside the group and have a mean of 0 in it. */
+static double residual_sd(const guess *g, double variance)
+{
+    return sqrt(g->spread * g->own * fmax(variance, 0));
 }
 
 static double not_zero(double size, double otherwise)
@@ -206,7 +214,7 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     double groups = sqrt((double)tmi_statistic_cells(t));
     if (!t->second) about = fmax(fabs(about), apart); /* groups differ: a typical value is not that of each */
     double square = x.sd * x.sd;
-    o->sampling_sd = sampling_sd(g, g->part * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0)), 0) / B;
+    o->sampling_sd = residual_sd(g, g->part * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0))) / B;
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
@@ -226,7 +234,7 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     o->factor[TMI_Q] = 1 / B;
     o->factor[TMI_A] = 2 * fabs(about) / B;
     o->factor[TMI_B] = (square + about * about) / B; /* their difference, but neither is known */
-    o->sampling_sd = sampling_sd(g, g->part * square * fmax(width * width / 4 - square, 0), 0) / B;
+    o->sampling_sd = residual_sd(g, g->part * square * fmax(width * width / 4 - square, 0)) / B;
 }
 
 static void make(tmi_outlook *o, const subject *about, const guess *g, const double *variances)
@@ -292,18 +300,20 @@ static double farthest(const subject *about)
 static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const double *variances)
 {
     const tmi_schedule *s = about->schedule;
+    const tmi_statistic_kind kind = s->plan->statistics[about->statistic].kind;
     tmi_outlook o;
     guess g = guess_of(about, stratum, part);
     make(&o, about, &g, variances);
-    if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range};
+    const double limit = kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_VARIANCE ? o.range : INFINITY;
+    if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
     double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_A], most = fmax(least, g.spread * far * far);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, variances), most));
     if (tmi_table_of(s, about->statistic, TMI_B)) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         double denominator = o.factor[TMI_A] * o.factor[TMI_A] * variances[TMI_B];
-        if (s->plan->statistics[about->statistic].kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
+        if (kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
     }
-    return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range};
+    return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range, limit};
 }
 
 static bool is_by_strata(const tmi_schedule *s, size_t i)

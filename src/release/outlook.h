@@ -21,6 +21,7 @@ void tmi_outlook_make(tmi_outlook *outlook, const tmi_schedule *schedule, size_t
 /* The same of one group, without what serves the split of the budget. */
 typedef struct tmi_prospect {
     double noise_sd, sampling_sd, expected, range;
+    double limit; /* no error of it is larger: the range of a mean, share or variance, else infinite */
 } tmi_prospect;
 
 /* One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.

@@ -11,65 +11,13 @@
 #include "release/request.h"
 #include "release/results.h"
 
-/* An estimate whose error is above a third of its size is not published by most agencies. */
-#define DROWNED (1.0 / 3)
-
 void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;
-    for (size_t i = 0; preview->forecasts && i < preview->schedule.plan->statistic_count; i++) tmi_free(preview->forecasts[i].groups);
+    if (preview->forecasts) tmi_forecasts_free(preview->forecasts, preview->schedule.plan->statistic_count);
     tmi_account_clear(&preview->account);
     tmi_schedule_clear(&preview->schedule);
-    tmi_free(preview->forecasts);
     tmi_free(preview);
-}
-
-static bool is_total(tmi_statistic_kind kind)
-{
-    return kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM || kind == TMI_TOTAL;
-}
-
-/* Whether the groups of `fine` add up to those of `coarse`, measured apart. */
-static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
-{
-    const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
-    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
-    if (a->by_count >= b->by_count) return false;
-    if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_A] == s->uses[fine].table[TMI_A]) return false;
-    for (size_t i = 0; i < a->by_count; i++) {
-        size_t j = 0;
-        while (j < b->by_count && b->by[j] != a->by[i]) j++;
-        if (j == b->by_count) return false;
-    }
-    return true;
-}
-
-static double mean_variance(const tmi_forecast *f)
-{
-    double sum = 0;
-    for (size_t i = 0; i < f->count; i++) sum += f->groups[i].noise_sd * f->groups[i].noise_sd;
-    return sum / (double)f->count;
-}
-
-/* `consistent: yes`: a number and the sums of finer ones are measurements of the same, and their precisions add up. What finer
- * numbers gain by that is little. */
-static tamis_status foresee_consistency(tamis_preview *p, tamis_error *err)
-{
-    const tmi_schedule *s = &p->schedule;
-    const size_t count = s->plan->statistic_count;
-    double *variances = tmi_alloc(count, sizeof *variances);
-    if (!variances) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) variances[i] = mean_variance(&p->forecasts[i]);
-    for (size_t i = 0; i < count; i++) {
-        double precision = 1; /* in that of its own measurement */
-        for (size_t j = 0; j < count; j++) {
-            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) / (double)tmi_statistic_cells(&s->plan->statistics[i]);
-            if (adds_up(s, i, j) && variances[j] > 0) precision += variances[i] / (cells * variances[j]);
-        }
-        for (size_t k = 0; k < p->forecasts[i].count; k++) p->forecasts[i].groups[k].noise_sd /= sqrt(precision);
-    }
-    tmi_free(variances);
-    return TAMIS_OK;
 }
 
 tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
@@ -88,11 +36,8 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, err));
     TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, &p->account.standing, err));
-    p->forecasts = tmi_alloc(plan->statistic_count, sizeof *p->forecasts);
-    if (!p->forecasts) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < plan->statistic_count; i++)
-        TMI_TRY(tmi_prospects_make(&p->forecasts[i].groups, &p->forecasts[i].count, &p->schedule, i, err));
-    if (plan->postprocess.consistent) TMI_TRY(foresee_consistency(p, err));
+    TMI_TRY(tmi_forecasts_make(&p->forecasts, &p->schedule, err));
+    TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
     *preview = p;
     p = NULL;
 
@@ -103,51 +48,22 @@ done:
     return status;
 }
 
-/* ---- what is expected ---- */
-
-double tmi_prospect_error(const tmi_prospect *p)
+void tmi_forecast_advice(tmi_text *text, const tamis_preview *p, size_t i, const char *more, double loss, double sample)
 {
-    return hypot(p->noise_sd, p->sampling_sd);
-}
-
-double tmi_prospect_noise_share(const tmi_prospect *p)
-{
-    double size = isnan(p->expected) ? p->range : p->expected;
-    return size > 0 ? p->noise_sd / size : INFINITY;
-}
-
-bool tmi_prospect_drowned(const tmi_prospect *p)
-{
-    return p->noise_sd > 0 && tmi_prospect_noise_share(p) > DROWNED;
-}
-
-size_t tmi_forecast_drowned(const tmi_forecast *f)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < f->count; i++) count += tmi_prospect_drowned(&f->groups[i]);
-    return count;
-}
-
-/* Noise falls with the budget (epsilon, the root of rho) and with the sample: what would bring it down to a third. */
-void tmi_forecast_advice(tmi_text *text, const tamis_preview *p, size_t i, const char *more)
-{
-    const tmi_schedule *s = &p->schedule;
-    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    const tamis_plan *plan = p->schedule.plan;
     const tmi_forecast *f = &p->forecasts[i];
-    double times = 0, n = (double)s->plan->design.sample, N = (double)s->plan->design.population;
-    double budget = tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon);
-    for (size_t k = 0; k < f->count; k++) times = fmax(times, tmi_prospect_noise_share(&f->groups[k]) / DROWNED);
-    tmi_text_put(text, "the noise will drown the ");
-    tmi_statistic_title(text, s->plan, i);
-    if (f->count > 1) tmi_text_format(text, " (%zu of %zu groups)", tmi_forecast_drowned(f), f->count);
-    tmi_text_put(text, more);
-    if (isinf(times)) return; /* nothing is expected of it */
-    tmi_text_format(text, "; %s ", loss->rho ? "a rho of" : "an epsilon of");
-    tmi_text_format(text, "%.2g", budget * (loss->rho ? times * times : times) * 1.005);
-    bool larger = n > 0 && n * times <= N;
-    if (larger) tmi_text_put(text, ", or a sample of ");
-    if (larger) tmi_text_rounded(text, ceil(n * times), 0);
-    tmi_text_put(text, " would not");
+    tmi_statistic_title(text, plan, i);
+    if (f->count > 1 && !*more) tmi_text_format(text, " (%zu of %zu groups)", tmi_forecast_drowned(f), f->count);
+    tmi_text_format(text, "%s: the noise exceeds a third of the size", more);
+    if (isnan(loss) && isnan(sample)) return;
+    tmi_text_put(text, "; ");
+    if (!isnan(loss)) tmi_text_put(text, plan->privacy.loss.rho ? "a rho of " : "an epsilon of ");
+    if (loss >= 100) tmi_text_rounded(text, loss, 0);
+    else if (!isnan(loss)) tmi_text_format(text, "%.2g", loss);
+    if (!isnan(loss) && !isnan(sample)) tmi_text_put(text, ", or ");
+    if (!isnan(sample)) tmi_text_put(text, "a sample of ");
+    if (!isnan(sample)) tmi_text_rounded(text, sample, 0);
+    tmi_text_put(text, !isnan(loss) && !isnan(sample) ? ", would be enough" : " would be enough");
 }
 
 /* ---- JSON ---- */
@@ -158,24 +74,14 @@ static void put_real(tmi_json_out *out, const char *key, double x)
     tmi_json_put_real(out, x);
 }
 
-static double noise_of(const tmi_prospect *p)
-{
-    return p->noise_sd;
-}
-
-static double sampling_of(const tmi_prospect *p)
-{
-    return p->sampling_sd;
-}
-
 static double part_of_range(const tmi_prospect *p)
 {
-    return p->range > 0 ? p->noise_sd / p->range : TMI_NULL;
+    return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL;
 }
 
 static double part_of_expected(const tmi_prospect *p)
 {
-    return p->expected > 0 ? p->noise_sd / p->expected : TMI_NULL;
+    return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL;
 }
 
 /* The geometric mean over the groups: groups differ in size by factors. */
@@ -196,8 +102,8 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
         tmi_put_group(out, s->by, s->by_count, k);
-        put_real(out, "noise_sd", p->noise_sd);
-        put_real(out, "sampling_se", p->sampling_sd);
+        put_real(out, "noise_sd", tmi_prospect_noise(p));
+        put_real(out, "sampling_se", tmi_prospect_sampling(p));
         put_real(out, "se", tmi_prospect_error(p));
         put_real(out, "expected", p->expected);
         tmi_json_close(out, '}');
@@ -220,16 +126,16 @@ static void put_statistic(tmi_json_out *out, const tamis_preview *p, size_t i)
     tmi_json_close(out, ']');
     tmi_json_key(out, "known");
     tmi_json_put_boolean(out, p->schedule.uses[i].known);
-    put_real(out, "noise_sd", middle(f, noise_of));
+    put_real(out, "noise_sd", middle(f, tmi_prospect_noise));
     put_real(out, "share_of_range", middle(f, part_of_range));
-    put_real(out, "sampling_se", middle(f, sampling_of));
+    put_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
     put_real(out, "se", middle(f, tmi_prospect_error));
     put_real(out, "share_of_expected", middle(f, part_of_expected));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
     tmi_text_init(&advice);
-    if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "");
+    if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "", f->loss, f->sample);
     if (advice.failed) out->text->failed = true;
     tmi_json_put_string(out, advice.bytes);
     tmi_text_clear(&advice);

@@ -143,10 +143,10 @@ static summary summarize(const tamis_preview *p, const classes *c, size_t leader
         if (c->leader[i] != leader) continue;
         for (size_t k = 0; k < f->count; k++) {
             const tmi_prospect *g = &f->groups[k];
-            widen(&all.noise, g->noise_sd);
-            widen(&all.sampling, g->sampling_sd);
+            widen(&all.noise, tmi_prospect_noise(g));
+            widen(&all.sampling, tmi_prospect_sampling(g));
             widen(&all.both, tmi_prospect_error(g));
-            widen(&all.share, g->noise_sd / (all.expected ? g->expected : g->range));
+            widen(&all.share, tmi_prospect_noise(g) / (all.expected ? g->expected : g->range));
         }
         all.numbers += f->count;
         all.drowned += tmi_forecast_drowned(f);
@@ -177,36 +177,32 @@ static void add_statistic(tmi_text_table *table, const tamis_preview *p, const c
         if (cells[2].length > 0 && !all.expected) *of_range = true;
         put_span(&cells[3], all.sampling, put_error);
         put_span(&cells[4], all.both, put_error);
-        if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu ", all.drowned, all.numbers);
-        if (all.drowned > 0) tmi_text_put(&cells[5], "drowned in noise");
+        if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
+        if (all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
     }
     add_row(table, cells, COLUMNS);
 }
 
-/* One warning for each line of the table that has drowned numbers, about the worst of its statistics. */
+/* One warning for each line of the table with too much noise: named after the first of its statistics, and what is enough for all. */
 static void write_advice(tmi_text *text, const tamis_preview *p, const classes *c, size_t leader)
 {
-    size_t worst = SIZE_MAX, others = 0;
-    double most = 0;
+    size_t first = SIZE_MAX, count = 0;
+    double loss = 0, sample = 0;
     for (size_t i = leader; i < p->schedule.plan->statistic_count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
         if (c->leader[i] != leader || p->schedule.uses[i].known || tmi_forecast_drowned(f) == 0) continue;
-        others++;
-        for (size_t k = 0; k < f->count; k++) {
-            double share = tmi_prospect_noise_share(&f->groups[k]);
-            if (worst != SIZE_MAX && !(share > most)) continue;
-            worst = i;
-            most = share;
-        }
+        if (count++ == 0) first = i;
+        loss = isnan(loss) || isnan(f->loss) ? TMI_NULL : fmax(loss, f->loss);
+        sample = isnan(sample) || isnan(f->sample) ? TMI_NULL : fmax(sample, f->sample);
     }
-    if (worst == SIZE_MAX) return;
+    if (count == 0) return;
     tmi_text advice, more;
     tmi_text_init(&advice);
     tmi_text_init(&more);
     tmi_text_put(&more, "");
-    put_more(&more, others);
+    put_more(&more, count);
     if (more.failed) text->failed = true;
-    else tmi_forecast_advice(&advice, p, worst, more.bytes ? more.bytes : "");
+    else tmi_forecast_advice(&advice, p, first, more.bytes, loss, sample);
     if (advice.failed) text->failed = true;
     else if (advice.length > 0) tmi_text_wrap(text, "  WARNING: ", "    ", advice.bytes);
     tmi_text_clear(&advice);
@@ -233,7 +229,7 @@ static void write_statistics(tmi_text *text, const tamis_preview *p, bool all)
     tmi_table_write(text, &table);
     tmi_text_wrap(text, "  ", "  ", "± is one standard deviation: of the privacy noise, of the sampling as the release will report it, of "
                   "both together. Size is the expected one, from the population and the plan's guesses. From–to: over groups, and over "
-                  "statistics that share a line (--all gives each its own). Drowned in noise: the noise is above a third of the size.");
+                  "statistics that share a line (--all gives each its own).");
     if (of_range) tmi_text_put(text, "  * of the range instead: the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);

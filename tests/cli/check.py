@@ -85,7 +85,7 @@ def warnings_that_are_alike_share_lines():
     assert done.returncode == OK and len(done.stdout.splitlines()) < 110 and "197 more tables" in done.stdout, done.stdout
     assert len(json.loads(check(many_means(200).replace("epsilon: 4", "epsilon: 4000"), "--json").stdout)["warnings"]) == 200
     drowned = check(many_means(200).replace("epsilon: 4", "epsilon: 0.1")).stdout
-    assert drowned.count("WARNING: ") == 1 and "200 of 200 drowned in noise" in drowned and "and 199 more; an epsilon of" in drowned, drowned
+    assert drowned.count("WARNING: ") == 1 and "200 of 200: noise above 1/3 of size" in drowned and "and 199 more: the noise exceeds a third" in drowned, drowned
 
 
 @case
@@ -108,6 +108,22 @@ columns:
   g: {values: [a, b, c]}
 statistics: [{total: x}, {mean: x, by: g}, {share: {g: a}}, {count: units, where: {y: {from: 5}}}]
 """
+
+
+@case
+def rows_of_a_unit_are_guessed_with_their_spread():
+    """Where a unit has several rows, their number varies, and with it a count of rows."""
+    plan = WEIGHTS.replace("{epsilon: 1}\nbudget", "{epsilon: 1, id: i, rows_per_unit: 9}\nbudget").replace(
+        "weights: {strata: state, cluster: psu}, weight: w, max_weight: 50", "srs: {population: 4000, sample: 100}TYPICAL")
+    words = ["a unit has 5 rows on average", "the numbers of rows per unit have a standard deviation of 2"]
+    for typical, left in (("", 2), (", typical: {rows: 5}", 1), (", typical: {rows: {mean: 5, sd: 3}}", 0)):
+        text = " ".join(check(plan.replace("TYPICAL", typical)).stdout.split())
+        assert [w in text for w in words] == [left > 1, left > 0], text
+    done = check(plan.replace("TYPICAL", ", typical: {rows: {mean: 10, sd: -1}}"))
+    assert done.returncode == INVALID and "expected a mean of at most rows_per_unit (9)" in done.stderr and "rows.sd" in done.stderr, done
+    counted = plan.replace("[{total: x},", "[{count: units},").replace("TYPICAL", ", typical: {rows: {mean: 5, sd: SD}}")
+    errors = [json.loads(check(counted.replace("SD", sd), "--json").stdout)["statistics"][0]["sampling_se"] for sd in "0 2 4".split()]
+    assert errors[0] == 0 and abs(errors[1] - 4000 * 2 / 100 ** 0.5) < 0.1 * errors[1] and abs(errors[2] / errors[1] - 2) < 0.01, errors
 
 
 @case

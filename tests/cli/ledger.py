@@ -159,7 +159,7 @@ def verify_finds_a_budget_that_was_passed():
         book.close()
     with ledger(write) as path:
         done = tamis("ledger", "verify", path)
-        assert done.returncode == INVALID and "pass its budget" in done.stdout, done.stdout
+        assert done.returncode == INVALID and "exceed its budget" in done.stdout, done.stdout
 
 
 @case

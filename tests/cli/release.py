@@ -175,7 +175,8 @@ def a_new_ledger_is_announced_first_and_certified():
         plan = folder / "plan.yaml"
         texts = [tamis("release", "plan.yaml", *more, "--out", name, cwd=folder).stdout
                  for name, more in (("a", ()), ("b", ()), ("c", ("--again",)))]
-        assert texts[0].startswith("New ledger: tamis.ledger; this release created it and is its first entry"), texts[0]
+        assert texts[0].startswith("New ledger: tamis.ledger; this release created it and is the first in it"), texts[0]
+        assert "This release is entry 2 of the ledger; entry 1 opened the account." in " ".join(texts[0].split()), texts[0]
         assert texts[1].startswith("The same release was made before, on 20"), texts[1]
         assert texts[2].startswith("california-schools-2000: protected release\n"), texts[2]
         told = [json.loads((folder / name / "release.json").read_text()) for name in "abc"]

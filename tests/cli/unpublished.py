@@ -101,7 +101,7 @@ def everybody_says_what_can_be_done(folder):
     write_plan(folder, "much.yaml", loss="epsilon: 0.2", by="b")
     done = tamis("release", "much.yaml", "--out", "much", cwd=folder)
     assert done.returncode == REFUSED and "tamis ledger void s.ledger 2 --reason TEXT" in done.stderr, done
-    assert "epsilon 0.2 would pass the budget of epsilon 0.3, of which epsilon 0.1 is left" in done.stderr, done
+    assert "epsilon 0.2 would exceed the budget of epsilon 0.3, of which epsilon 0.1 is left" in done.stderr, done
 
 
 @in_a_folder

@@ -183,7 +183,7 @@ def rotation_groups_lose_by_their_own_waves():
         shown = accounts(folder)[0]
         assert {g["group"]: g["left"]["epsilon"]["lower"] for g in shown["groups"]} == {"A": 2, "B": 1, "C": 1, "D": 2}
         assert release(folder, "5", wave("{name: w5, groups: [B]}")).returncode == OK
-        refused(folder, wave("{name: w6, groups: [A, B]}"), "would pass the budget")
+        refused(folder, wave("{name: w6, groups: [A, B]}"), "would exceed the budget")
         assert release(folder, "6", wave("{name: w6, groups: [A]}")).returncode == OK
 
 

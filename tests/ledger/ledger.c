@@ -51,7 +51,7 @@ static void a_first_charge_may_be_refused(void **state)
     tamis_error err = {0};
     (void)state;
     assert_int_equal(charge_as(ledger, "2", "1", &err), -TAMIS_REFUSED);
-    assert_non_null(strstr(err.message, "epsilon 2 would pass the budget of epsilon 1"));
+    assert_non_null(strstr(err.message, "epsilon 2 would exceed the budget of epsilon 1"));
     assert_int_equal(tamis_ledger_accounts(ledger), 0);
     assert_int_equal(charge_as(ledger, "2", "3", &err), 2);
     tamis_ledger_free(ledger);

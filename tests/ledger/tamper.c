@@ -210,7 +210,7 @@ static void charges_beyond_the_budget_are_found(void **state)
     snprintf(sql, sizeof sql, "INSERT INTO entries VALUES (%d, '%s', '%s')", (int)head.number, entry, hash);
     change(sql);
     assert_false(verifies(&problems));
-    assert_non_null(strstr(problems, "pass its budget"));
+    assert_non_null(strstr(problems, "exceed its budget"));
     assert_false(opens());
     tamis_free(problems);
     tamis_free(entry);

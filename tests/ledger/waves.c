@@ -102,7 +102,7 @@ static void a_raise_does_not_cover_what_came_before(void **state)
     assert_int_equal(tmi_losses_charge(&a.losses, &a.budget, &amount, NULL, 0, NULL), TAMIS_OK);
     assert_int_equal(tmi_json_read(&four, "{\"epsilon\": \"4\"}", 16, NULL), TAMIS_OK);
     assert_int_equal(tmi_account_raised(&a, 3, "2026-11-16T10:00:01Z", four, "why", &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "budget of then"));
+    assert_non_null(strstr(err.message, "budget at the time"));
     tmi_json_free(four);
     tmi_coin_clear(&amount);
     tmi_coin_clear(&a.budget);

@@ -45,7 +45,7 @@ static const char *const plans[] = {
     HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
     HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
-    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: 1.5, icc: 0}}\n" MEAN,
+    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, sd: 1/2}, icc: 0}}\n" MEAN,
     HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9, nonresponse: yes, "
          "typical: {cluster: {mean: 4, sd: 0.5}, taken: 2, response: 2/3}}\n" MEAN,
     "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 9}, "

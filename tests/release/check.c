@@ -209,7 +209,7 @@ static void texts_are_complete(void **state)
     assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_OK);
     assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "One ledger keeps count",
-                                        "drowned in noise", "rows by g",
+                                        "noise above 1/3 of size", "rows by g",
                                         "± is one standard deviation", "Assumed, because the plan does not say",
                                         "groups are of equal size", "sum of x minus 20  ", "are in the units of the data",
                                         "  a  a replaced record", "Declared public, not checked", "  - x: from 10 to 30 in steps of 1/2"};
@@ -322,14 +322,96 @@ static void every_setting_is_checked(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_of(SRS, "3", "  - {count: units, by: g}\n  - {mean: x, by: h}\n  - {total: x}\n");
+    tamis_plan *plan = plan_of(SRS, "0.5", "  - {count: units, by: g}\n"); /* other budgets are tried */
     tamis_preview *preview = NULL;
     tamis_error err = {0};
     char *text = NULL;
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 20, tamis_check(&preview, plan, &err), assert_null(preview));
+    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, &err), assert_null(text));
+    assert_non_null(strstr(text, "would be enough"));
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+    plan = plan_of(SRS, "300", "  - {count: units, by: g}\n  - {mean: x, by: h}\n  - {total: x}\n");
     EVERY_ALLOCATION_FAILS(tamis_check(&preview, plan, &err), assert_null(preview));
     EVERY_ALLOCATION_FAILS(tamis_preview_json(&text, preview, &err), assert_null(text));
     tamis_free(text);
     EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, &err), assert_null(text));
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
+/* The numbers in a warning; NaN where it has none. */
+static void read_advice(double *loss, double *sample, const tamis_plan *plan)
+{
+    static const char *const words[] = {"an epsilon of ", "a rho of ", "a sample of "};
+    tamis_preview *preview;
+    char *json;
+    *loss = *sample = NAN;
+    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_json(&json, preview, NULL), TAMIS_OK);
+    const char *warning = strstr(json, "the noise exceeds a third of the size");
+    for (size_t i = 0; warning && i < 3; i++) {
+        const char *found = strstr(warning, words[i]);
+        char digits[40] = "";
+        if (!found) continue;
+        for (const char *c = found + strlen(words[i]); strchr("0123456789.,", *c); c++)
+            if (*c != ',' && strlen(digits) < sizeof digits - 1) digits[strlen(digits)] = *c;
+        *(i < 2 ? loss : sample) = strtod(digits, NULL);
+    }
+    assert_true(!warning || !isnan(*loss));
+    tamis_free(json);
+    tamis_preview_free(preview);
+}
+
+/* A plan with what a warning asks for has no warning, and one with a tenth less still has it. */
+static void what_a_warning_asks_for_is_enough(void **state)
+{
+    (void)state;
+    static const char srs[] = "srs: {population: 100000, sample: %.0f}", census[] = "census: {population: 1000}",
+                      means[] = "  - {mean: x, by: h}\n", counts[] = "  - {count: units, by: [g, h]}\n";
+    static const struct { const char *design; double sample, loss; const char *kind, *statistics; } cases[] = {
+        {srs, 50, 0.3, "%.3g", means},         {srs, 500, 0.011, "%.3g", counts}, {srs, 50, 0.3, "%.3g, delta: 1e-6", counts},
+        {srs, 60, 0.7, "%.3g, delta: 1e-6", means}, {census, 0, 0.02, "%.3g", means},  {census, 0, 0.013, "%.3g", counts}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double n = cases[i].sample, epsilon = cases[i].loss, loss, sample, none, nothing;
+        char design[80], privacy[80];
+        for (int what = 0; what < 4; what++) { /* first as it is, then the loss, a bit less, the sample */
+            snprintf(design, sizeof design, cases[i].design, what == 3 ? sample : n);
+            snprintf(privacy, sizeof privacy, cases[i].kind, what == 1 ? loss : what == 2 ? 0.9 * loss : epsilon);
+            if (what == 3 && isnan(sample)) break;
+            tamis_plan *plan = plan_of(design, privacy, cases[i].statistics);
+            read_advice(what ? &none : &loss, what ? &nothing : &sample, plan);
+            tamis_plan_free(plan);
+            if (what == 0 && (isnan(loss) || isnan(sample) == (n > 0))) fail_msg("case %zu: no advice", i);
+            if (what > 0 && isnan(none) == (what == 2)) fail_msg("case %zu: loss %g or sample %g is wrong (%d)", i, loss, sample, what);
+        }
+    }
+}
+
+/* A mean from 10 to 30 is not wrong by more than 20, nor a share by more than 1, however large the noise is. */
+static void no_error_is_shown_above_the_range(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "0.0001", "  - {mean: x, by: g}\n  - {share: {g: a}}\n  - {total: x}\n");
+    static const char *const fields[] = {"noise_sd", "sampling_se", "se"};
+    tamis_preview *preview;
+    tmi_json *json;
+    char *text;
+    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const tmi_json *statistic = tmi_json_at(tmi_json_get(json, "statistics"), i);
+        const double most[] = {20, 1, INFINITY};
+        for (size_t k = 0; k < 3; k++) assert_true(tmi_json_real(tmi_json_get(statistic, fields[k])) <= most[i]);
+    }
+    assert_true(tmi_json_real(tmi_json_get(tmi_json_at(tmi_json_get(json, "statistics"), 2), "noise_sd")) > 1e6);
+    tmi_json_free(json);
+    tamis_free(text);
+    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    assert_non_null(strstr(text, "mean of x by g"));
     tamis_free(text);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
@@ -443,6 +525,8 @@ int main(void)
         cmocka_unit_test(the_promise_is_in_the_words_of_the_plan),
         cmocka_unit_test(every_setting_is_checked),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(what_a_warning_asks_for_is_enough),
+        cmocka_unit_test(no_error_is_shown_above_the_range),
         cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

@@ -266,6 +266,7 @@ static const struct map {
     {"design.two_stage.second.", WITH("two_stage: {second: {" UNKNOWN "}}", PERSON)},
     {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
     {"design.typical.", WITH(STRATA ", typical: {" UNKNOWN "}", PERSON)},
+    {"design.typical.rows.", WITH("srs: {population: 900, sample: 30}, typical: {rows: {" UNKNOWN "}}", UNITS)},
     {"design.typical.cluster.", WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},

@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "release/preview.h"
 #include "release/release.h"
@@ -91,10 +93,8 @@ static void compare(const char *name, const tamis_preview *preview, const seen *
 
 /* ---- examples with data ---- */
 
-static void compare_with_data(const char *folder, int runs)
+static void compare_with_data(const char *name, const char *path, int runs)
 {
-    char path[500];
-    snprintf(path, sizeof path, EXAMPLES "%s/plan.yaml", folder);
     tamis_plan *plan = plan_at(path);
     tamis_preview *preview = preview_of(plan);
     tmi_results places;
@@ -117,7 +117,7 @@ static void compare_with_data(const char *folder, int runs)
     }
     for (size_t i = 0; i < places.count; i++)
         list[i] = (seen){places.list[i].statistic, places.list[i].cell, exp(list[i].noise / runs), exp(list[i].error / runs)};
-    compare(folder, preview, list, places.count);
+    compare(name, preview, list, places.count);
     free(list);
     tmi_results_clear(&places);
     tamis_preview_free(preview);
@@ -141,7 +141,65 @@ static void of_every_example_with_data(void **state)
     }
     closedir(folder);
     assert_int_equal(found, sizeof names / sizeof *names + sizeof others / sizeof *others);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_with_data(names[i], test_size(3, 40));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[500];
+        snprintf(path, sizeof path, EXAMPLES "%s/plan.yaml", names[i]);
+        compare_with_data(names[i], path, test_size(3, 40));
+    }
+}
+
+/* ---- made data ---- */
+
+static double uniform(void)
+{
+    uint64_t bits;
+    next_bits(&stream, (uint8_t *)&bits, sizeof bits);
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Units of several rows, which are alike: x is 20 + (the unit's) + (the row's own), each from -10 to 10, and g is of the row alone. */
+static void write_units(const char *path, int units, int least, int most)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    begin_stream();
+    fprintf(file, "u,x,g\n");
+    for (int i = 0; i < units; i++) {
+        const double own = 20 * uniform() - 10;
+        const int rows = least + (int)(uniform() * (most - least + 1));
+        for (int k = 0; k < rows; k++) fprintf(file, "%d,%.0f,%c\n", i, 20 + own + 20 * uniform() - 10, "abcd"[(int)(uniform() * 4)]);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Rows of a unit are drawn together, and so are units of a cluster: how many there are varies, and in a group there is only a part of them. */
+static void of_rows_that_are_drawn_together(void **state)
+{
+    (void)state;
+    static const char tail[] =
+        "columns:\n  x: {from: 0, to: 40, step: 1, typical: {mean: 20, sd: 8}}\n"
+        "  g: {values: [a, b, c, d], typical: {a: 0.25, b: 0.25, c: 0.25, d: 0.25}}\n"
+        "statistics: [{count: units}, {total: x}, {mean: x}, {mean: x, by: g}, {share: {x: {from: 20}}, by: g}]\n";
+    static const struct { const char *name, *head; int least, most; } cases[] = {
+        {"rows of units", "design: {srs: {population: 4000, sample: 400}, typical: {rows: {mean: 5.5, sd: 2.9}, icc: 0.5}}\n"
+                          "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n", 1, 10},
+        {"rows of units, assumed spread", "design: {srs: {population: 4000, sample: 400}, typical: {rows: 5.5, icc: 0.5}}\n"
+                                          "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n", 1, 10},
+        {"groups in clusters", "design: {cluster: {by: u, population: 2000, sample: 200, smallest: 12, largest: 28}, "
+                               "typical: {cluster: {mean: 20, sd: 5}, icc: 0.5}}\nprivacy: {unit: person, epsilon: 40}\n", 12, 28}};
+    char folder[] = "/tmp/tamis-preview-XXXXXX", plan[100], data[100];
+    assert_non_null(mkdtemp(folder));
+    snprintf(plan, sizeof plan, "%s/plan.yaml", folder);
+    snprintf(data, sizeof data, "%s/data.csv", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_units(data, cases[i].most > 10 ? 200 : 400, cases[i].least, cases[i].most);
+        FILE *file = fopen(plan, "w");
+        assert_non_null(file);
+        fprintf(file, "tamis: 1\nsurvey: s\nsource: {file: data.csv}\n%s%s", cases[i].head, tail);
+        assert_int_equal(fclose(file), 0);
+        compare_with_data(cases[i].name, plan, test_size(3, 40));
+    }
+    assert_int_equal(remove(plan) | remove(data) | rmdir(folder), 0);
 }
 
 /* ---- populations ---- */
@@ -215,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_every_example_with_data),
+        cmocka_unit_test(of_rows_that_are_drawn_together),
         cmocka_unit_test(of_every_plan_of_the_coverage_study),
         cmocka_unit_test(of_a_sample_of_random_size),
     };
