@@ -262,6 +262,20 @@ def every_new_field_of_a_certificate_is_checked():
             path.write_text(json.dumps(forged))
             assert tamis("verify", "b", cwd=folder).returncode == INVALID, name
             assert verifier.verify(folder / "b") != [], name
+        results = folder / "b" / "release.json"
+        kept = results.read_text()
+        for changed in (kept.replace('"wave": "w2"', '"wave": "w1"'), kept.replace('  "wave": "w2",\n', "")):
+            assert changed != kept
+            results.write_text(changed)
+            forged = copy.deepcopy(right)
+            forged["files"]["release.json"] = sha256(changed)
+            body = {k: v for k, v in forged.items() if k not in ("guarantee", "hash")}
+            forged["hash"] = sha256(json.dumps(body, sort_keys=True, ensure_ascii=False))
+            path.write_text(json.dumps(forged))
+            done = tamis("verify", "b", cwd=folder)
+            assert done.returncode == INVALID and "release.json.wave" in done.stdout, done.stdout
+            assert any("release.json.wave" in fault for fault in verifier.verify(folder / "b")), verifier.verify(folder / "b")
+        results.write_text(kept)
         reason = copy.deepcopy(right)  # what only the ledger knows
         reason["account"]["raised"][0]["reason"] = "nobody decided"
         path.write_text(json.dumps(reason))
