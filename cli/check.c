@@ -10,13 +10,20 @@ static int run(const cli_call *call)
     char *text = NULL;
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
-    if (status == TAMIS_OK)
-        status = call->json ? tamis_preview_json(&text, preview, &err)
-                 : cli_value(call, "all") ? tamis_preview_text_all(&text, preview, &err)
-                                          : tamis_preview_text(&text, preview, &err);
+    if (preview && !(call->json && status != TAMIS_OK)) { /* also of a release that the ledger refuses; JSON is one object, and that the error */
+        tamis_error reason = {0};
+        tamis_status written = call->json ? tamis_preview_json(&text, preview, &reason)
+                               : cli_value(call, "all") ? tamis_preview_text_all(&text, preview, &reason)
+                                                        : tamis_preview_text(&text, preview, &reason);
+        if (written != TAMIS_OK) {
+            status = written;
+            err = reason;
+        }
+    }
     tamis_preview_free(preview);
     tamis_plan_free(plan);
-    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
+    const int printed = text ? cli_print(text) : 0;
+    return status != TAMIS_OK ? cli_failed(&err, path) : printed;
 }
 
 const cli_command cli_command_check = {
@@ -26,7 +33,8 @@ const cli_command cli_command_check = {
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
              "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
              "assumed, and each assumption is listed with the line that would replace it.\n\n"
-             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3.\n\n"
+             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3. If the ledger would refuse the "
+             "release, the preview comes first, then the refusal, and the exit code is 4; with --json the refusal alone.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},

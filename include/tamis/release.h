@@ -23,9 +23,10 @@ TAMIS_BEGIN
 typedef struct tamis_preview tamis_preview;
 
 /* Needs    a plan; no file of its source is opened.
- * Gives    a preview that the caller frees with tamis_preview_free; NULL on failure. It may outlive the plan.
+ * Gives    a preview that the caller frees with tamis_preview_free; NULL on failure, unless it is the ledger that refuses the
+ *          release: then the preview is there, and the error says why. It may outlive the plan.
  * Errors   INVALID (plan NULL; a noise scale beyond 10^-6 .. 2^55: the message names the statistic; more
- *          than 2^20 integers to count), UNABLE, SYSTEM. */
+ *          than 2^20 integers to count), REFUSED (the setting, the ledger), UNABLE, SYSTEM. */
 TAMIS_API tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err);
 TAMIS_API void tamis_preview_free(tamis_preview *preview);
 

@@ -145,8 +145,12 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, co
     const tmi_coin *limit = limit_of(a, r);
     const bool own = a && !tmi_coin_equal(limit, &a->budget);
     tamis_spending spent, left;
+    tmi_losses people; /* of this wave: others may have less left, and do not matter */
     tmi_text words;
-    tamis_status status = tmi_losses_spending(&spent, &left, losses, limit, err);
+    tamis_status status = tmi_losses_of(&people, losses, r->wave.groups, r->wave.group_count, err);
+    if (status != TAMIS_OK) return status;
+    status = tmi_losses_spending(&spent, &left, r->wave.group_count > 0 ? &people : losses, limit, err);
+    tmi_losses_clear(&people);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&words);
     tmi_coin_words(&words, &r->amount, true);

@@ -58,6 +58,20 @@ done:
     return status;
 }
 
+tamis_status tmi_losses_of(tmi_losses *own, const tmi_losses *losses, char *const *groups, size_t count, tamis_error *err)
+{
+    tamis_status status;
+    *own = (tmi_losses){0};
+    TMI_TRY(tmi_sums_copy(&own->base, &losses->base, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = find(losses, groups[i]);
+        TMI_TRY(add_group(own, groups[i], at < losses->count ? &losses->groups[at].sums : &losses->base, err));
+    }
+done:
+    if (status != TAMIS_OK) tmi_losses_clear(own);
+    return status;
+}
+
 static tamis_status charge_sums(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
 {
     tmi_sums more;

@@ -34,6 +34,9 @@ tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_coin *budget, const
 /* A group that has no sum yet gets that of everybody. */
 tamis_status tmi_losses_name(tmi_losses *losses, const char *group, tamis_error *err);
 
+/* Of the people in some groups alone: the worst of these, as nobody has lost less than `base`. Empty on failure. */
+tamis_status tmi_losses_of(tmi_losses *own, const tmi_losses *losses, char *const *groups, size_t count, tamis_error *err);
+
 tamis_status tmi_losses_copy(tmi_losses *copy, const tmi_losses *losses, tamis_error *err);
 bool tmi_losses_equal(const tmi_losses *x, const tmi_losses *y); /* the groups in the same order */
 bool tmi_losses_zero(const tmi_losses *losses);

@@ -219,7 +219,22 @@ tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_p
 
 done:
     bill_clear(&b);
-    if (status != TAMIS_OK) tmi_account_clear(a);
+    if (status == TAMIS_REFUSED) tamis_charged_clear(&a->charged);
+    else if (status != TAMIS_OK) tmi_account_clear(a);
+    return status;
+}
+
+/* What the rotation groups of the plan's wave have left; nothing if it names none. */
+static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, const tmi_losses *losses, const tmi_coin *budget,
+                                tamis_error *err)
+{
+    tmi_losses own;
+    tamis_spending spent;
+    if (plan->wave.group_count == 0) return TAMIS_OK;
+    tamis_status status = tmi_losses_of(&own, losses, plan->wave.groups, plan->wave.group_count, err);
+    if (status != TAMIS_OK) return status;
+    status = tmi_losses_spending(&spent, left, &own, budget, err);
+    tmi_losses_clear(&own);
     return status;
 }
 
@@ -239,9 +254,11 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
     if (a->has_spending) TMI_TRY(tmi_losses_copy(&then, &a->standing.after, err));
     else TMI_TRY(tmi_losses_begin(&then, &budget, err));
+    TMI_TRY(look_at_own(&a->own_left, s->plan, &then, &budget, err));
     const bool repeated = a->charged.measurements || a->charged.unpublished; /* counted already */
     if (!repeated) TMI_TRY(tmi_losses_charge(&then, &budget, &amount, wave.groups, wave.group_count, err));
     TMI_TRY(tmi_losses_spending(&spent, &a->then_left, &then, &budget, err));
+    TMI_TRY(look_at_own(&a->own_then_left, s->plan, &then, &budget, err));
     TMI_TRY(tmi_losses_sample(&eps, &delta, &then, &budget, s->gaussian ? s->delta : NULL, err));
     TMI_TRY(tmi_account_outsider(&outsider, s, &a->standing, eps, delta, err));
     tmi_outsider_clear(&s->outsider);

@@ -19,6 +19,7 @@ typedef struct tmi_account {
     tmi_standing standing;      /* its budget, waves and sums; empty if it does not exist */
     bool has_then;              /* by tmi_account_foresee */
     tamis_spending then_left;   /* after this release */
+    tamis_spending own_left, own_then_left; /* the same of the rotation groups of the plan's wave alone, before and after; if it has any */
     char *unpublished;          /* what can be done about other charges of the account that were never published, a line each: for the
                                    operator alone */
 } tmi_account;
@@ -50,8 +51,8 @@ tamis_status tmi_account_charge(tmi_account *account, tmi_schedule *schedule, co
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
 
-/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, others as
- * above. */
+/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, and then the account is
+ * there, as far as it exists; others as above, and then it is cleared. */
 tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 
 /* After tmi_account_look: what would be left, and in the schedule the outsider of everything with this release. */

@@ -101,6 +101,8 @@ void tmi_budget_advice(tmi_text *text, const tamis_plan *plan)
     tmi_text_put(text, "`: what all releases of this survey together may ever spend.");
 }
 
+#define GROUPS_SHOWN 12 /* a rotating panel rarely has more in a wave */
+
 static void put_waves(tmi_text *text, size_t count)
 {
     tmi_text_put(text, " The releases of ");
@@ -120,6 +122,16 @@ static void put_terms(tmi_text *text, const tmi_standing *s)
     if (s->raise_count == 0) return;
     tmi_text_put(text, " ");
     tmi_cap_words(text, s);
+}
+
+/* What a wave spends is spent by its rotation groups: the worst of all groups may have nothing left. */
+static void put_own_groups(tmi_text *text, const tmi_plan_wave *wave, const tmi_account *a)
+{
+    tmi_text_format(text, " The group%s of this wave (", wave->group_count > 1 ? "s" : "");
+    for (size_t i = 0; i < wave->group_count && i < GROUPS_SHOWN; i++) tmi_text_format(text, "%s%s", i ? ", " : "", wave->groups[i]);
+    if (wave->group_count > GROUPS_SHOWN) tmi_text_format(text, " and %zu more", wave->group_count - GROUPS_SHOWN);
+    tmi_text_format(text, ") %s %s left; this release would leave %s %s.", wave->group_count > 1 ? "have" : "has", a->own_left.words,
+                    wave->group_count > 1 ? "them" : "it", a->own_then_left.words);
 }
 
 void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
@@ -150,11 +162,10 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
     else if (a->charged.unpublished)
         tmi_text_format(&p, " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
                         "nothing.", (long long)a->charged.unpublished);
-    else if (a->has_then) {
-        tmi_text_put(&p, " This release would leave ");
-        tmi_text_put(&p, a->then_left.words);
-        tmi_text_put(&p, ".");
-    }
+    else if (a->has_then && s->plan->wave.group_count > 0)
+        put_own_groups(&p, &s->plan->wave, a);
+    else if (a->has_then)
+        tmi_text_format(&p, " This release would leave %s.", a->then_left.words);
     if (a->charged.entry > 0 && a->charged.unpublished)
         tmi_text_format(&p, " That entry was charged for an earlier run, which published nothing; this release took it over (entry %lld), and nothing "
                         "more was charged.", (long long)a->charged.claim);

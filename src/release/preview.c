@@ -1,5 +1,6 @@
 /* tamis_check: everything that can be said before a row is read. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"
@@ -20,6 +21,16 @@ void tamis_preview_free(tamis_preview *preview)
     tmi_free(preview);
 }
 
+/* A release that the ledger refuses has no numbers of the whole account, but everything else can be said. */
+static void set_refused(tamis_preview *p)
+{
+    tmi_outsider *outsider = &p->schedule.outsider;
+    p->refused = true;
+    if (!outsider->proved) return;
+    tmi_outsider_clear(outsider);
+    snprintf(outsider->reason, sizeof outsider->reason, "the ledger refuses this release");
+}
+
 tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
 {
     if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a place for the result, got NULL");
@@ -29,17 +40,21 @@ tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_
     if (!p) return tmi_fail_memory(err);
     tmi_asking asking = {0}; /* that these can be made is the answer */
     tmi_certificate certificate = {0};
-    tamis_status status;
+    tamis_error refusal = {0};
+    tamis_status status, looked = TAMIS_OK;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
-    if (plan->ledger) TMI_TRY(tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, err));
-    TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
+    if (plan->ledger) looked = tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, &refusal);
+    if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
+    if (looked == TAMIS_REFUSED) set_refused(p);
+    else TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, &p->account.standing, err));
     TMI_TRY(tmi_forecasts_make(&p->forecasts, &p->schedule, err));
     TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
     *preview = p;
     p = NULL;
+    if (looked == TAMIS_REFUSED) status = tmi_fail_as(err, &refusal);
 
 done:
     tmi_asking_clear(&asking);
@@ -172,6 +187,25 @@ static void put_assumption(void *context, const tmi_assumption *a)
     tmi_json_close(out, '}');
 }
 
+/* What the rotation groups of the wave have left; nothing if it has none. */
+static void put_own_groups(tmi_json_out *out, const tamis_preview *p)
+{
+    const tmi_plan_wave *wave = &p->schedule.plan->wave;
+    const tmi_account known = {.has_spending = p->account.has_then};
+    if (wave->group_count == 0) return;
+    tmi_json_key(out, "rotation_groups");
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "groups");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
+    tmi_json_close(out, ']');
+    tmi_json_key(out, "left");
+    tmi_put_spending(out, &known, &p->account.own_left);
+    tmi_json_key(out, "would_leave");
+    tmi_put_spending(out, &known, &p->account.own_then_left);
+    tmi_json_close(out, '}');
+}
+
 tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err)
 {
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
@@ -214,6 +248,7 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     tmi_put_spending(&out, &preview->account, &preview->account.left);
     tmi_json_key(&out, "would_leave");
     tmi_put_spending(&out, &(tmi_account){.has_spending = preview->account.has_then}, &preview->account.then_left);
+    put_own_groups(&out, preview);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
     tmi_json_key(&out, "unpublished");

@@ -10,6 +10,7 @@
 struct tamis_preview {
     tmi_schedule schedule;
     tmi_account account;
+    bool refused; /* by the ledger */
     tmi_forecast *forecasts; /* one per statistic */
 };
 

@@ -445,7 +445,9 @@ static tamis_status write(char **text, const tamis_preview *preview, bool all, t
     }
     tmi_write_promise(&t, s, false);
     tmi_write_declared(&t, s, all);
-    tmi_write_account(&t, s, &preview->account);
+    if (preview->refused && !preview->account.has_spending) tmi_text_put(&t, "\nThe account\n");
+    else tmi_write_account(&t, s, &preview->account);
+    if (preview->refused) tmi_text_put(&t, "  The ledger refuses this release.\n");
     write_unpublished(&t, preview->account.unpublished);
     return tmi_text_take(text, &t, err);
 }

@@ -210,6 +210,21 @@ def a_ledger_that_must_exist_is_not_created():
 
 
 @case
+def check_shows_the_preview_of_what_the_ledger_refuses():
+    with folder_with_plan() as folder:
+        plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
+        assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+        plan.write_text(text.replace("epsilon: 6", "epsilon: 7"))
+        done, told = tamis("check", "plan.yaml", cwd=folder), tamis("check", "plan.yaml", "--json", cwd=folder)
+        assert done.returncode == told.returncode == REFUSED and "would exceed the budget" in done.stderr, done
+        words = " ".join(done.stdout.split())
+        assert "± is one standard deviation" in words and "Spent so far: epsilon 6; left: epsilon 6." in words, words
+        assert words.endswith("The ledger refuses this release.") and "would leave" not in words, words
+        assert json.loads(told.stdout)["code"] == "refused", told.stdout
+        assert tamis("ledger", "verify", "tamis.ledger", cwd=folder).returncode == OK
+
+
+@case
 def a_second_account_over_the_same_source_needs_a_reason():
     with folder_with_plan() as folder:
         plan, text = folder / "plan.yaml", (folder / "plan.yaml").read_text()
@@ -224,7 +239,10 @@ def a_second_account_over_the_same_source_needs_a_reason():
             path.write_text(other.replace("file: apisrs.csv", f"file: {file}") + f"ledger: {folder / 'tamis.ledger'}\n")
             done = tamis("release", path, "--out", "b", cwd=folder)
             assert done.returncode == REFUSED and "over the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
-            assert tamis("check", path, cwd=folder).returncode == REFUSED
+            done = tamis("check", path, cwd=folder)
+            assert done.returncode == REFUSED and "over the same source" in done.stderr, done
+            assert "± is one standard deviation" in done.stdout and "The ledger refuses this release." in done.stdout, done.stdout
+            assert "Nothing was released" not in done.stdout and "would leave" not in done.stdout, done.stdout
         assert not (folder / "b").exists()
         done = tamis("release", "other.yaml", "--new-account", "the board decided on it", "--out", "b", cwd=folder)
         assert done.returncode == OK and done.stdout.startswith("New account: "), done

@@ -184,6 +184,17 @@ def rotation_groups_lose_by_their_own_waves():
         assert {g["group"]: g["left"]["epsilon"]["lower"] for g in shown["groups"]} == {"A": 2, "B": 1, "C": 1, "D": 2}
         assert release(folder, "5", wave("{name: w5, groups: [B]}")).returncode == OK
         refused(folder, wave("{name: w6, groups: [A, B]}"), "would exceed the budget")
+        # the worst group has nothing left, but those of the next wave have
+        (folder / "plan.yaml").write_text(wave("{name: w6, groups: [A]}"))
+        words, told = (tamis("check", "plan.yaml", *more, cwd=folder).stdout for more in ((), ("--json",)))
+        assert "The group of this wave (A) has epsilon 2 left; this release would leave it epsilon 1." in " ".join(words.split()), words
+        assert "left: epsilon 0." in " ".join(words.split()) and "would leave epsilon" not in words, words
+        told = json.loads(told)["rotation_groups"]
+        assert told["groups"] == ["A"] and [told[k]["epsilon"]["lower"] for k in ("left", "would_leave")] == [2, 1], told
+        (folder / "plan.yaml").write_text(wave("{name: w6, groups: [A, E]}"))
+        words = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
+        assert "The groups of this wave (A, E) have epsilon 2 left; this release would leave them epsilon 1." in words, words
+        refused(folder, wave("{name: w6, groups: [A]}", PLAN.replace(" epsilon: 1}", " epsilon: 3}")), "of which epsilon 2 is left")
         assert release(folder, "6", wave("{name: w6, groups: [A]}")).returncode == OK
 
 

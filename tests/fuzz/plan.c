@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         tamis_free(text);
         if (tamis_preview_text(&text, preview, &err) != TAMIS_OK) abort();
         tamis_free(text);
-        tamis_preview_free(preview);
     }
+    tamis_preview_free(preview);
     tamis_plan_free(plan);
     return 0;
 }
