@@ -52,11 +52,11 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
     const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
     const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
     tmi_text_init(&where);
-    tmi_text_put(&where, "");
     TMI_TRY(tmi_json_read(&frozen, with->frozen, strlen(with->frozen), err));
     const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
     const bool wave = !field && w && !tmi_wave_equal(&w->wave, &r->wave);
     if (!field && !wave) goto done;
+    tmi_text_put(&where, "");
     if (wave) TMI_TRY(put_wave_words(&where, &w->wave, &r->wave, err));
     else tmi_frozen_words(&where, frozen, r->frozen, field);
     if (wave) field = "wave";
