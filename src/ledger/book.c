@@ -285,7 +285,7 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
     if (!c || !reason || !tmi_charge_is_open(c)) return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
     const tmi_ledger_account *a = &r->book->accounts[c->account];
     TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
-    if (!fit) TMI_TRY(wrong(err, "the charges before it pass the budget of then"));
+    if (!fit) TMI_TRY(wrong(err, "the charges before it exceed the budget at the time"));
     TMI_TRY(tmi_check_returnable(r->book, c, err));
     TMI_TRY(copy(&c->void_reason, reason, err));
     c->voided = r->number;

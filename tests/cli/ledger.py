@@ -172,7 +172,8 @@ def verify_against_certificates():
             names[-1].write_text(json.dumps({
                 "tamis": 1, "plan": {"survey": "california-schools-2000", "budget": {"epsilon": "4"}, "privacy": {"unit": "school"},
                                      "design": SRS},
-                "ledger": {"entry": number, "hash": place.book.hashes[number], "time": f"2026-11-16T10:00:{number:02}Z", "repeated": False},
+                "ledger": {"entry": number, "hash": place.book.hashes[number], "time": f"2026-11-16T10:00:{number:02}Z", "repeated": False,
+                           "created": number == 2},
                 "composition": {"epsilon": amount}, "account": dict(zip(("before", "after"), sums)),
                 "measurements": [{**TABLE, "limit": 9}], "files": {"measurements.json": sha256(NOISY)}}))
         assert tamis("ledger", "verify", path, "--against", names[0]).stdout == \

@@ -130,7 +130,7 @@ def voided(folder):
     done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
     assert done.returncode == REFUSED and "'design' differs" in done.stderr and "Nothing was ever released from this account" in done.stderr, done
     done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
-    assert done.returncode == OK and "New ledger: s.ledger; this release is its first: every earlier charge was voided" in done.stderr, done
+    assert done.returncode == OK and "New ledger: s.ledger; this release is the first in it: every earlier charge was voided" in done.stderr, done
     assert json.loads(done.stdout)["ledger"]["created"] and json.loads((folder / "a" / "certificate.json").read_text())["ledger"]["created"]
     assert "claim" not in json.loads(done.stdout)["ledger"]
     done = tamis("ledger", "void", "s.ledger", "4", "--reason", "x", cwd=folder)

@@ -415,7 +415,7 @@ def a_void_does_not_cover_what_was_overspent():
             book.close()
             done = tamis("ledger", "verify", "tamis.ledger", cwd=folder)
             assert done.returncode == (OK if amounts[1] == "1" else INVALID), done
-            assert ("pass the budget of then" in done.stdout) == (amounts[1] == "3"), done.stdout
+            assert ("exceed the budget at the time" in done.stdout) == (amounts[1] == "3"), done.stdout
 
 
 def version(folder):

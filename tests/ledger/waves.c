@@ -342,6 +342,39 @@ static void a_source_keeps_its_groups(void **state)
     assert_true(verifies(NULL));
 }
 
+/* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
+static bool waves_differ(int64_t entry, const char *hash, const char *waves)
+{
+    char name[160], *problems = NULL;
+    int ok;
+    snprintf(name, sizeof name, "%s/certificate.json", folder);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fprintf(file, "{\"ledger\": {\"entry\": %" PRId64 ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+            "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}", entry, hash, entry == 2 ? "true" : "false", waves);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(tamis_ledger_verify(&ok, &problems, path, (const char *[]){name}, 1, 0, NULL), TAMIS_OK);
+    const bool differ = strstr(problems, "account.waves") != NULL;
+    tamis_free(problems);
+    assert_int_equal(unlink(name), 0);
+    return differ;
+}
+
+static void a_certificate_lists_the_waves_of_its_moment(void **state)
+{
+    static const char first[] = "{\"name\": \"Q1\"}", second[] = "{\"name\": \"Q2\"}", both[] = "{\"name\": \"Q1\"}, {\"name\": \"Q2\"}";
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    for (size_t i = 0; i < 3; i++) assert_true(charge_wave(ledger, i == 1 ? second : first, "1", "4", NULL) > 0);
+    for (size_t i = 0; i < 3; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        assert_int_equal(waves_differ(c->number, c->hash, first), i > 0);
+        assert_int_equal(waves_differ(c->number, c->hash, both), i == 0);
+        assert_true(waves_differ(c->number, c->hash, second));
+    }
+    tamis_ledger_free(ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -354,6 +387,7 @@ int main(void)
         IN_A_FOLDER(the_loss_is_the_largest_over_groups),
         IN_A_FOLDER(groups_convert_by_themselves),
         IN_A_FOLDER(a_source_keeps_its_groups),
+        IN_A_FOLDER(a_certificate_lists_the_waves_of_its_moment),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
