@@ -97,26 +97,15 @@ done:
     return status;
 }
 
-static tamis_status set_parts(char **parts, const tmi_json *value, tamis_error *err)
-{
-    tmi_text text;
-    char *new = NULL;
-    tmi_text_init(&text);
-    tamis_status status = tmi_json_canonical(&text, value, err);
-    if (status == TAMIS_OK) status = tmi_text_take(&new, &text, err);
-    tmi_text_clear(&text);
-    if (status != TAMIS_OK) return status;
-    tmi_free(*parts);
-    *parts = new;
-    return TAMIS_OK;
-}
-
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    char *text = NULL;
     if (parts && !tmi_is_parts(parts)) return tmi_fail(err, TAMIS_INVALID, "a source is a list of texts");
     if (parts) {
-        TMI_TRY(set_parts(&charge->parts, parts, err));
+        TMI_TRY(tmi_ledger_canonical(&text, parts, err));
+        tmi_free(charge->parts);
+        charge->parts = text;
         TMI_TRY(join(&wave->parts, parts, err));
     } else if (wave->parts && !charge->parts) {
         charge->parts = tmi_copy_text(wave->parts, strlen(wave->parts));

@@ -106,6 +106,9 @@ tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_sour
 tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
                               tamis_error *err);
 
+/* A value as canonical JSON. The caller frees it with tmi_free. SYSTEM. */
+tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_error *err);
+
 /* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
 

@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-static tamis_status canonical(char **text, const tmi_json *value, tamis_error *err)
+tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_error *err)
 {
     tmi_text t;
     tmi_text_init(&t);
@@ -132,7 +132,7 @@ static tamis_status take_outsider(tmi_ledger_wave *w, const tmi_json *outsider, 
     const tmi_json *design = outsider && tmi_json_kind_of(outsider) == TMI_JSON_OBJECT ? tmi_json_get(outsider, "design") : NULL;
     if (reason) w->reason = tmi_copy_text(tmi_json_string(outsider), strlen(tmi_json_string(outsider)));
     if (reason && !w->reason) return tmi_fail_memory(err);
-    return design ? canonical(&w->design, design, err) : TAMIS_OK;
+    return design ? tmi_ledger_canonical(&w->design, design, err) : TAMIS_OK;
 }
 
 tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
@@ -143,9 +143,9 @@ tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const
     TMI_TRY(tmi_wave_read(&w.wave, wave, err));
     if (parts && !tmi_is_parts(parts)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a source is a list of texts"));
     if (tmi_account_wave(account, w.wave.name)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the wave was opened already"));
-    TMI_TRY(canonical(&w.frozen, frozen, err));
+    TMI_TRY(tmi_ledger_canonical(&w.frozen, frozen, err));
     TMI_TRY(take_outsider(&w, tmi_json_get(frozen, "outsider"), err));
-    if (parts) TMI_TRY(canonical(&w.parts, parts, err));
+    if (parts) TMI_TRY(tmi_ledger_canonical(&w.parts, parts, err));
     tmi_ledger_wave *waves = tmi_realloc(account->waves, account->wave_count + 1, sizeof *waves);
     if (!waves) TMI_TRY(tmi_fail_memory(err));
     account->waves = waves;

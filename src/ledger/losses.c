@@ -200,7 +200,7 @@ tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, co
                                 tamis_error *err)
 {
     const bool in_rho = budget->rho != NULL;
-    bool counted = false; /* what is left of rho is told only of sums that count in it */
+    bool counted = false; /* what is left of rho is stated only for sums that count in it */
     tamis_status status = tmi_sums_spending(spent, left, &losses->base, budget, err);
     if (status != TAMIS_OK) return status;
     counted = in_rho || losses->base.concentrated;
