@@ -76,18 +76,19 @@ static int mixed(void)
     const tamis_profile *list[] = {cut, rr};
     failed = failed || tamis_profile_compose(&both, list, NULL, 2, NULL) || tamis_outsider_new(&second, both, half, NULL);
     const tamis_outsider *samples[] = {first, first, first, first, first, second};
-    failed = failed || tamis_outsider_independent(&all, samples, 6, NULL);
     static timing t;
     for (timing_begin(&t, 0); !failed && timing_goes_on(&t);) {
         double start = now();
-        failed = ask(&eps, NULL, all, "1e-6");
+        failed = tamis_outsider_independent(&all, samples, 6, NULL) || ask(&eps, NULL, all, "1e-6"); /* anew: it keeps what it has computed */
         timing_add(&t, now() - start);
+        tamis_outsider_free(all);
+        all = NULL;
     }
     if (!failed)
         printf("{\"what\": \"compose amplified, cut and given laws\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, "
                "\"lower\": %.17g, \"upper\": %.17g}\n", timing_median(&t), largest_width(&eps, 1), eps.lower, eps.upper);
-    tamis_outsider *outsiders[] = {first, second, all};
-    for (int i = 0; i < 3; i++) tamis_outsider_free(outsiders[i]);
+    tamis_outsider *outsiders[] = {first, second};
+    for (int i = 0; i < 2; i++) tamis_outsider_free(outsiders[i]);
     tamis_profile *profiles[] = {gaussian, cut, rr, both};
     for (int i = 0; i < 4; i++) tamis_profile_free(profiles[i]);
     tamis_number *numbers[] = {tenth, half, two, one, five, much, little};

@@ -128,7 +128,7 @@ cli_paint cli_paint_for(FILE *stream);
 
 /* ---- stdout ---- */
 
-/* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is told; both give exit code 1. */
+/* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is an error; both give exit code 1. */
 int cli_finish_output(void);
 
 /* Writes a text of the library to stdout, frees it, finishes. */

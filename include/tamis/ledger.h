@@ -154,7 +154,7 @@ TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry
  *          stays charged; but after SYSTEM it is unknown whether the entry reached the disk. */
 TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
 
-/* Raises the budget of a survey: a decision of people, which stays in the book and is told in every later certificate. After it,
+/* Raises the budget of a survey: a decision of people, which stays in the book and appears in every later certificate. After it,
  * guarantees with delta or rho hold at the highest cap only (docs/ledger.md).
  *
  * Needs    a budget of the same kind as that of the account, one number of it larger and none smaller; a reason of 1 to

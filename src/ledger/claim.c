@@ -202,7 +202,7 @@ done:
     return status;
 }
 
-/* ---- what people are told ---- */
+/* ---- text for people ---- */
 
 static void put_unpublished(tmi_text *text, const tamis_ledger *ledger, const tmi_ledger_charge *c)
 {

@@ -3,7 +3,7 @@
  * A person belongs to one group in all waves, or to none. A charge to a wave that names its groups is a loss of the people in these
  * groups alone; any other charge is a loss of everybody. So there is one sum for each group that was ever named, and one, `base`,
  * of the charges that count for everybody: it is where a group begins that is named for the first time. Each of the sums
- * follows the rules of sums.c by itself and must stay within the budget. What is told of a survey is the worst of them. */
+ * follows the rules of sums.c by itself and must stay within the budget. What is stated for a survey is the worst of them. */
 #ifndef TMI_LOSSES_H
 #define TMI_LOSSES_H
 

@@ -144,7 +144,7 @@ static tamis_status waves_say(bool *same, tmi_span *when, const tmi_terms *t, co
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
-    const size_t said = list ? tmi_json_size(list) : 1; /* none are told of releases without waves */
+    const size_t said = list ? tmi_json_size(list) : 1; /* releases without waves list none */
     *same = said > 0 && said <= a->wave_count && (list || !a->waves[0].wave.name) &&
             narrow(when, a->waves[said - 1].number + 1, said < a->wave_count ? a->waves[said].number : INT64_MAX);
     for (size_t i = 0; list && i < said && *same; i++) {
