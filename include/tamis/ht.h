@@ -133,7 +133,7 @@ TAMIS_API tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis
 /* ---- every pair with values in a range ----
  *
  * All populations with values between `from` and `to` are possible, and nothing is listed: any number of units. With p the
- * inclusion probability of a unit and W the noise, these facts are used (proofs in src/mech/ht_range_part.c):
+ * inclusion probability of a unit and W the noise, these facts are used (proofs in src/ht/range_part.c):
  *
  *   "independent"   Poisson, Bernoulli, census: the worst pair is (1-p) W + p (W + to/p) against (1-p) W + p (W + from/p),
  *                   the others silent (value 0, or all sampled). Exact if 0 is in the range; otherwise an upper bound.

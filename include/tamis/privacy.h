@@ -36,7 +36,7 @@ typedef struct tamis_amplification {
  * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
- * Paper    the proof is in src/privacy/amplify.h; settings, Theorem 4.1 is a case (docs/papers.md#settings-4-1).       */
+ * Paper    the proof is in src/amplification/mixture.h; settings, Theorem 4.1 is a case (docs/papers.md#settings-4-1).       */
 TAMIS_API tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_pop, const tamis_amplification *a,
                                      tamis_error *err);
 

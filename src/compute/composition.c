@@ -4,7 +4,7 @@
 #include <tamis/profile.h>
 
 #include "compute/compute.h"
-#include "privacy/coordinated.h"
+#include "amplification/coordinated.h"
 
 static tamis_status pure(tmi_json_out *out, const tmi_value *in, tamis_error *err)
 {

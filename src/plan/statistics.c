@@ -1,5 +1,5 @@
 /* statistics: the list of what is asked for. One row a statistic; how it is measured and estimated is release/'s
- * business (release/schedule.h).                                                                                    */
+ * business (schedule/schedule.h).                                                                                    */
 #include <string.h>
 
 #include "base/memory.h"

@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "release/identity.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/source_parts.h"
 
 void tmi_account_clear(tmi_account *a)

@@ -8,7 +8,7 @@
 #include <tamis/ledger.h>
 
 #include "ledger/waves.h"
-#include "release/schedule.h"
+#include "schedule/schedule.h"
 
 typedef struct tmi_account {
     bool kept;             /* there is a ledger; all else is empty if not */

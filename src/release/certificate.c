@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "num/bound.h"
 #include "plan/json.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/standing.h"
-#include "release/specification.h"
+#include "report/specification.h"
 
 void tmi_certificate_clear(tmi_certificate *c)
 {

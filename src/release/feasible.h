@@ -5,7 +5,7 @@
 #define TMI_FEASIBLE_H
 
 #include "release/certificate.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */

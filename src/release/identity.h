@@ -9,7 +9,7 @@
 #ifndef TMI_IDENTITY_H
 #define TMI_IDENTITY_H
 
-#include "release/schedule.h"
+#include "schedule/schedule.h"
 
 /* Gives    a text that the caller frees with tmi_free; NULL on failure. The order of the statistics does not change it.
  * Errors   SYSTEM (memory).                                                                                          */

@@ -5,12 +5,12 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
-#include "release/assumptions.h"
+#include "schedule/assumptions.h"
 #include "release/feasible.h"
 #include "release/preview.h"
-#include "release/promise.h"
-#include "release/request.h"
-#include "release/results.h"
+#include "report/promise.h"
+#include "schedule/request.h"
+#include "report/results.h"
 
 void tamis_preview_free(tamis_preview *preview)
 {

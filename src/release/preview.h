@@ -5,7 +5,7 @@
 #include <tamis/release.h>
 
 #include "release/account.h"
-#include "release/forecast.h"
+#include "schedule/forecast.h"
 
 struct tamis_preview {
     tmi_schedule schedule;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "ledger/ledger.h"
-#include "release/promise.h"
+#include "report/promise.h"
 
 const tmi_file tmi_files[TMI_FILES] = {
     {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},

@@ -4,11 +4,11 @@
 
 #include <tamis/release.h>
 
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "release/certificate.h"
 #include "release/folder.h"
-#include "release/results.h"
-#include "release/variance_groups.h"
+#include "report/results.h"
+#include "schedule/variance_groups.h"
 
 struct tamis_release {
     tmi_schedule schedule;

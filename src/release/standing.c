@@ -7,7 +7,7 @@
 #include "ledger/book.h"
 #include "num/number.h"
 #include "release/account.h"
-#include "release/promise.h"
+#include "report/promise.h"
 
 /* ---- writing ---- */
 

@@ -4,7 +4,7 @@
 
 #include <tamis/study.h>
 
-#include "release/results.h"
+#include "report/results.h"
 
 /* What became of one interval. */
 typedef struct tmi_tally {

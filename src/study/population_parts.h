@@ -2,7 +2,7 @@
 #ifndef TMI_POPULATION_PARTS_H
 #define TMI_POPULATION_PARTS_H
 
-#include "engine/cells.h"
+#include "engine/core/cells.h"
 #include "study/population.h"
 
 /* A column of the population, by row of the file. */

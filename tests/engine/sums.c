@@ -1,12 +1,12 @@
 /* Sums at the edges: the most rows with the largest terms, products that need every bit, requests that break their
  * contract. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "engine/cells.h"
-#include "engine/request.h"
+#include "engine/core/cells.h"
+#include "tests/engine/request.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

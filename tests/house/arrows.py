@@ -34,8 +34,8 @@ CASES = [
     ("src/release/a.c", "#include <libfyaml.h>", "libfyaml is not"),
     ("src/num/a.c", "#include <openssl/evp.h>", "libcrypto is not"),
     ("src/rng/a.c", "#include <openssl/evp.h>", None),
-    ("src/engine/sql.c", "#include <duckdb.h>", "DuckDB is not"),
-    ("src/engine/duckdb_rows.c", "#include <duckdb.h>", None),
+    ("src/engine/core/sql.c", "#include <duckdb.h>", "DuckDB is not"),
+    ("src/engine/duckdb/rows.c", "#include <duckdb.h>", None),
     ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
     ("src/frame/a.c", '#include "engine/frame.h"', None),
     ("src/release/a.c", '#include "engine/frame.h"', "The cells of a frame"),
@@ -43,7 +43,7 @@ CASES = [
     ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
     ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "n = piece->rows + how->rows(design);", None),
-    ("src/release/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
+    ("src/estimate/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
 ]
 
 

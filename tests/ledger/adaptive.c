@@ -1,12 +1,12 @@
 /* Whoever chooses the next charge after seeing the last answer: the worst such strategy, found by trying them all, stays within
  * the budget. The releases are randomized response, charged as an epsilon or as a rho of epsilon^2/2, and one that tells
  * everything with probability delta. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
 #include "ledger/coin.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "num/number.h"
 
 #define STEPS 5

@@ -1,12 +1,12 @@
 /* Somebody changes the file: every column of every row, the order, the tables, single bits. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 
 /* ---- a ledger to be changed ---- */

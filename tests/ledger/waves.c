@@ -1,10 +1,10 @@
 /* Budgets that are raised, waves, and rotation groups. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <inttypes.h>
 
 #include "base/memory.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "num/number.h"
 

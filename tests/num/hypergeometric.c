@@ -1,10 +1,10 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "num/enclosure.h"
-#include "num/laws.h"
-#include "num/laws_vectors.h"
+#include "tests/num/enclosure.h"
+#include "num/law/laws.h"
+#include "tests/num/laws_vectors.h"
 
 /* All populations up to 11, all ones, samples and k, against sums of exact fractions. */
 static void agrees_with_exact_fractions(void **state)

@@ -1,12 +1,12 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
-#include "num/gaussian_tail.h"
-#include "num/laws.h"
-#include "num/laws_vectors.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
+#include "num/law/gaussian_tail.h"
+#include "num/law/laws.h"
+#include "tests/num/laws_vectors.h"
 
 static void agrees_with_mpmath(void **state)
 {

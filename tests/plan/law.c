@@ -1,5 +1,5 @@
 /* The law that stands for a plan's design promises an outsider as much as the design itself, or less. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "plan/json.h"
 #include "plan/law.h"
-#include "reader.h"
+#include "tests/plan/reader.h"
 
 #define SECRET "privacy: {epsilon: 1, id: u, protect: frame, given: population, secret_sample: yes}\n"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/sha256.h"
-#include "engine/engine.h"
-#include "rng/scripted_bits.h"
+#include "engine/core/engine.h"
+#include "tests/rng/scripted_bits.h"
 
 /* Columns "x", "y", "w" (numbers), "g", "h", "s" (categories; NULL: missing), "c", "u" (labels). */
 typedef struct array_row {

@@ -5,9 +5,9 @@
 #include <readstat.h>
 #include <stdio.h>
 
-#include "engine/folder.h"
-#include "engine/source.h"
-#include "release/array_engine.h"
+#include "tests/engine/folder.h"
+#include "engine/files/source.h"
+#include "tests/release/array_engine.h"
 
 /* 24 rows: strata p and q of 12, clusters k1 to k6 of 4, units m00 to m11 of 2. */
 #define ROWS 24

@@ -12,10 +12,10 @@
 
 #include "base/json.h"
 #include "num/number.h"
-#include "release/audit_evidence.h"
-#include "release/audit_survey.h"
+#include "tests/release/audit_evidence.h"
+#include "tests/release/audit_survey.h"
 #include "release/release.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"

@@ -1,5 +1,5 @@
 /* What is said before the data: which tables, what they may change by, how the budget is split. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <ctype.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "release/plans.h"
-#include "release/schedule.h"
+#include "tests/release/plans.h"
+#include "schedule/schedule.h"
 
 #define SRS "srs: {population: 1000, sample: 10}"
 

@@ -1,17 +1,17 @@
 /* What a release promises, computed again from its schedule: scales, parts of the budget, conversions; that a unit's rows are
  * bounded, that a repeated release returns the numbers of each table, that outsiders are told of the whole account, and
  * that probabilities of a frame bound the weights.                                                                           */
-#include "test.h"
+#include "tests/test.h"
 
 #include <tamis/profile.h>
 
-#include "engine/source.h"
-#include "ledger/kit.h"
+#include "engine/files/source.h"
+#include "tests/ledger/kit.h"
 #include "num/exact.h"
-#include "release/array_engine.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
 #define STATISTICS "  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n"

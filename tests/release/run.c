@@ -1,6 +1,6 @@
 /* The main job, step by step: with rows of the test's own, and once with DuckDB on the example survey. The random bits
  * are those of a seed, so that the test can draw the same noise again and take it off. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "release/array_engine.h"
-#include "release/variance_groups.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "schedule/variance_groups.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
 
 #define SRS "srs: {population: 80, sample: 8}"

@@ -2,7 +2,7 @@
 #ifndef TESTS_WITH_RNG_H
 #define TESTS_WITH_RNG_H
 
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 
 static tamis_rng *rng;
 

@@ -1,7 +1,7 @@
 /* What `tamis check` foresees is what a release then says: for every example, noise and whole error of each statistic are within a
  * factor of 1.5. Plans with data are released from them, plans of the coverage study from samples of their population. Both sides
  * are geometric means, over the groups of a statistic and over the releases; all random bits come from one fixed stream. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "release/preview.h"
 #include "release/release.h"
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 #include "study/coverage.h"
 
 #define FACTOR 1.5
