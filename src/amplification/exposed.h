@@ -2,7 +2,7 @@
 #ifndef TMI_MECH_AMPLIFY_H
 #define TMI_MECH_AMPLIFY_H
 
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "num/ball.h"
 

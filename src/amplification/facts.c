@@ -1,5 +1,5 @@
 /* Four ways to claim too much, and one formula in the wrong place: refused, each with its reason. */
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 #include "amplification/srs.h"
 
 #include <math.h>
-#include <tamis/privacy.h>
+#include <tamis/amplification.h>
 
 #include "num/bound.h"
 #include "num/number.h"

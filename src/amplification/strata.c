@@ -1,6 +1,6 @@
 /* Strata that one record may change. */
 #include <math.h>
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "base/integer.h"
 #include "amplification/exposed.h"

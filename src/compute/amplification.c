@@ -1,7 +1,6 @@
 /* Area amplification: what sampling adds to a guarantee. */
 #include <string.h>
-#include <tamis/amplify.h>
-#include <tamis/privacy.h>
+#include <tamis/amplification.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

@@ -1,6 +1,6 @@
 /* Area composition: several releases together. */
 #include <math.h>
-#include <tamis/privacy.h>
+#include <tamis/amplification.h>
 #include <tamis/profile.h>
 
 #include "compute/compute.h"

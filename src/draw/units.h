@@ -2,7 +2,7 @@
 #ifndef TMI_UNITS_H
 #define TMI_UNITS_H
 
-#include <tamis/frame.h>
+#include <tamis/draw.h>
 #include <tamis/survey.h>
 
 #include "base/watch.h"

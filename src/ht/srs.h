@@ -13,7 +13,7 @@
 #ifndef TMI_MECH_HT_SRS_H
 #define TMI_MECH_HT_SRS_H
 
-#include <tamis/mech.h>
+#include <tamis/ht.h>
 
 #include "num/ball.h"
 #include "num/law/law.h"

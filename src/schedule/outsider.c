@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "base/memory.h"
 #include "plan/law.h"

@@ -3,7 +3,7 @@
 #define TESTS_MECH_CLAIMS_H
 
 #include <math.h>
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "tests/survey/frames.h"
 

@@ -20,7 +20,7 @@ CASES = [
     ("src/plan/a.c", '#include "engine/engine.h"', "plan may not know engine"),
     ("src/release/a.c", '#include "study/gain.h"', "release may not know study"),
     ("src/attic/a.c", "", "attic has no place"),
-    ("include/tamis/num.h", "#include <tamis/privacy.h>", "num may not know privacy"),
+    ("include/tamis/num.h", "#include <tamis/amplification.h>", "num may not know privacy"),
     ("include/tamis/num.h", '#include "num/ball.h"', "no private one"),
     ("cli/a.c", "#include <tamis/tamis.h>", None),
     ("cli/a.c", '#include "command.h"', None),

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <math.h>
-#include <tamis/mech.h>
+#include <tamis/profile.h>
 
 #include "tests/base/memory_that_fails.h"
 #include "num/number.h"

@@ -8,13 +8,15 @@
  * rate suggests, because the whole cluster comes and goes together. Where nothing is proved the answer is REFUSED.
  *
  * Several releases from one sample are composed first and amplified once, with the eps and delta of all together.    */
-#ifndef TAMIS_AMPLIFY_H
-#define TAMIS_AMPLIFY_H
+#ifndef TAMIS_AMPLIFICATION_H
+#define TAMIS_AMPLIFICATION_H
 
-#include <tamis/mech.h>
+#include <tamis/profile.h>
 #include <tamis/survey.h>
 
 TAMIS_BEGIN
+
+/* ---- designs ---- */
 
 /* Which change of the records counts as one step: of the frame, for the result; of the sample, for the mechanism. */
 typedef enum tamis_neighbours {
@@ -180,6 +182,142 @@ typedef enum tamis_rounding {
  * Errors   INVALID, UNABLE, REFUSED.                                                                                 */
 TAMIS_API tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest,
                                                   tamis_rounding rounding, const tamis_number *eps, tamis_error *err);
+
+/* ---- the people who may have been sampled ----
+ *
+ * Each unit of the frame is in the sample with probability at most `rate`, swapping it for another one in the sample is
+ * covered by the sampled profile, and nobody outside knows who was sampled. Then, for every eps,
+ *
+ *     delta of the outsider at log(1 + rate (e^eps - 1)) = rate times delta of the sampled person at eps.
+ *
+ * This holds for simple random sampling without replacement with rate n/N and neighbours that differ in one record; for other
+ * designs see below.                                                                                    */
+
+typedef struct tamis_outsider tamis_outsider;
+
+/* All releases of one sample, amplified once.
+ *
+ * Needs    0 < rate <= 1; `sampled` is the composition of everything that is released from this sample.
+ * Gives    an outsider that the caller frees with tamis_outsider_free; NULL on failure.
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    settings, Theorem 4.1 and section 5.2 (docs/papers.md#settings-4-1, #settings-5-2).                        */
+TAMIS_API tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *sampled, const tamis_number *rate,
+                                          tamis_error *err);
+
+/* The same people in several samples, each drawn independently of the others: amplified each, then composed. Each of the
+ * profiles covers both orders of its pair, because in a composition the orders may alternate (docs/composition.md). For
+ * samples that exclude or follow each other use tamis_coordinated_epsilon.
+ *
+ * Needs    count >= 1.
+ * Errors   INVALID, SYSTEM (memory).                                                                                  */
+TAMIS_API tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
+                                                  size_t count, tamis_error *err);
+
+/* The largest of several, point by point: over units or strata with their own rates. */
+TAMIS_API tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
+                                              tamis_error *err);
+
+/* As tamis_profile_delta and tamis_profile_epsilon. */
+TAMIS_API tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
+                                            tamis_error *err);
+TAMIS_API tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
+                                              tamis_error *err);
+
+TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
+
+/* Samples that exclude or follow each other (disjoint, coordinated, rotating): a unit is in exactly the samples of pattern
+ * a with probability probability[a], and the releases of these samples together have the loss eps[a]; with what is left
+ * of 1 it is in none. A draw of each pattern becomes a draw of the empty pattern by exchanging the unit. Then with
+ * delta = 0
+ *
+ *     e^eps <= largest over sets B of patterns of (p0 + sum over B of p e^eps_a + sum outside B of p)
+ *                                               / (p0 + sum over B of p + sum outside B of p e^-eps_a).
+ *
+ * The tempting 1 + sum of p (e^eps_a - 1) is too small: two disjoint samples of one out of four, odds 10 and 1.1, have
+ * e^eps = 143/43 > 131/40.
+ *
+ * Needs    count >= 1, probabilities > 0 whose sum is at most 1, 0 <= loss[a] <= TAMIS_MAX_LOSS.
+ * Gives    an enclosure of the bound, [0, inf] on failure. If p0 = 0 there is no empty pattern to exchange with, and the
+ *          answer is the largest eps_a, which holds whatever the patterns are.
+ * Cost     O(n log n): the best set B holds the patterns of the largest losses.
+ * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
+TAMIS_API tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
+                                                 const tamis_number *const *loss, size_t count, tamis_error *err);
+
+/* ---- the theorem, and simple random sampling ---- */
+
+/* What sampling leaves of a loss, whatever the design. A unit is in the sample with probability `inclusion`. If it is,
+ * a change of its value is (loss, delta)-private; and a sample with the unit and one without it, drawn together such
+ * that they differ little, are (loss_missing, delta_missing)-private against each other. With e and x for the losses
+ * and q for the inclusion probability,
+ *
+ *     e^eps_pop = (q + (1-q) e^-x) / (q e^-e + (1-q) e^-x),
+ *     delta_pop = e^eps_pop q e^-e delta + (e^eps_pop - 1) (1-q) e^-x delta_missing.
+ *
+ * Equal losses give simple random sampling. tamis_amplify_design takes the losses from a design.  */
+typedef struct tamis_amplification {
+    const tamis_number *inclusion;
+    const tamis_number *loss, *delta;
+    const tamis_number *loss_missing, *delta_missing; /* loss_missing = NULL: infinite */
+} tamis_amplification;
+
+/* Needs    0 < inclusion <= 1, losses from 0 to 10^6, deltas from 0 to 1; selection does not look at the protected
+ *          values, and membership in the sample is secret.
+ * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    the proof is in src/amplification/mixture.h; settings, Theorem 4.1 is a case (docs/papers.md#settings-4-1).       */
+TAMIS_API tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_pop, const tamis_amplification *a,
+                                     tamis_error *err);
+
+/* From the guarantee on the sample to the guarantee on the population.
+ *
+ * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1; membership in the sample is secret.
+ * Gives    enclosures of eps_pop and delta_pop; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    settings, Theorem 4.1; gain, Theorem 1 (docs/papers.md#settings-4-1, #gain-1).                            */
+TAMIS_API tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n,
+                                         const tamis_number *eps, const tamis_number *delta, tamis_error *err);
+
+/* The other way: the largest budget on the sample that a target (eps, delta) on the population allows,
+ *
+ *     eps_n = log(1 + N/n (e^eps - 1)),    delta_n = min(1, N/n delta).
+ *
+ * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1.
+ * Gives    enclosures; `lower` is the budget that may be spent. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    gain, Theorem 1 (docs/papers.md#gain-1).                                                                  */
+TAMIS_API tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
+                                                 const tamis_number *eps, const tamis_number *delta,
+                                                 tamis_error *err);
+
+/* The whole profile of Laplace noise of scale 1/eps0 on an answer of sensitivity 1, under simple random sampling: the
+ * smallest delta_pop at eps_pop. The sample's profile is read at eps_sample = log(1 + N/n (e^eps_pop - 1)):
+ *
+ *     delta_pop = n/N max(0, 1 - e^((eps_sample - eps0)/2)).
+ *
+ * Needs    1 <= n <= N, eps0 >= 0, eps_pop >= 0.
+ * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
+ * Cost     O(1).
+ * Errors   INVALID, UNABLE.
+ * Paper    settings, Theorem 4.1 on the whole profile (docs/papers.md#settings-4-1).                                 */
+TAMIS_API tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
+                                                 const tamis_number *eps0, const tamis_number *eps_pop,
+                                                 tamis_error *err);
+
+/* `count` releases from one simple random sample, release j being eps[j]-private on the sample (delta = 0): the losses
+ * add up on the sample, then the sampling amplifies once.
+ *
+ * Needs    1 <= n <= N, count >= 1, each eps[j] >= 0.
+ * Gives    an enclosure of log(1 + n/N (e^(eps[0] + eps[1] + ...) - 1)); `upper` is the number to publish. On failure
+ *          [0, inf].
+ * Cost     O(count).
+ * Errors   INVALID, UNABLE.
+ * Paper    settings, section 5.2 (docs/papers.md#settings-5-2).                                                      */
+TAMIS_API tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const tamis_number *const *eps,
+                                         size_t count, tamis_error *err);
 
 TAMIS_END
 

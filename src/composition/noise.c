@@ -5,7 +5,7 @@
  * scale of the discrete Gaussian may have a larger delta.                                                            */
 #include <math.h>
 
-#include <tamis/mech.h>
+#include <tamis/profile.h>
 
 #include "base/error.h"
 #include "num/bound.h"
