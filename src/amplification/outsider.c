@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "num/bound.h"
+#include <tamis/amplification.h>
+
 #include "amplification/curves.h"
 
 struct tamis_outsider {

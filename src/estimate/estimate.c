@@ -3,33 +3,12 @@
  * The rows are read once, as they stand. A statistic gives its estimate and a linear value for each row; the design turns
  * linear values into a variance (estimate_variance.h).                                                               */
 #include <math.h>
-#include <tamis/release.h>
 
 #include "base/memory.h"
-#include "base/table.h"
+#include "plan/names.h"
 #include "num/law/student.h"
+#include "estimate/estimate.h"
 #include "estimate/variance.h"
-#include "report/promise.h"
-#include "release/release.h"
-
-struct tamis_estimate {
-    const tamis_plan *plan; /* held */
-    tmi_results results;
-    const char *note; /* how variances were approximated; NULL: they were not */
-};
-
-const tmi_results *tmi_estimate_results(const tamis_estimate *estimate)
-{
-    return &estimate->results;
-}
-
-void tamis_estimate_free(tamis_estimate *estimate)
-{
-    if (!estimate) return;
-    tmi_results_clear(&estimate->results);
-    tmi_plan_drop(estimate->plan);
-    tmi_free(estimate);
-}
 
 /* ---- one statistic ---- */
 
@@ -158,14 +137,14 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
 
 /* ---- all of them ---- */
 
-static tamis_status make_estimates(tamis_estimate *e, work *w, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status make_estimates(tmi_results *r, work *w, tamis_progress *progress, void *context, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     double t = INFINITY;
     const tamis_number *confidence = NULL; /* of t; the degrees of freedom are those of the design */
-    for (size_t i = 0; i < e->results.count; i++) {
-        tmi_result *result = &e->results.list[i];
-        const tmi_plan_statistic *s = &e->plan->statistics[result->statistic];
+    for (size_t i = 0; i < r->count; i++) {
+        tmi_result *result = &r->list[i];
+        const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
         if (result->cell == 0) {
             find_cells(w, s);
             const bool same = confidence && tmi_number_compare(confidence, s->confidence) == 0;
@@ -173,7 +152,7 @@ static tamis_status make_estimates(tamis_estimate *e, work *w, tamis_progress *p
         }
         confidence = s->confidence;
         TMI_TRY(fill(result, w, s, t, err));
-        if (progress && progress(context, (double)(i + 1) / (double)e->results.count, (int64_t)w->sample->count) != 0) {
+        if (progress && progress(context, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count) != 0) {
             status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
             goto done;
         }
@@ -189,30 +168,26 @@ static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN) continue;
         return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s: not available in this version", plan->name, s->line, s->place,
-                        tmi_statistic_name(s));
+                        tmi_statistic_kind_name(s->kind));
     }
     return TAMIS_OK;
 }
 
-static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *plan, tmi_engine *engine,
-                                  const tamis_run_options *options, tamis_error *err)
+tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine, tamis_progress *progress,
+                          void *context, tamis_error *err)
 {
-    tamis_progress *progress = options ? options->progress : NULL;
-    void *context = options ? options->context : NULL;
     tmi_sample sample = {0};
     tmi_sample_variance variance = {0};
     work w = {.sample = &sample, .variance = &variance};
     tamis_status status;
-    tamis_estimate *e = tmi_alloc(1, sizeof *e);
-    if (!e) return tmi_fail_memory(err);
-    e->plan = tmi_plan_hold(plan);
+    *results = (tmi_results){0};
     TMI_TRY(check_available(plan, err));
-    TMI_TRY(tmi_results_make(&e->results, plan, NULL, err));
-    TMI_TRY(tmi_sample_read(&sample, e->results.facts, plan, engine, progress, context, err));
+    TMI_TRY(tmi_results_make(results, plan, NULL, err));
+    TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, progress, context, err));
     TMI_TRY(tmi_sample_variance_make(&variance, &sample, progress, context, err));
-    e->note = variance.note;
-    e->results.rows_beyond = sample.rows_beyond;
-    e->results.weights_above = sample.weights_above;
+    *note = variance.note;
+    results->rows_beyond = sample.rows_beyond;
+    results->weights_above = sample.weights_above;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
     w.linear = tmi_alloc(sample.count, sizeof *w.linear);
@@ -223,9 +198,7 @@ static tamis_status estimate_with(tamis_estimate **estimate, const tamis_plan *p
         status = tmi_fail_memory(err);
         goto done;
     }
-    TMI_TRY(make_estimates(e, &w, progress, context, err));
-    *estimate = e;
-    e = NULL;
+    TMI_TRY(make_estimates(results, &w, progress, context, err));
 
 done:
     tmi_free(w.values);
@@ -236,95 +209,6 @@ done:
     tmi_free(w.domain);
     tmi_sample_variance_clear(&variance);
     tmi_sample_clear(&sample);
-    tamis_estimate_free(e);
+    if (status != TAMIS_OK) tmi_results_clear(results);
     return status;
-}
-
-tamis_status tamis_estimate_run(tamis_estimate **estimate, const tamis_plan *plan, const tamis_run_options *options,
-                                tamis_error *err)
-{
-    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected a place for the result, got NULL");
-    *estimate = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
-    tmi_engine *engine;
-    tamis_status status = tmi_engine_for(&engine, plan, options, err);
-    if (status != TAMIS_OK) return status;
-    status = estimate_with(estimate, plan, engine, options, err);
-    engine->free(engine);
-    return status;
-}
-
-/* ---- texts ---- */
-
-static tamis_status check(char **text, const tamis_estimate *estimate, tamis_error *err)
-{
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
-    *text = NULL;
-    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected an estimate, got NULL");
-    return TAMIS_OK;
-}
-
-tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err)
-{
-    tamis_status status = check(text, estimate, err);
-    return status == TAMIS_OK ? tmi_results_json(text, &estimate->results, err) : status;
-}
-
-tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tamis_error *err)
-{
-    tamis_status status = check(text, estimate, err);
-    return status == TAMIS_OK ? tmi_results_csv(text, &estimate->results, err) : status;
-}
-
-/* What differs from the plan, a sentence each; a wrong list of values would else pass in silence. */
-static void write_fact(tmi_text *text, const char *name, int64_t count, const char *one, const char *many)
-{
-    tmi_text line;
-    tmi_text_init(&line);
-    tmi_text_format(&line, "%s: %lld %s", name, (long long)count, count == 1 ? one : many);
-    if (line.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "    ", line.bytes);
-    tmi_text_clear(&line);
-}
-
-static void write_facts(tmi_text *text, const tamis_estimate *estimate)
-{
-    const tamis_plan *plan = estimate->plan;
-    for (size_t i = 0; i < plan->column_count; i++) {
-        const tmi_column_facts *facts = &estimate->results.facts[i];
-        const char *name = plan->columns[i].name;
-        if (facts->missing > 0 && plan->columns[i].is_number)
-            write_fact(text, name, facts->missing, "value is missing and left out", "values are missing and left out");
-        else if (facts->missing > 0)
-            write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",
-                       "values are missing or not in the list of the plan, and in no group");
-        if (facts->outside_bounds > 0)
-            write_fact(text, name, facts->outside_bounds,
-                       "record lies outside the bounds of the plan; a release counts it as the nearest bound",
-                       "records lie outside the bounds of the plan; a release counts them as the nearest bound");
-    }
-    if (estimate->results.rows_beyond > 0)
-        write_fact(text, plan->privacy.id, estimate->results.rows_beyond,
-                   "row is beyond rows_per_unit; of the rows of a unit a release keeps so many at random",
-                   "rows are beyond rows_per_unit; of the rows of a unit a release keeps so many at random");
-    if (estimate->results.weights_above > 0)
-        write_fact(text, plan->design.weight ? plan->design.weight : "weights", estimate->results.weights_above,
-                   "weight is above max_weight; a release counts it as max_weight",
-                   "weights are above max_weight; a release counts them as max_weight");
-}
-
-tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err)
-{
-    tamis_status status = check(text, estimate, err);
-    if (status != TAMIS_OK) return status;
-    tmi_text t;
-    tmi_text_init(&t);
-    tmi_write_heading(&t, estimate->plan, "NOT PROTECTED, for use inside the agency only");
-    tmi_results_table(&t, &estimate->results);
-    tmi_text_put(&t, "\n");
-    tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
-                  "intervals by Student's t.");
-    if (estimate->note) tmi_text_wrap(&t, "  Variances: ", "  ", estimate->note);
-    write_facts(&t, estimate);
-    return tmi_text_take(text, &t, err);
 }

@@ -4,7 +4,7 @@
 #define TMI_ESTIMATE_SAMPLE_H
 
 #include "schedule/columns.h"
-#include "report/results.h"
+#include "schedule/result.h"
 
 typedef struct tmi_sample {
     const tamis_plan *plan;

@@ -69,12 +69,3 @@ bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, 
     *rule = few ? TMI_SUPPRESSED_SMALL : TMI_SUPPRESSED_CV;
     return few || se > rules.largest_cv * fabs(estimate);
 }
-
-/* ---- weights ---- */
-
-tmi_regularised tmi_regularise(double keep, double n, double smallest, double mean, double largest, double from, double to)
-{
-    double less = 1 - fmin(fmax(keep, 0), 1);
-    double apart = largest > smallest ? 2 * n * (mean - smallest) * (largest - mean) / (largest - smallest) : 0;
-    return (tmi_regularised){largest - less * (largest - mean), less * (to - from) / 2 * apart};
-}

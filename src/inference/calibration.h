@@ -16,40 +16,12 @@
 #define TMI_CALIBRATION_H
 
 #include "inference/estimates.h"
-
-/* The control columns of a schedule whose sampling is set; none where the design already meets the public counts.
- *
- * Errors   REFUSED (public totals of a number), INVALID (public counts that contradict each other or the design, too many
- *          columns or counts), SYSTEM.                                                                               */
-tamis_status tmi_calibration_columns(tmi_schedule *schedule, tamis_error *err);
-
-/* The public count that a statistic asks for, if it is one of them; NULL if not. */
-const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, size_t group);
-
-/* The columns of a table: those of the statistic and then those of the controls that it lacks, or the controls alone if they hold
- * those of the statistic; false if there are too many. */
-bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const tmi_schedule *schedule);
-
-typedef struct tmi_calibration {
-    size_t cells, totals; /* control cells; public counts */
-    tmi_watch *watch;     /* of the schedule */
-    bool met;             /* else all factors are 1: a group has too few rows beside its noise */
-    double *factors;      /* g, one a cell */
-    double *variables;    /* totals numbers a cell: whether it is part of each */
-    double *normal;       /* of the regression on them: its factor (survey/normal.h) */
-    double *slopes;       /* room for its solution */
-    bool raking;
-} tmi_calibration;
+#include "schedule/factors.h"
 
 /* From the noisy counts. Empty if the schedule has no controls. Errors: SYSTEM. */
 tamis_status tmi_calibration_make(tmi_calibration *calibration, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
-void tmi_calibration_clear(tmi_calibration *calibration);
 
 /* gamma, one a cell, of sums by cell; 0 if the totals are not met. May be in place. */
 void tmi_calibration_regress(double *gamma, const tmi_calibration *calibration, const double *sums);
-
-/* The control cell of a table's cell, and the group of the statistic that it is part of (in any table that has its columns). */
-size_t tmi_group_in(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t cell);
-size_t tmi_control_cell(const tmi_schedule *schedule, const tmi_measurement *m, size_t cell);
 
 #endif

@@ -7,6 +7,7 @@
 #include "inference/interval_count.h"
 #include "inference/interval_ratio.h"
 #include "inference/interval_strata.h"
+#include "inference/bias.h"
 #include "schedule/regularised.h"
 #include "inference/adjust.h"
 #include "inference/calibration.h"

@@ -5,7 +5,7 @@
 
 #include "inference/interval_strata.h"
 #include "schedule/variance_groups.h"
-#include "inference/result.h"
+#include "schedule/result.h"
 #include "schedule/schedule.h"
 
 typedef struct tmi_reading {

@@ -67,18 +67,6 @@ static double sum_of(const tmi_reading *r, const block *b)
     return sum;
 }
 
-size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    if (!s->sampling.stays) return SIZE_MAX;
-    for (size_t i = 0; i < t->by_count; i++) {
-        if (t->by[i] != s->plan->design.by) continue;
-        for (size_t j = t->by_count; j-- > i + 1;) group /= t->by[j]->value_count;
-        return group % t->by[i]->value_count;
-    }
-    return SIZE_MAX;
-}
-
 /* ---- moments ---- */
 
 tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *s, size_t stratum)

@@ -56,7 +56,4 @@ double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedu
 /* The centre of x (or y) in a table, in the unit of the column; 0 where there is none. */
 double tmi_centre_of(const tmi_measurement *m, bool of_y);
 
-/* The stratum of a group, if the statistic is by strata; else SIZE_MAX. */
-size_t tmi_group_stratum(const tmi_schedule *schedule, size_t statistic, size_t group);
-
 #endif

@@ -16,19 +16,7 @@
 #include <stdint.h>
 #include <tamis/base.h>
 
-/* ---- one noise ---- */
-
-/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor. */
-typedef struct tmi_noise_part {
-    double factor, scale;
-    bool gaussian;
-} tmi_noise_part;
-
-/* The variance of factor * X, that of the discrete law. */
-double tmi_noise_part_variance(tmi_noise_part part);
-
-/* P(X >= k), k a whole number of at least 1; the factor does not count. */
-double tmi_noise_at_least(tmi_noise_part part, double k);
+#include "schedule/noise_law.h"
 
 /* ---- the whole error ---- */
 
@@ -41,9 +29,6 @@ typedef struct tmi_error_law {
     const tmi_noise_part *parts;
     size_t count;
 } tmi_error_law;
-
-/* The variance of the sum of all parts, without the sampling error. */
-double tmi_noise_variance(const tmi_noise_part *parts, size_t count);
 
 /* P(E > x).
  *

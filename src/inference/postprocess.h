@@ -9,7 +9,7 @@
 #define TMI_POSTPROCESS_H
 
 #include "inference/estimates.h"
-#include "report/results.h"
+#include "schedule/result.h"
 
 /* Errors   SYSTEM (memory).                                                                                          */
 tamis_status tmi_postprocess(tmi_results *results, const tmi_reading *reading, tamis_error *err);

@@ -6,19 +6,6 @@
 #include "base/memory.h"
 #include "survey/estimator.h"
 
-/* ---- the noise in an estimated variance ---- */
-
-double tmi_variance_margin(double confidence)
-{
-    double low = 0, high = 10; /* erfc(10 / sqrt 2) is below 1e-22 */
-    for (int i = 0; i < 60; i++) {
-        double z = (low + high) / 2;
-        if (erfc(z * M_SQRT1_2) > 1 - confidence) low = z;
-        else high = z;
-    }
-    return low / 3;
-}
-
 tmi_variance tmi_variance_limit(double estimate, double margin, double bound)
 {
     double limit = fmax(estimate, 0) + margin;

@@ -18,11 +18,6 @@ typedef struct tmi_variance {
 
 /* ---- the noise in an estimated variance ---- */
 
-/* What an interval of the given confidence adds to a variance that was estimated with noise: a third of the normal quantile,
- * times the noise's standard deviation. With less the interval would cover too little where the variance is small beside
- * its noise; with this it covers what it says whatever the variance is (tests/inference/variance.c computes the worst). */
-double tmi_variance_margin(double confidence);
-
 /* max(estimate, 0) + margin, at most the bound; bound >= 0 or infinite. */
 tmi_variance tmi_variance_limit(double estimate, double margin, double bound);
 

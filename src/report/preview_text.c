@@ -8,9 +8,9 @@
 #include "base/table.h"
 #include "num/number.h"
 #include "schedule/assumptions.h"
-#include "release/preview.h"
+#include "report/preview.h"
 #include "report/promise.h"
-#include "inference/result.h"
+#include "schedule/result.h"
 #include "report/results.h"
 
 #define FEW 3         /* alike ones that are shown one by one */
@@ -130,7 +130,7 @@ typedef struct summary {
     size_t numbers, drowned;
 } summary;
 
-static summary summarize(const tamis_preview *p, const classes *c, size_t leader)
+static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
 {
     summary all = {nothing, nothing, nothing, nothing, true, 0, 0};
     const size_t count = p->schedule.plan->statistic_count;
@@ -161,7 +161,7 @@ static void put_more(tmi_text *text, size_t shown_with)
 
 #define COLUMNS 6
 
-static void add_statistic(tmi_text_table *table, const tamis_preview *p, const classes *c, size_t i, bool *of_range)
+static void add_statistic(tmi_text_table *table, const tmi_preview *p, const classes *c, size_t i, bool *of_range)
 {
     const summary all = summarize(p, c, i);
     tmi_text cells[COLUMNS];
@@ -184,7 +184,7 @@ static void add_statistic(tmi_text_table *table, const tamis_preview *p, const c
 }
 
 /* One warning for each line of the table with too much noise: named after the first of its statistics, and what is enough for all. */
-static void write_advice(tmi_text *text, const tamis_preview *p, const classes *c, size_t leader)
+static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c, size_t leader)
 {
     size_t first = SIZE_MAX, count = 0;
     double loss = 0, sample = 0;
@@ -209,7 +209,7 @@ static void write_advice(tmi_text *text, const tamis_preview *p, const classes *
     tmi_text_clear(&more);
 }
 
-static void write_statistics(tmi_text *text, const tamis_preview *p, bool all)
+static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
 {
     static const char *const heading[COLUMNS] = {"", "noise ±", "of size", "sampling ±", "both ±", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
@@ -427,11 +427,8 @@ static void write_unpublished(tmi_text *text, const char *lines)
     }
 }
 
-static tamis_status write(char **text, const tamis_preview *preview, bool all, tamis_error *err)
+tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
-    *text = NULL;
-    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a preview, got NULL");
     const tmi_schedule *s = &preview->schedule;
     tmi_text t;
     tmi_text_init(&t);
@@ -450,14 +447,4 @@ static tamis_status write(char **text, const tamis_preview *preview, bool all, t
     if (preview->refused) tmi_text_put(&t, "  The ledger refuses this release.\n");
     write_unpublished(&t, preview->account.unpublished);
     return tmi_text_take(text, &t, err);
-}
-
-tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err)
-{
-    return write(text, preview, false, err);
-}
-
-tamis_status tamis_preview_text_all(char **text, const tamis_preview *preview, tamis_error *err)
-{
-    return write(text, preview, true, err);
 }

@@ -3,7 +3,8 @@
 #define TMI_PROMISE_H
 
 #include "base/json.h"
-#include "release/account.h"
+#include "ledger/account.h"
+#include "schedule/schedule.h"
 
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
@@ -50,6 +51,12 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_a
 /* What nobody may miss about a release's account, a sentence or two: that it created its ledger (with its path, if that is not
  * NULL), that it opened its account, that its numbers are those of an earlier release. Nothing if there is none of that. */
 void tmi_account_notice(tmi_text *text, const tmi_account *account, const char *path);
+
+/* "budget: {epsilon: 4}": four times what the plan spends, as a proposal. */
+void tmi_budget_line(tmi_text *text, const tamis_plan *plan);
+
+/* What `tamis check` says of a plan without a budget. */
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan);
 
 /* {"epsilon": ..., "delta": ...} or {"rho": ...}; null if the account does not exist. */
 void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis_spending *spending);

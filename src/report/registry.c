@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "report/promise.h"
-#include "release/release.h"
+#include "report/report.h"
 
 static void put_key(tmi_text *yaml, int depth, const char *key)
 {
@@ -65,9 +65,9 @@ static void put_address(tmi_text *yaml, const tamis_plan *plan)
     tmi_text_put(yaml, "\"\n");
 }
 
-static void put_basic(tmi_text *yaml, const tamis_release *r)
+static void put_basic(tmi_text *yaml, const tmi_results *r)
 {
-    const tamis_plan *plan = r->schedule.plan;
+    const tamis_plan *plan = r->plan;
     tmi_text words;
     tmi_text_init(&words);
     put_group(yaml, 1, "basic");
@@ -90,7 +90,7 @@ static void put_basic(tmi_text *yaml, const tamis_release *r)
     }
     tmi_text_put(&words, ".");
     put_words(yaml, 2, "description", &words);
-    tmi_text_format(&words, "%.10s", r->account.charged.time[0] ? r->account.charged.time : "1970-01-01");
+    tmi_text_format(&words, "%.10s", r->account->charged.time[0] ? r->account->charged.time : "1970-01-01");
     put_words(yaml, 2, "publication_date", &words);
 }
 
@@ -163,18 +163,15 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text_put(yaml, "    tier: 3\n");
 }
 
-tamis_status tamis_release_registry(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tmi_registry(char **text, const tmi_results *results, const char *version, tamis_error *err)
 {
     tmi_text yaml;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
-    *text = NULL;
-    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
     tmi_text_init(&yaml);
-    put_address(&yaml, release->schedule.plan);
+    put_address(&yaml, results->plan);
     tmi_text_put(&yaml, "deployment:\n");
-    put_basic(&yaml, release);
-    put_loss(&yaml, &release->schedule);
+    put_basic(&yaml, results);
+    put_loss(&yaml, results->schedule);
     put_model(&yaml);
-    put_practice(&yaml, &release->schedule, release->version);
+    put_practice(&yaml, results->schedule, version);
     return tmi_text_take(text, &yaml, err);
 }

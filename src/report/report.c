@@ -147,13 +147,11 @@ static void put_account(tmi_text *html, const tmi_schedule *s, const tmi_account
     tmi_text_clear(&words);
 }
 
-tamis_status tamis_release_report(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tmi_report(char **text, const tmi_results *results, const tmi_schedule *certified, const char *version, tamis_error *err)
 {
     tmi_text html, words;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
-    *text = NULL;
-    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
-    const tmi_schedule *s = &release->schedule;
+    const tmi_schedule *s = results->schedule;
+    const tmi_account *account = results->account;
     tmi_text_init(&html);
     html.watch = s->watch;
     tmi_text_init(&words);
@@ -171,25 +169,25 @@ tamis_status tamis_release_report(char **text, const tamis_release *release, tam
     tmi_describe_design_by(&words, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_unit_words(&words, s->plan);
     tmi_html_words(&html, "", &words, ".");
-    if (release->account.charged.time[0]) tmi_text_format(&html, " Released <time>%.10s</time>.", release->account.charged.time);
+    if (account->charged.time[0]) tmi_text_format(&html, " Released <time>%.10s</time>.", account->charged.time);
     tmi_text_put(&html, "</p>\n");
-    if (release->account.charged.measurements)
+    if (account->charged.measurements)
         tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on <time>%.10s</time>; the data were not read again.</p></div>\n",
-                        release->account.charged.time);
+                        account->charged.time);
     put_items(&html, tmi_put_warnings_words, s, "<div class=\"box warn\"><p>Warning: ", "</p></div>\n");
-    tmi_report_results(&html, &release->results);
+    tmi_report_results(&html, results);
     put_promise(&html, s);
-    put_account(&html, s, &release->account);
+    put_account(&html, s, account);
     tmi_text_put(&html, "<h2>What is not covered</h2>\n<ul>\n");
     put_items(&html, tmi_put_not_covered, s, "<li>", "</li>\n");
     tmi_text_put(&html, "</ul>\n<h2>Declared public, not checked</h2>\n<ul>\n");
-    put_items(&html, tmi_put_declared_words, &release->certificate->schedule, "<li>", "</li>\n"); /* in the certificate's order */
+    put_items(&html, tmi_put_declared_words, certified, "<li>", "</li>\n"); /* in the certificate's order */
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);
     tmi_text_format(&html, "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this release computes every number "
                     "of the promise again from certificate.json, and every number of this page from measurements.json, without the "
                     "data. It proves arithmetic; whose release it is, a signature proves (<code>--key</code>), or the agency's ledger.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
-                    release->version);
+                    version);
     return tmi_text_take(text, &html, err);
 }

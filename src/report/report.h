@@ -1,10 +1,14 @@
-/* The parts of report.html. */
+/* The files of a release for people: report.html and its parts, and registry.yaml. */
 #ifndef TMI_REPORT_H
 #define TMI_REPORT_H
 
-#include "release/certificate.h"
 #include "report/promise.h"
-#include "release/release.h"
+#include "report/results.h"
+
+/* Made from the results of a release, whose schedule and account they name, and the version of the program that made it; the caller
+ * frees the text. `certified` is the schedule of the certificate, whose order the declared facts have. */
+tamis_status tmi_report(char **text, const tmi_results *results, const tmi_schedule *certified, const char *version, tamis_error *err);
+tamis_status tmi_registry(char **text, const tmi_results *results, const char *version, tamis_error *err);
 
 /* Rows of a table that is printed on one page, with its notes: a <section class=k>. A longer one may break between two rows. */
 #define TMI_ROWS_TOGETHER 12

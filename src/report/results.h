@@ -3,36 +3,14 @@
 #define TMI_RESULTS_H
 
 #include "base/json.h"
-#include "inference/result.h"
-#include "release/account.h"
-
-/* Rows in which a column is not what the plan says; told inside the agency only. */
-typedef struct tmi_column_facts {
-    bool used;       /* by a statistic; the others are not read */
-    int64_t missing; /* of a category: or not among its values */
-    int64_t outside_bounds;
-} tmi_column_facts;
-
-typedef struct tmi_results {
-    const tamis_plan *plan;
-    const tmi_schedule *schedule; /* NULL: not protected */
-    const tmi_account *account;   /* of a release */
-    tmi_result *list; /* statistic by statistic, cell by cell */
-    size_t count;
-    tmi_column_facts *facts; /* estimate only: one a column of the plan */
-    int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
-} tmi_results;
-
-/* Room for every cell of every statistic. */
-tamis_status tmi_results_make(tmi_results *results, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err);
-void tmi_results_clear(tmi_results *results);
-
-/* An infinite estimate or end becomes null, with the reason. */
-void tmi_result_bound(tmi_result *result);
+#include "schedule/result.h"
 
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
+
+/* The whole text of an estimate; `note` says how variances were approximated, or is NULL. */
+tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err);
 
 /* The last three of the cells of a row for people: estimate, standard error, interval; the first is the group. */
 #define TMI_RESULT_CELLS 4

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "inference/result.h"
+#include "schedule/result.h"
 
 /* An estimate whose error is above a third of its size is not published by most agencies. */
 #define DROWNED (1.0 / 3)

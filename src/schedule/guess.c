@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "inference/result.h"
+#include "schedule/result.h"
 
 static double guessed(const tamis_number *guess, double otherwise)
 {

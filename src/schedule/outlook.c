@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "inference/group_sums.h"
+#include "schedule/controls.h"
 #include "schedule/guess.h"
 #include "schedule/noise_law.h"
-#include "inference/result.h"
+#include "schedule/result.h"
 
 /* What a row of a table of which the weights come later stands for in a total, and a square in a variance. */
 static double weight_in(const tmi_sampling *sampling, size_t stratum)

@@ -7,7 +7,6 @@
 #ifndef TMI_REGULARISED_H
 #define TMI_REGULARISED_H
 
-#include "inference/result.h"
 #include "schedule/schedule.h"
 
 /* w' of a weight, as a double and exactly. Needs a plan that moves them. */
@@ -17,9 +16,5 @@ tamis_status tmi_regularised_exact(tamis_number **moved, const tmi_plan_design *
 
 /* Units that could have been drawn, in all. */
 int64_t tmi_drawn_from(const tmi_plan_design *design, const tmi_frame_facts *frame);
-
-/* The bias that weights bring to a result at most, for values that range over `width`, and a sum of them over `denominator`; with
- * the note. Nothing is done where no weights are moved. */
-void tmi_result_bias(tmi_result *result, const tmi_schedule *schedule, double width, double denominator);
 
 #endif

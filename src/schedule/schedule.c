@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "inference/calibration.h"
+#include "schedule/controls.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {

@@ -6,6 +6,7 @@
 
 #include "tests/base/memory_that_fails.h"
 #include "inference/adjust.h"
+#include "inference/bias.h"
 #include "tests/release/random_unit.h"
 
 /* ---- totals ---- */

@@ -7,6 +7,7 @@
 #include "inference/calibration.h"
 #include "tests/release/plans.h"
 #include "inference/postprocess.h"
+#include "report/results.h"
 
 typedef struct scene {
     tamis_plan *plan;

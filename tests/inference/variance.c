@@ -5,6 +5,7 @@
 
 #include "tests/base/memory_that_fails.h"
 #include "inference/variance.h"
+#include "schedule/noise_law.h"
 
 static void near(double x, double y)
 {

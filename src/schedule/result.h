@@ -1,10 +1,13 @@
-/* One number of a release or an estimate, with its errors. NaN stands for null. */
+/* The numbers of a release or of an estimate, with their errors. NaN stands for null. */
 #ifndef TMI_RESULT_H
 #define TMI_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ledger/account.h"
+#include "schedule/schedule.h"
 
 #define TMI_NOTES 4
 
@@ -31,5 +34,29 @@ typedef struct tmi_result {
     ((tmi_result){.estimate = TMI_NULL, .se = TMI_NULL, .sampling_se = TMI_NULL, .noise_sd = TMI_NULL,               \
                   .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .bias = TMI_NULL,        \
                   .df = -1})
+
+/* Rows in which a column is not what the plan says; told inside the agency only. */
+typedef struct tmi_column_facts {
+    bool used;       /* by a statistic; the others are not read */
+    int64_t missing; /* of a category: or not among its values */
+    int64_t outside_bounds;
+} tmi_column_facts;
+
+typedef struct tmi_results {
+    const tamis_plan *plan;
+    const tmi_schedule *schedule; /* NULL: not protected */
+    const tmi_account *account;   /* of a release */
+    tmi_result *list; /* statistic by statistic, cell by cell */
+    size_t count;
+    tmi_column_facts *facts; /* estimate only: one a column of the plan */
+    int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
+} tmi_results;
+
+/* Room for every cell of every statistic. */
+tamis_status tmi_results_make(tmi_results *results, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err);
+void tmi_results_clear(tmi_results *results);
+
+/* An infinite estimate or end becomes null, with the reason. */
+void tmi_result_bound(tmi_result *result);
 
 #endif

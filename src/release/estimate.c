@@ -1,0 +1,73 @@
+/* tamis_estimate: the unprotected side, with its texts. */
+#include "base/memory.h"
+#include "estimate/estimate.h"
+#include "release/release.h"
+
+struct tamis_estimate {
+    const tamis_plan *plan; /* held */
+    tmi_results results;
+    const char *note; /* how variances were approximated; NULL: they were not */
+};
+
+const tmi_results *tmi_estimate_results(const tamis_estimate *estimate)
+{
+    return &estimate->results;
+}
+
+void tamis_estimate_free(tamis_estimate *estimate)
+{
+    if (!estimate) return;
+    tmi_results_clear(&estimate->results);
+    tmi_plan_drop(estimate->plan);
+    tmi_free(estimate);
+}
+
+tamis_status tamis_estimate_run(tamis_estimate **estimate, const tamis_plan *plan, const tamis_run_options *options,
+                                tamis_error *err)
+{
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected a place for the result, got NULL");
+    *estimate = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    tmi_engine *engine = NULL;
+    tamis_status status;
+    tamis_estimate *e = tmi_alloc(1, sizeof *e);
+    if (!e) return tmi_fail_memory(err);
+    e->plan = tmi_plan_hold(plan);
+    TMI_TRY(tmi_engine_for(&engine, plan, options, err));
+    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, options ? options->progress : NULL, options ? options->context : NULL, err));
+    *estimate = e;
+    e = NULL;
+
+done:
+    if (engine) engine->free(engine);
+    tamis_estimate_free(e);
+    return status;
+}
+
+/* ---- texts ---- */
+
+static tamis_status check(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected an estimate, got NULL");
+    return TAMIS_OK;
+}
+
+tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    return status == TAMIS_OK ? tmi_results_json(text, &estimate->results, err) : status;
+}
+
+tamis_status tamis_estimate_csv(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    return status == TAMIS_OK ? tmi_results_csv(text, &estimate->results, err) : status;
+}
+
+tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err)
+{
+    tamis_status status = check(text, estimate, err);
+    return status == TAMIS_OK ? tmi_estimate_text(text, &estimate->results, estimate->note, err) : status;
+}
