@@ -18,7 +18,7 @@ typedef struct several {
 typedef struct several_roads {
     const several *several;
     size_t count;
-    tmi_road **roads;
+    tmi_evaluator **evaluators;
 } several_roads;
 
 static void free_several(void *self)
@@ -40,7 +40,7 @@ static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, 
     tmi_ball_set_int(lower, 0);
     tmi_ball_set_int(upper, 0);
     for (size_t i = 0; i < s->count; i++) {
-        TMI_TRY(s->roads[i]->delta(&low, &high, s->roads[i]->self, eps, bits, err));
+        TMI_TRY(s->evaluators[i]->delta(&low, &high, s->evaluators[i]->self, eps, bits, err));
         tmi_ball_max(lower, lower, &low, bits);
         tmi_ball_max(upper, upper, &high, bits);
     }
@@ -53,31 +53,31 @@ done:
 static void close_several(void *self)
 {
     several_roads *s = self;
-    for (size_t i = 0; s->roads && i < s->count; i++) tmi_road_return(s->roads[i], s->several->profiles[i]);
-    tmi_free(s->roads);
+    for (size_t i = 0; s->evaluators && i < s->count; i++) tmi_evaluator_return(s->evaluators[i], s->several->profiles[i]);
+    tmi_free(s->evaluators);
     tmi_free(s);
 }
 
-static tamis_status open_largest(tmi_road *road, const void *self, tamis_error *err)
+static tamis_status open_largest(tmi_evaluator *evaluator, const void *self, tamis_error *err)
 {
     const several *s = self;
     several_roads *open = tmi_alloc(1, sizeof *open);
     bool exact = true;
-    if (!open || !(open->roads = tmi_alloc(s->count, sizeof *open->roads))) {
+    if (!open || !(open->evaluators = tmi_alloc(s->count, sizeof *open->evaluators))) {
         tmi_free(open);
         return tmi_fail_memory(err);
     }
     open->several = s;
     for (size_t i = 0; i < s->count; i++) {
-        tamis_status status = tmi_road_borrow(&open->roads[i], s->profiles[i], err);
+        tamis_status status = tmi_evaluator_borrow(&open->evaluators[i], s->profiles[i], err);
         if (status != TAMIS_OK) {
             close_several(open);
             return status;
         }
         open->count++;
-        exact = exact && open->roads[i]->exact;
+        exact = exact && open->evaluators[i]->exact;
     }
-    *road = (tmi_road){.delta = largest_delta, .free = close_several, .self = open, .exact = exact, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = largest_delta, .free = close_several, .self = open, .exact = exact, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -113,7 +113,7 @@ typedef struct told {
 
 typedef struct told_road {
     const told *told;
-    tmi_road *lower;
+    tmi_evaluator *lower;
 } told_road;
 
 static void free_told(void *self)
@@ -171,21 +171,21 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
 static void close_told(void *self)
 {
     told_road *r = self;
-    tmi_road_return(r->lower, r->told->profile);
+    tmi_evaluator_return(r->lower, r->told->profile);
     tmi_free(r);
 }
 
-static tamis_status open_told(tmi_road *road, const void *self, tamis_error *err)
+static tamis_status open_told(tmi_evaluator *evaluator, const void *self, tamis_error *err)
 {
     told_road *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     r->told = self;
-    tamis_status status = tmi_road_borrow(&r->lower, r->told->profile, err);
+    tamis_status status = tmi_evaluator_borrow(&r->lower, r->told->profile, err);
     if (status != TAMIS_OK) {
         tmi_free(r);
         return status;
     }
-    *road = (tmi_road){.delta = told_delta, .free = close_told, .self = r, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = told_delta, .free = close_told, .self = r, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -235,7 +235,7 @@ typedef struct amplified {
 
 typedef struct amplified_road {
     const amplified *amplified;
-    tmi_road *sampled;
+    tmi_evaluator *sampled;
 } amplified_road;
 
 static void free_amplified(void *self)
@@ -280,21 +280,21 @@ static double amplified_guess(const void *self, double delta)
 static void close_amplified(void *self)
 {
     amplified_road *r = self;
-    tmi_road_return(r->sampled, r->amplified->sampled);
+    tmi_evaluator_return(r->sampled, r->amplified->sampled);
     tmi_free(r);
 }
 
-static tamis_status open_amplified(tmi_road *road, const void *self, tamis_error *err)
+static tamis_status open_amplified(tmi_evaluator *evaluator, const void *self, tamis_error *err)
 {
     amplified_road *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     r->amplified = self;
-    tamis_status status = tmi_road_borrow(&r->sampled, r->amplified->sampled, err);
+    tamis_status status = tmi_evaluator_borrow(&r->sampled, r->amplified->sampled, err);
     if (status != TAMIS_OK) {
         tmi_free(r);
         return status;
     }
-    *road = (tmi_road){.delta = amplified_delta, .guess = amplified_guess, .free = close_amplified, .self = r,
+    *evaluator = (tmi_evaluator){.delta = amplified_delta, .guess = amplified_guess, .free = close_amplified, .self = r,
                        .exact = r->sampled->exact, .width = r->sampled->width};
     return TAMIS_OK;
 }

@@ -1,6 +1,6 @@
 /* Profiles made of profiles, for this room. */
-#ifndef TMI_CURVES_H
-#define TMI_CURVES_H
+#ifndef TMI_AMPLIFICATION_CURVES_H
+#define TMI_AMPLIFICATION_CURVES_H
 
 #include "composition/profile.h"
 

@@ -1,6 +1,6 @@
 /* Units that stand for all others of a frame when it is asked who loses most; for mech/ alone. */
-#ifndef TMI_MECH_AMPLIFY_H
-#define TMI_MECH_AMPLIFY_H
+#ifndef TMI_AMPLIFICATION_EXPOSED_H
+#define TMI_AMPLIFICATION_EXPOSED_H
 
 #include <tamis/amplification.h>
 

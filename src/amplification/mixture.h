@@ -17,8 +17,8 @@
  * One way of being missing and e = x_1 gives G = 1 + w_0 (e^e - 1) and D = w_0 (b d + (1-b) d_1), b = G e^-e: simple
  * random sampling. x_k = infinity gives G = e^e: no amplification. If units are added or removed, a' is the law in the
  * frame without the unit; the reverse order then loses less than G and D.                                            */
-#ifndef TMI_PRIVACY_AMPLIFY_H
-#define TMI_PRIVACY_AMPLIFY_H
+#ifndef TMI_AMPLIFICATION_MIXTURE_H
+#define TMI_AMPLIFICATION_MIXTURE_H
 
 #include "num/ball.h"
 

@@ -1,6 +1,6 @@
 /* Simple random sampling without replacement, for the rooms above. */
-#ifndef TMI_PRIVACY_SRS_H
-#define TMI_PRIVACY_SRS_H
+#ifndef TMI_AMPLIFICATION_SRS_H
+#define TMI_AMPLIFICATION_SRS_H
 
 #include "num/ball.h"
 

@@ -4,16 +4,16 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 
-void tmi_part_add(tmi_part_list *list, const char *name, const char *version)
+void tmi_library_add(tmi_library_list *list, const char *name, const char *version)
 {
-    if (list->count == TMI_PARTS) return;
-    tmi_part *part = &list->parts[list->count++];
+    if (list->count == TMI_MAX_LIBRARIES) return;
+    tmi_library *part = &list->parts[list->count++];
     part->name = name;
     snprintf(part->version, sizeof part->version, "%s", version ? version : "");
 }
 
-void tmi_base_parts(tmi_part_list *list)
+void tmi_base_libraries(tmi_library_list *list)
 {
-    tmi_part_add(list, "jansson", jansson_version_str());
-    tmi_part_add(list, "OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
+    tmi_library_add(list, "jansson", jansson_version_str());
+    tmi_library_add(list, "OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
 }

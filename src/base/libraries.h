@@ -1,24 +1,24 @@
 /* The libraries that tamis is made of, as they are at run time. Each room knows those that only it may use. */
-#ifndef TMI_PARTS_H
-#define TMI_PARTS_H
+#ifndef TMI_BASE_LIBRARIES_H
+#define TMI_BASE_LIBRARIES_H
 
 #include <stddef.h>
 
-#define TMI_PARTS 16
-#define TMI_PART_SIZE 64
+#define TMI_MAX_LIBRARIES 16
+#define TMI_LIBRARY_VERSION 64
 
-typedef struct tmi_part {
+typedef struct tmi_library {
     const char *name;
-    char version[TMI_PART_SIZE]; /* empty: not found on this machine */
-} tmi_part;
+    char version[TMI_LIBRARY_VERSION]; /* empty: not found on this machine */
+} tmi_library;
 
-typedef struct tmi_part_list {
-    tmi_part parts[TMI_PARTS];
+typedef struct tmi_library_list {
+    tmi_library parts[TMI_MAX_LIBRARIES];
     size_t count;
-} tmi_part_list;
+} tmi_library_list;
 
-void tmi_part_add(tmi_part_list *list, const char *name, const char *version); /* NULL version: not found */
+void tmi_library_add(tmi_library_list *list, const char *name, const char *version); /* NULL version: not found */
 
-void tmi_base_parts(tmi_part_list *list); /* jansson, OpenSSL's libcrypto */
+void tmi_base_libraries(tmi_library_list *list); /* jansson, OpenSSL's libcrypto */
 
 #endif

@@ -6,7 +6,7 @@
 
 static int in_order(const void *x, const void *y)
 {
-    return tmi_loss_compare(((const tmi_factor *)x)->loss, ((const tmi_factor *)y)->loss);
+    return tmi_loss_compare(((const tmi_profile_factor *)x)->loss, ((const tmi_profile_factor *)y)->loss);
 }
 
 /* Says nothing: counts for nothing, however often. */
@@ -37,15 +37,15 @@ tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile
     atomic_init(&new->owners, 1);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < profiles[i]->count && !(times && times[i] == 0); k++) {
-            const tmi_factor *f = &profiles[i]->factors[k];
+            const tmi_profile_factor *f = &profiles[i]->factors[k];
             if (is_silent(f->loss)) continue;
             int64_t product = f->times * (times ? times[i] : 1); /* at most 2^60 */
             too_many |= product > TAMIS_MAX_TIMES;
-            new->factors[new->count++] = (tmi_factor){tmi_loss_share(f->loss), product};
+            new->factors[new->count++] = (tmi_profile_factor){tmi_loss_share(f->loss), product};
         }
     if (new->count > 1) qsort(new->factors, new->count, sizeof *new->factors, in_order);
     for (size_t i = 0; i < new->count; i++) {
-        tmi_factor *f = &new->factors[i], *last = kept > 0 ? &new->factors[kept - 1] : NULL;
+        tmi_profile_factor *f = &new->factors[i], *last = kept > 0 ? &new->factors[kept - 1] : NULL;
         if (last && in_order(last, f) == 0) {
             too_many |= f->times > TAMIS_MAX_TIMES - last->times;
             if (!too_many) last->times += f->times;

@@ -338,7 +338,7 @@ static void close_contour(void *self)
     tmi_free(c);
 }
 
-tamis_status tmi_contour_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_contour_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err)
 {
     double gaussian = 0;
     for (size_t i = 0; i < profile->count; i++) {
@@ -366,7 +366,7 @@ tamis_status tmi_contour_open(tmi_road *road, const tamis_profile *profile, tami
         close_contour(c);
         return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
     }
-    *road = (tmi_road){.delta = delta, .guess = guess, .free = close_contour, .rest = drop_table, .self = c, .exact = true,
+    *evaluator = (tmi_evaluator){.delta = delta, .guess = guess, .free = close_contour, .rest = drop_table, .self = c, .exact = true,
                        .lasting = true, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }

@@ -28,13 +28,13 @@
  *     Gaussian              e^(m z(z+1)/2)
  *     discrete Laplace      e^(z D/b) (1 + r^D + (1-p)(r - r^D)/(1-r)) / (1+p),   p = e^(-1/b), r = e^(-(2z+1)/b)
  *     discrete Gaussian     e^(D^2 z(z+1)/(2v)) theta(zD)/theta(0),  theta(w) = sum over k of e^(-(k+w)^2/(2v))            */
-#ifndef TMI_CONTOUR_H
-#define TMI_CONTOUR_H
+#ifndef TMI_COMPOSITION_CONTOUR_H
+#define TMI_COMPOSITION_CONTOUR_H
 
 #include "composition/profile.h"
 
-/* Opens the road; UNABLE if the list has no Gaussian, has a release without a generating function, or needs too many
+/* Opens the evaluator; UNABLE if the list has no Gaussian, has a release without a generating function, or needs too many
  * nodes. Everything but the mass at infinity. */
-tamis_status tmi_contour_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
+tamis_status tmi_contour_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err);
 
 #endif

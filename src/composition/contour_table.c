@@ -67,7 +67,7 @@ typedef struct constants {
 } constants;
 
 /* values[k] = the factor of the release at s + ikh; `w` and `w_step` are room for as many. False if it is 1. */
-static bool factor(tmi_complex *values, tmi_complex *w, tmi_complex *w_step, size_t nodes, const tmi_factor *f, double s,
+static bool factor(tmi_complex *values, tmi_complex *w, tmi_complex *w_step, size_t nodes, const tmi_profile_factor *f, double s,
                    double h, constants *sums, long bits)
 {
     const tmi_loss *loss = f->loss;
@@ -187,7 +187,7 @@ tamis_status tmi_contour_fill(tmi_complex *table, size_t nodes, tmi_ball *top, c
     tmi_ball_init(&sums.exponent);
     if (!w || !w_step) status = tmi_fail_memory(err);
     for (size_t i = 0; i < profile->count && status == TAMIS_OK; i++) {
-        const tmi_factor *f = &profile->factors[i];
+        const tmi_profile_factor *f = &profile->factors[i];
         if (f->loss->kind == TMI_LOSS_LAPLACE) laplaces += (uint64_t)f->times;
         if (factor(table, w, w_step, nodes, f, s, h, &sums, bits) && !push(&p, table, bits)) status = tmi_fail_memory(err);
     }

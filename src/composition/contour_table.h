@@ -1,5 +1,5 @@
-#ifndef TMI_CONTOUR_TABLE_H
-#define TMI_CONTOUR_TABLE_H
+#ifndef TMI_COMPOSITION_CONTOUR_TABLE_H
+#define TMI_COMPOSITION_CONTOUR_TABLE_H
 
 #include "num/complex.h"
 #include "composition/profile.h"

@@ -1,4 +1,4 @@
-/* Asking a road: delta at an eps until the enclosure is narrow, and eps at a delta by a search that ends with two doubles
+/* Asking an evaluator: delta at an eps until the enclosure is narrow, and eps at a delta by a search that ends with two doubles
  * of which one is certainly too small and the other certainly large enough.                                           */
 #include <float.h>
 #include <math.h>
@@ -6,13 +6,13 @@
 #include "num/bound.h"
 #include "composition/profile.h"
 
-/* Bits of the first attempt; a road is given twice as many until its enclosures are narrow. */
+/* Bits of the first attempt; an evaluator is given twice as many until its enclosures are narrow. */
 #define BITS_FIRST 96
 
-void tmi_road_close(tmi_road *road)
+void tmi_evaluator_close(tmi_evaluator *evaluator)
 {
-    if (road->free) road->free(road->self);
-    *road = (tmi_road){0};
+    if (evaluator->free) evaluator->free(evaluator->self);
+    *evaluator = (tmi_evaluator){0};
 }
 
 static bool is_narrow(const tmi_ball *x, double width)
@@ -22,7 +22,7 @@ static bool is_narrow(const tmi_ball *x, double width)
 }
 
 /* delta at eps, given exactly (as a number, or as a double if that is NULL), in doubles. */
-static tamis_status ask(tamis_bound *delta, tmi_road *road, const tamis_number *number, double eps, tamis_error *err)
+static tamis_status ask(tamis_bound *delta, tmi_evaluator *evaluator, const tamis_number *number, double eps, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_ball at, lower, upper;
@@ -37,8 +37,8 @@ static tamis_status ask(tamis_bound *delta, tmi_road *road, const tamis_number *
         }
         if (number) tmi_ball_set_number(&at, number, bits);
         else tmi_ball_set_double(&at, eps);
-        TMI_TRY(road->delta(&lower, &upper, road->self, &at, bits, err));
-        if (is_narrow(&lower, road->width) && is_narrow(&upper, road->width)) break;
+        TMI_TRY(evaluator->delta(&lower, &upper, evaluator->self, &at, bits, err));
+        if (is_narrow(&lower, evaluator->width) && is_narrow(&upper, evaluator->width)) break;
     }
     delta->lower = fmin(fmax(tmi_ball_bound(&lower).lower, 0), 1);
     delta->upper = fmax(fmin(tmi_ball_bound(&upper).upper, 1), 0);
@@ -49,9 +49,9 @@ done:
     return status;
 }
 
-tamis_status tmi_road_delta(tamis_bound *delta, tmi_road *road, const tamis_number *eps, tamis_error *err)
+tamis_status tmi_evaluator_delta(tamis_bound *delta, tmi_evaluator *evaluator, const tamis_number *eps, tamis_error *err)
 {
-    return ask(delta, road, eps, 0, err);
+    return ask(delta, evaluator, eps, 0, err);
 }
 
 /* ---- eps at a delta ---- */
@@ -59,7 +59,7 @@ tamis_status tmi_road_delta(tamis_bound *delta, tmi_road *road, const tamis_numb
 typedef enum end { BOTH, LOWER, UPPER } end; /* which end of delta a search looks at */
 
 typedef struct search {
-    tmi_road *road;
+    tmi_evaluator *evaluator;
     const tamis_number *target;
     double log_target;
     end end;
@@ -71,7 +71,7 @@ typedef struct search {
 static tamis_status look(int *side, double *log_delta, search *s, double eps, tamis_error *err)
 {
     tamis_bound delta;
-    tamis_status status = ask(&delta, s->road, NULL, eps, err);
+    tamis_status status = ask(&delta, s->evaluator, NULL, eps, err);
     *side = 0;
     if (status != TAMIS_OK) return status;
     if (s->end == LOWER) delta.upper = delta.lower;
@@ -112,7 +112,7 @@ static void take(search *s, int side, double at, double log_delta)
 static tamis_status bracket_guess(search *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    double guess = s->road->guess ? s->road->guess(s->road->self, tmi_number_nearest(s->target)) : 0, log_delta;
+    double guess = s->evaluator->guess ? s->evaluator->guess(s->evaluator->self, tmi_number_nearest(s->target)) : 0, log_delta;
     int side;
     if (!(guess > 0 && guess < TAMIS_MAX_LOSS)) return TAMIS_OK;
     for (double step = 1e-4; step < 0.5 && (isinf(s->hi) || s->lo == 0); step *= 8) {
@@ -173,10 +173,10 @@ done:
     return status;
 }
 
-static tamis_status find(tamis_bound *eps, tmi_road *road, const tamis_number *target, end end, tamis_error *err)
+static tamis_status find(tamis_bound *eps, tmi_evaluator *evaluator, const tamis_number *target, end end, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    search s = {road, target, log(tmi_number_nearest(target)), end, 0, INFINITY, 0, -INFINITY};
+    search s = {evaluator, target, log(tmi_number_nearest(target)), end, 0, INFINITY, 0, -INFINITY};
     int side;
     *eps = (tamis_bound){0, INFINITY};
     TMI_TRY(bracket_guess(&s, err));
@@ -194,12 +194,12 @@ done:
     return status;
 }
 
-tamis_status tmi_road_epsilon(tamis_bound *eps, tmi_road *road, const tamis_number *delta, tamis_error *err)
+tamis_status tmi_evaluator_epsilon(tamis_bound *eps, tmi_evaluator *evaluator, const tamis_number *delta, tamis_error *err)
 {
     tamis_bound other;
-    tamis_status status = find(eps, road, delta, road->exact ? BOTH : UPPER, err);
-    if (status != TAMIS_OK || road->exact) return status;
-    status = find(&other, road, delta, LOWER, err);
+    tamis_status status = find(eps, evaluator, delta, evaluator->exact ? BOTH : UPPER, err);
+    if (status != TAMIS_OK || evaluator->exact) return status;
+    status = find(&other, evaluator, delta, LOWER, err);
     eps->lower = status == TAMIS_OK ? fmin(other.lower, eps->upper) : 0;
     return status;
 }

@@ -1,7 +1,7 @@
-/* Which road a list of releases takes.
+/* Which evaluator a list of releases takes.
  *
  * Claims with a delta have mass at infinity: all together 1 - product of (1 - delta_i). It is split off here, so that the
- * roads see finite losses only:  delta(eps) = mass + (1 - mass) delta of the finite losses at eps.                    */
+ * evaluators see finite losses only:  delta(eps) = mass + (1 - mass) delta of the finite losses at eps.                    */
 #include <math.h>
 
 #include "base/memory.h"
@@ -14,8 +14,8 @@ typedef struct whole {
     const tamis_profile *profile;
     tamis_profile *sum; /* one loss that stands for all, or NULL */
     bool is_lattice;
-    tmi_road inner;
-    tmi_road lattice; /* where the inner road does not lead; opened when it is needed */
+    tmi_evaluator inner;
+    tmi_evaluator lattice; /* where the inner evaluator does not lead; opened when it is needed */
 } whole;
 
 static bool has_mass(const tmi_loss *loss)
@@ -30,7 +30,7 @@ void tmi_mass_at_infinity(tmi_ball *z, const tamis_profile *profile, long bits)
     tmi_ball_init(&x);
     tmi_ball_set_int(z, 0);
     for (size_t i = 0; i < profile->count; i++) {
-        const tmi_factor *f = &profile->factors[i];
+        const tmi_profile_factor *f = &profile->factors[i];
         if (!has_mass(f->loss)) continue;
         if (tmi_number_compare_int(f->loss->b, 1) == 0) {
             tmi_ball_set_int(z, 1);
@@ -89,8 +89,8 @@ static void rest_whole(void *self)
 static void close_whole(void *self)
 {
     whole *w = self;
-    tmi_road_close(&w->inner);
-    tmi_road_close(&w->lattice);
+    tmi_evaluator_close(&w->inner);
+    tmi_evaluator_close(&w->lattice);
     tamis_profile_free(w->sum);
     tmi_free(w);
 }
@@ -102,11 +102,11 @@ static tamis_status one_loss(tmi_ball *lower, tmi_ball *upper, void *self, const
     return TAMIS_OK;
 }
 
-tamis_status tmi_road_of_loss(tmi_road *road, tmi_loss *loss, tamis_error *err)
+tamis_status tmi_evaluator_of_loss(tmi_evaluator *evaluator, tmi_loss *loss, tamis_error *err)
 {
-    *road = (tmi_road){0};
-    if (loss->kind == TMI_LOSS_CURVE) return loss->curve->open(road, loss->self, err);
-    *road = (tmi_road){.delta = one_loss, .self = loss, .exact = tmi_loss_is_exact(loss), .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){0};
+    if (loss->kind == TMI_LOSS_CURVE) return loss->curve->open(evaluator, loss->self, err);
+    *evaluator = (tmi_evaluator){.delta = one_loss, .self = loss, .exact = tmi_loss_is_exact(loss), .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -153,13 +153,13 @@ static tamis_status open_inner(whole *w, tamis_error *err)
         if (loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->a) == 0) silent++;
         else kinds[loss->kind]++;
     }
-    w->inner = (tmi_road){.delta = nothing, .exact = true, .width = TAMIS_WIDTH};
+    w->inner = (tmi_evaluator){.delta = nothing, .exact = true, .width = TAMIS_WIDTH};
     if (silent == p->count) return TAMIS_OK;
     for (tmi_loss_kind kind = TMI_LOSS_CLAIM; kind <= TMI_LOSS_CURVE; kind++) {
         if (kinds[kind] + silent != p->count || (kind != TMI_LOSS_GAUSSIAN && kind != TMI_LOSS_ZCDP)) continue;
         tamis_status status = add_up(&w->sum, p, kind, err);
         if (status != TAMIS_OK) return status;
-        return tmi_road_of_loss(&w->inner, w->sum->factors[0].loss, err);
+        return tmi_evaluator_of_loss(&w->inner, w->sum->factors[0].loss, err);
     }
     tamis_status status = kinds[TMI_LOSS_GAUSSIAN] > 0 ? tmi_contour_open(&w->inner, p, err) : tmi_sums_open(&w->inner, p, err);
     if (status != TAMIS_UNABLE) return status;
@@ -167,10 +167,10 @@ static tamis_status open_inner(whole *w, tamis_error *err)
     return tmi_lattice_open(&w->inner, p, err);
 }
 
-tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_evaluator_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err)
 {
-    *road = (tmi_road){0};
-    if (profile->count == 1 && profile->factors[0].times == 1) return tmi_road_of_loss(road, profile->factors[0].loss, err);
+    *evaluator = (tmi_evaluator){0};
+    if (profile->count == 1 && profile->factors[0].times == 1) return tmi_evaluator_of_loss(evaluator, profile->factors[0].loss, err);
     whole *w = tmi_alloc(1, sizeof *w);
     if (!w) return tmi_fail_memory(err);
     w->profile = profile;
@@ -179,7 +179,7 @@ tamis_status tmi_road_open(tmi_road *road, const tamis_profile *profile, tamis_e
         close_whole(w);
         return status;
     }
-    *road = (tmi_road){.delta = whole_delta, .guess = whole_guess, .free = close_whole, .rest = rest_whole, .self = w,
+    *evaluator = (tmi_evaluator){.delta = whole_delta, .guess = whole_guess, .free = close_whole, .rest = rest_whole, .self = w,
                        .exact = w->inner.exact, .lasting = w->inner.lasting, .width = w->inner.width};
     return TAMIS_OK;
 }

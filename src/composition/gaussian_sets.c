@@ -107,7 +107,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     return TAMIS_OK;
 }
 
-tamis_status tmi_gaussian_sets_open(tmi_road *road, tmi_loss *loss, tamis_error *err)
+tamis_status tmi_gaussian_sets_open(tmi_evaluator *evaluator, tmi_loss *loss, tamis_error *err)
 {
     double last = ceil(REACH * sqrt(tmi_number_nearest(loss->a))) + 1;
     if (!(2 * last + 1 <= MOST_SETS)) return tmi_fail(err, TAMIS_UNABLE, "a law with too many points to store");
@@ -120,6 +120,6 @@ tamis_status tmi_gaussian_sets_open(tmi_road *road, tmi_loss *loss, tamis_error 
         return tmi_fail_memory(err);
     }
     fill(s);
-    *road = (tmi_road){.delta = delta, .free = close_sets, .self = s, .exact = true, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta, .free = close_sets, .self = s, .exact = true, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }

@@ -39,7 +39,7 @@ typedef struct level {
 
 typedef struct lattice {
     size_t count;
-    tmi_road *roads;
+    tmi_evaluator *evaluators;
     tmi_loss **losses; /* owned: claims without their delta */
     int64_t *times;
     double *reach;
@@ -64,43 +64,43 @@ static void free_level(level *v)
 }
 
 /* z = x^times, x is used up. */
-static tamis_status power(tmi_dots *z, tmi_dots *x, int64_t times, bool up, tamis_error *err)
+static tamis_status power(tmi_lattice_masses *z, tmi_lattice_masses *x, int64_t times, bool up, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_dots next;
+    tmi_lattice_masses next;
     bool started = false;
-    tmi_dots_init(z);
-    tmi_dots_init(&next);
+    tmi_lattice_masses_init(z);
+    tmi_lattice_masses_init(&next);
     for (;; times /= 2) {
         if (times % 2 == 1 && started) {
-            TMI_TRY(tmi_dots_compose(&next, z, x, up, err));
-            tmi_dots_clear(z);
+            TMI_TRY(tmi_lattice_masses_compose(&next, z, x, up, err));
+            tmi_lattice_masses_clear(z);
             *z = next;
-            tmi_dots_init(&next);
+            tmi_lattice_masses_init(&next);
         }
         if (times == 1 && !started) {
             *z = *x;
-            tmi_dots_init(x);
+            tmi_lattice_masses_init(x);
         }
         if (times == 1) break;
-        TMI_TRY(tmi_dots_compose(&next, x, x, up, err));
+        TMI_TRY(tmi_lattice_masses_compose(&next, x, x, up, err));
         if (times % 2 == 1 && !started) {
             *z = *x;
             started = true;
         } else {
-            tmi_dots_clear(x);
+            tmi_lattice_masses_clear(x);
         }
         *x = next;
-        tmi_dots_init(&next);
+        tmi_lattice_masses_init(&next);
     }
 done:
-    tmi_dots_clear(x);
-    tmi_dots_clear(&next);
+    tmi_lattice_masses_clear(x);
+    tmi_lattice_masses_clear(&next);
     return status;
 }
 
 /* All together, the two with the fewest places first; the list is used up. */
-static tamis_status product(tmi_dots *z, tmi_dots *list, size_t count, bool up, tamis_error *err)
+static tamis_status product(tmi_lattice_masses *z, tmi_lattice_masses *list, size_t count, bool up, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     while (count > 1) {
@@ -108,25 +108,25 @@ static tamis_status product(tmi_dots *z, tmi_dots *list, size_t count, bool up, 
             size_t least = 0;
             for (size_t i = 1; i < end; i++)
                 if (list[i].masses.count < list[least].masses.count) least = i;
-            tmi_dots kept = list[end - 1];
+            tmi_lattice_masses kept = list[end - 1];
             list[end - 1] = list[least];
             list[least] = kept;
         }
-        tmi_dots both;
-        status = tmi_dots_compose(&both, &list[count - 1], &list[count - 2], up, err);
-        tmi_dots_clear(&list[count - 1]);
-        tmi_dots_clear(&list[count - 2]);
+        tmi_lattice_masses both;
+        status = tmi_lattice_masses_compose(&both, &list[count - 1], &list[count - 2], up, err);
+        tmi_lattice_masses_clear(&list[count - 1]);
+        tmi_lattice_masses_clear(&list[count - 2]);
         list[count - 2] = both;
         count--;
         if (status != TAMIS_OK) break;
     }
     *z = list[0];
-    tmi_dots_init(&list[0]);
-    for (size_t i = 1; i < count; i++) tmi_dots_clear(&list[i]);
+    tmi_lattice_masses_init(&list[0]);
+    for (size_t i = 1; i < count; i++) tmi_lattice_masses_clear(&list[i]);
     return status;
 }
 
-static tamis_status add_up(level *v, int end, const tmi_dots *d, const tmi_powers *powers, tamis_error *err)
+static tamis_status add_up(level *v, int end, const tmi_lattice_masses *d, const tmi_powers *powers, tamis_error *err)
 {
     v->mass[end] = tmi_alloc(v->sums, sizeof **v->mass);
     v->weighted[end] = tmi_alloc(v->sums, sizeof **v->weighted);
@@ -182,34 +182,34 @@ static size_t half_of(const lattice *l, size_t i, double h)
 
 static bool is_affordable(const lattice *l, double h, double places)
 {
-    double dots = 0, convolutions = 0;
+    double masses = 0, convolutions = 0;
     for (size_t i = 0; i < l->count; i++) {
-        dots += l->reach[i] / h * (l->steps[i] ? 1 : SLOW);
+        masses += l->reach[i] / h * (l->steps[i] ? 1 : SLOW);
         convolutions += 1 + log2((double)l->times[i]);
     }
-    return dots <= MOST_DOTS && places * convolutions <= MOST_CONVOLVED;
+    return masses <= MOST_DOTS && places * convolutions <= MOST_CONVOLVED;
 }
 
 /* ---- composing ---- */
 
-static tamis_status compose_all(tmi_dots all[2], lattice *l, const tmi_powers *powers, double h, tamis_error *err)
+static tamis_status compose_all(tmi_lattice_masses all[2], lattice *l, const tmi_powers *powers, double h, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_dots *both[2] = {tmi_alloc(l->count, sizeof **both), tmi_alloc(l->count, sizeof **both)};
+    tmi_lattice_masses *both[2] = {tmi_alloc(l->count, sizeof **both), tmi_alloc(l->count, sizeof **both)};
     if (!both[0] || !both[1]) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < l->count; i++) {
-        tmi_dots one[2];
-        status = tmi_dots_of(&one[0], &one[1], &l->roads[i], powers, half_of(l, i, h), l->aligned[i], err);
+        tmi_lattice_masses one[2];
+        status = tmi_lattice_masses_of(&one[0], &one[1], &l->evaluators[i], powers, half_of(l, i, h), l->aligned[i], err);
         for (int end = 0; end < 2; end++) {
             if (status == TAMIS_OK) status = power(&both[end][i], &one[end], l->times[i], end == 0, err);
-            else tmi_dots_clear(&one[end]);
+            else tmi_lattice_masses_clear(&one[end]);
         }
         if (status != TAMIS_OK) goto done;
     }
     for (int end = 0; end < 2; end++) TMI_TRY(product(&all[end], both[end], l->count, end == 0, err));
 done:
     for (int end = 0; end < 2; end++) {
-        for (size_t i = 0; both[end] && i < l->count; i++) tmi_dots_clear(&both[end][i]);
+        for (size_t i = 0; both[end] && i < l->count; i++) tmi_lattice_masses_clear(&both[end][i]);
         tmi_free(both[end]);
     }
     return status;
@@ -219,11 +219,11 @@ static tamis_status build(level **built, lattice *l, const tmi_ball *h, tamis_er
 {
     tamis_status status = TAMIS_OK;
     tmi_powers powers = {0};
-    tmi_dots all[2];
+    tmi_lattice_masses all[2];
     level *v = tmi_alloc(1, sizeof *v);
     if (!v) return tmi_fail_memory(err);
     for (int end = 0; end < 2; end++) {
-        tmi_dots_init(&all[end]);
+        tmi_lattice_masses_init(&all[end]);
         tmi_ball_init(&v->infinity[end]);
     }
     v->h = tmi_ball_bound(h).upper;
@@ -246,7 +246,7 @@ static tamis_status build(level **built, lattice *l, const tmi_ball *h, tamis_er
     *built = v;
     v = NULL;
 done:
-    for (int end = 0; end < 2; end++) tmi_dots_clear(&all[end]);
+    for (int end = 0; end < 2; end++) tmi_lattice_masses_clear(&all[end]);
     tmi_powers_clear(&powers);
     free_level(v);
     return status;
@@ -357,14 +357,14 @@ static void close_lattice(void *self)
 {
     lattice *l = self;
     for (size_t i = 0; i < l->count; i++) {
-        if (l->roads) tmi_road_close(&l->roads[i]);
+        if (l->evaluators) tmi_evaluator_close(&l->evaluators[i]);
         if (l->losses) tmi_loss_free(l->losses[i]);
         if (l->steps) tamis_number_free(l->steps[i]);
     }
     for (int k = 0; k < LEVELS; k++) free_level(l->levels[k]);
     tmi_free(l->steps);
     tmi_free(l->aligned);
-    tmi_free(l->roads);
+    tmi_free(l->evaluators);
     tmi_free(l->losses);
     tmi_free(l->times);
     tmi_free(l->reach);
@@ -372,7 +372,7 @@ static void close_lattice(void *self)
 }
 
 /* Claims go without their delta, which the caller has split off. */
-static tamis_status add_factor(lattice *l, const tmi_factor *f, const tamis_number *zero, tamis_error *err)
+static tamis_status add_factor(lattice *l, const tmi_profile_factor *f, const tamis_number *zero, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_loss *loss = NULL;
@@ -387,13 +387,13 @@ static tamis_status add_factor(lattice *l, const tmi_factor *f, const tamis_numb
     l->times[i] = f->times;
     bool open = false;
     if (loss->kind == TMI_LOSS_DISCRETE_GAUSSIAN) {
-        status = tmi_gaussian_sets_open(&l->roads[i], loss, err);
+        status = tmi_gaussian_sets_open(&l->evaluators[i], loss, err);
         open = status == TAMIS_OK;
         if (status != TAMIS_OK && status != TAMIS_UNABLE) goto done;
     }
-    if (!open) TMI_TRY(tmi_road_of_loss(&l->roads[i], loss, err));
-    TMI_TRY(tmi_dots_reach(&l->reach[i], &l->roads[i], err));
-    if (tmi_loss_is_discrete(loss)) TMI_TRY(tmi_terms_step(&l->steps[i], loss, err));
+    if (!open) TMI_TRY(tmi_evaluator_of_loss(&l->evaluators[i], loss, err));
+    TMI_TRY(tmi_lattice_masses_reach(&l->reach[i], &l->evaluators[i], err));
+    if (tmi_loss_is_discrete(loss)) TMI_TRY(tmi_loss_atoms_step(&l->steps[i], loss, err));
 done:
     return status;
 }
@@ -412,24 +412,24 @@ static tamis_status find_exact(lattice *l, tamis_error *err)
     return status;
 }
 
-tamis_status tmi_lattice_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_lattice_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *zero = NULL;
     if (profile->count > MOST_FACTORS) return tmi_fail(err, TAMIS_UNABLE, "more than %d different releases", MOST_FACTORS);
     lattice *l = tmi_alloc(1, sizeof *l);
     if (!l) return tmi_fail_memory(err);
-    l->roads = tmi_alloc(profile->count, sizeof *l->roads);
+    l->evaluators = tmi_alloc(profile->count, sizeof *l->evaluators);
     l->losses = tmi_alloc(profile->count, sizeof *l->losses);
     l->times = tmi_alloc(profile->count, sizeof *l->times);
     l->reach = tmi_alloc(profile->count, sizeof *l->reach);
     l->steps = tmi_alloc(profile->count, sizeof *l->steps);
     l->aligned = tmi_alloc(profile->count, sizeof *l->aligned);
-    if (!l->roads || !l->losses || !l->times || !l->reach || !l->steps || !l->aligned) TMI_TRY(tmi_fail_memory(err));
+    if (!l->evaluators || !l->losses || !l->times || !l->reach || !l->steps || !l->aligned) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
     for (size_t i = 0; i < profile->count; i++) TMI_TRY(add_factor(l, &profile->factors[i], zero, err));
     TMI_TRY(find_exact(l, err));
-    *road = (tmi_road){.delta = delta, .free = close_lattice, .self = l, .lasting = true, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta, .free = close_lattice, .self = l, .lasting = true, .width = TAMIS_WIDTH};
 done:
     tamis_number_free(zero);
     if (status != TAMIS_OK) close_lattice(l);

@@ -18,27 +18,27 @@
 /* A factor that takes the last bits off a polyline from below, so that the check is passed in spite of rounding. */
 #define SHAVED (1 - 0x1p-44)
 
-void tmi_dots_init(tmi_dots *dots)
+void tmi_lattice_masses_init(tmi_lattice_masses *masses)
 {
-    *dots = (tmi_dots){0};
-    tmi_ball_init(&dots->above);
+    *masses = (tmi_lattice_masses){0};
+    tmi_ball_init(&masses->above);
 }
 
-void tmi_dots_clear(tmi_dots *dots)
+void tmi_lattice_masses_clear(tmi_lattice_masses *masses)
 {
-    tmi_masses_clear(&dots->masses);
-    tmi_ball_clear(&dots->above);
-    tmi_dots_init(dots);
+    tmi_masses_clear(&masses->masses);
+    tmi_ball_clear(&masses->above);
+    tmi_lattice_masses_init(masses);
 }
 
-static tamis_status upper_at(double *delta, tmi_road *road, double eps, tamis_error *err)
+static tamis_status upper_at(double *delta, tmi_evaluator *evaluator, double eps, tamis_error *err)
 {
     tmi_ball at, lower, upper;
     tmi_ball_init(&at);
     tmi_ball_init(&lower);
     tmi_ball_init(&upper);
     tmi_ball_set_double(&at, eps);
-    tamis_status status = road->delta(&lower, &upper, road->self, &at, BITS, err);
+    tamis_status status = evaluator->delta(&lower, &upper, evaluator->self, &at, BITS, err);
     if (status == TAMIS_OK) *delta = tmi_ball_bound(&upper).upper;
     tmi_ball_clear(&at);
     tmi_ball_clear(&lower);
@@ -46,18 +46,18 @@ static tamis_status upper_at(double *delta, tmi_road *road, double eps, tamis_er
     return status;
 }
 
-tamis_status tmi_dots_reach(double *reach, tmi_road *road, tamis_error *err)
+tamis_status tmi_lattice_masses_reach(double *reach, tmi_evaluator *evaluator, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     double far = 0, delta, lo = 0, hi = 0x1p-20;
-    TMI_TRY(upper_at(&far, road, TAMIS_MAX_LOSS, err));
+    TMI_TRY(upper_at(&far, evaluator, TAMIS_MAX_LOSS, err));
     for (;; lo = hi, hi *= 2) {
-        TMI_TRY(upper_at(&delta, road, hi, err));
+        TMI_TRY(upper_at(&delta, evaluator, hi, err));
         if (delta <= far * (1 + 1e-9) + NEGLIGIBLE || hi > 1e5) break;
     }
     for (int i = 0; i < 12; i++) {
         double mid = (lo + hi) / 2;
-        TMI_TRY(upper_at(&delta, road, mid, err));
+        TMI_TRY(upper_at(&delta, evaluator, mid, err));
         if (delta <= far * (1 + 1e-9) + NEGLIGIBLE) hi = mid;
         else lo = mid;
     }
@@ -127,14 +127,14 @@ done:
     return status;
 }
 
-/* ---- the dots ---- */
+/* ---- the masses ---- */
 
 /* Arrays over the knots j = -J ... J, index i = j + J. */
 typedef struct knots {
     size_t count;
     const tmi_powers *powers;
     tmi_ball *low, *high; /* enclosures of both ends of H at the knots */
-    tmi_ball *q, *v;      /* masses from above, dots from below */
+    tmi_ball *q, *v;      /* masses from above, masses from below */
     tmi_ball limit;       /* H at infinity, from below */
 } knots;
 
@@ -180,7 +180,7 @@ static void mirrored(tmi_ball *z, const tmi_ball *y, const tmi_ball *b)
     tmi_ball_clear(&x);
 }
 
-static tamis_status place_dots(knots *k, tmi_road *road, tamis_error *err)
+static tamis_status place_dots(knots *k, tmi_evaluator *evaluator, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t J = k->count / 2;
@@ -189,14 +189,14 @@ static tamis_status place_dots(knots *k, tmi_road *road, tamis_error *err)
     tmi_ball_init(&upper);
     for (size_t j = 0; j <= J; j++) {
         tmi_ball_mul_int(&at, &k->powers->h, (int64_t)j, BITS);
-        TMI_TRY(road->delta(&k->low[J + j], &k->high[J + j], road->self, &at, BITS, err));
+        TMI_TRY(evaluator->delta(&k->low[J + j], &k->high[J + j], evaluator->self, &at, BITS, err));
         if (!tmi_ball_is_finite(&k->low[J + j]) || !tmi_ball_is_finite(&k->high[J + j]))
             TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the profile of a release could not be enclosed"));
         mirrored(&k->low[J - j], &k->low[J + j], &k->powers->down[j]);
         mirrored(&k->high[J - j], &k->high[J + j], &k->powers->down[j]);
     }
     tmi_ball_set_double(&at, TAMIS_MAX_LOSS);
-    TMI_TRY(road->delta(&k->limit, &upper, road->self, &at, BITS, err));
+    TMI_TRY(evaluator->delta(&k->limit, &upper, evaluator->self, &at, BITS, err));
     if (!tmi_ball_is_finite(&k->limit)) tmi_ball_set_int(&k->limit, 0);
     tmi_ball_lower(&k->limit, &k->limit, BITS);
 done:
@@ -260,7 +260,7 @@ static void triangle(tmi_ball *z, const knots *k, const tmi_ball *q, size_t i)
     tmi_ball_clear(&sum);
 }
 
-static void statistics(tmi_dots *d)
+static void statistics(tmi_lattice_masses *d)
 {
     double total = 0, sum = 0, squares = 0;
     tmi_ball mass;
@@ -278,7 +278,7 @@ static void statistics(tmi_dots *d)
 }
 
 /* masses = a q */
-static tamis_status set_masses(tmi_dots *d, const knots *k, const tmi_ball *q, size_t end, bool up, tamis_error *err)
+static tamis_status set_masses(tmi_lattice_masses *d, const knots *k, const tmi_ball *q, size_t end, bool up, tamis_error *err)
 {
     int64_t first = -(int64_t)(k->count / 2);
     tamis_status status = tmi_masses_new(&d->masses, first, k->count, err);
@@ -319,7 +319,7 @@ static bool is_above(const knots *k, size_t x, size_t y, size_t z)
     return !below;
 }
 
-/* v = dots lowered by the triangles, above the limit; gives the number of knots up to the one that is put at 0. Where all
+/* v = masses lowered by the triangles, above the limit; gives the number of knots up to the one that is put at 0. Where all
  * losses are at knots H is the polyline itself, and there is nothing to take off. */
 static size_t lower_dots(knots *k, bool atoms)
 {
@@ -383,7 +383,7 @@ static bool is_below(const knots *k, size_t end, const tmi_ball *q)
     return fine;
 }
 
-/* The hull of the first `end` dots, as masses q; the knot 0 bears the slope of the first segment. All 0 if the check fails:
+/* The hull of the first `end` masses, as masses q; the knot 0 bears the slope of the first segment. All 0 if the check fails:
  * that is below everything. */
 static tamis_status hull(knots *k, size_t end, tamis_error *err)
 {
@@ -418,15 +418,15 @@ static tamis_status hull(knots *k, size_t end, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_dots_of(tmi_dots *above, tmi_dots *below, tmi_road *road, const tmi_powers *powers, size_t half,
+tamis_status tmi_lattice_masses_of(tmi_lattice_masses *above, tmi_lattice_masses *below, tmi_evaluator *evaluator, const tmi_powers *powers, size_t half,
                          bool atoms, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     knots k;
-    tmi_dots_init(above);
-    tmi_dots_init(below);
+    tmi_lattice_masses_init(above);
+    tmi_lattice_masses_init(below);
     TMI_TRY(new_knots(&k, powers, half, err));
-    TMI_TRY(place_dots(&k, road, err));
+    TMI_TRY(place_dots(&k, evaluator, err));
     bends(k.q, &k, k.high);
     tmi_ball_set(&above->above, &k.high[k.count - 1]);
     TMI_TRY(set_masses(above, &k, k.q, k.count, true, err));
@@ -442,7 +442,7 @@ done:
 /* ---- composing ---- */
 
 /* The sum of all masses, infinity included. */
-static void total(tmi_ball *z, const tmi_dots *d)
+static void total(tmi_ball *z, const tmi_lattice_masses *d)
 {
     tmi_ball mass;
     tmi_ball_init(&mass);
@@ -454,10 +454,10 @@ static void total(tmi_ball *z, const tmi_dots *d)
     tmi_ball_clear(&mass);
 }
 
-tamis_status tmi_dots_compose(tmi_dots *z, const tmi_dots *x, const tmi_dots *y, bool up, tamis_error *err)
+tamis_status tmi_lattice_masses_compose(tmi_lattice_masses *z, const tmi_lattice_masses *x, const tmi_lattice_masses *y, bool up, tamis_error *err)
 {
     tmi_ball t, beyond;
-    tmi_dots_init(z);
+    tmi_lattice_masses_init(z);
     z->mean = x->mean + y->mean;
     z->variance = x->variance + y->variance;
     z->reach = fmax(x->reach, y->reach);

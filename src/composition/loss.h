@@ -2,8 +2,8 @@
  *
  * All profiles here are symmetric: both orders of the pair are covered, so that the profile at -eps follows from that at
  * eps, delta(-eps) = 1 - e^-eps (1 - delta(eps)). A loss never changes once it is made; several profiles may hold it.    */
-#ifndef TMI_LOSS_H
-#define TMI_LOSS_H
+#ifndef TMI_COMPOSITION_LOSS_H
+#define TMI_COMPOSITION_LOSS_H
 
 #include <stdatomic.h>
 #include <tamis/profile.h>
@@ -21,11 +21,11 @@ typedef enum tmi_loss_kind {
     TMI_LOSS_CURVE              /* only the profile is known */
 } tmi_loss_kind;
 
-/* A profile that is found in some way of its own: `open` gives the road to it, `free` gets `self`. */
-struct tmi_road;
+/* A profile that is found in some way of its own: `open` gives the evaluator to it, `free` gets `self`. */
+struct tmi_evaluator;
 
 typedef struct tmi_curve {
-    tamis_status (*open)(struct tmi_road *road, const void *self, tamis_error *err);
+    tamis_status (*open)(struct tmi_evaluator *evaluator, const void *self, tamis_error *err);
     void (*free)(void *self);
 } tmi_curve;
 
@@ -50,7 +50,7 @@ void tmi_loss_free(tmi_loss *loss); /* one owner less; NULL is fine */
 int tmi_loss_compare(const tmi_loss *x, const tmi_loss *y);
 
 /* Enclosures of a lower and an upper end of delta at eps >= 0; the same ball twice where the value is known exactly. Not
- * for curves, which have roads. */
+ * for curves, which have evaluators. */
 void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits);
 
 /* delta of a discrete loss by P(X <= k) - e^eps P(X <= k - D) at the best k; `f` gives this difference. */

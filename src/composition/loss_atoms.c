@@ -6,23 +6,23 @@
 #include "base/memory.h"
 #include "num/law/law.h"
 
-void tmi_terms_init(tmi_terms *list)
+void tmi_loss_atoms_init(tmi_loss_atoms *list)
 {
-    *list = (tmi_terms){0};
+    *list = (tmi_loss_atoms){0};
     tmi_ball_init(&list->outside);
 }
 
-static void free_terms(tmi_term *terms, size_t count)
+static void free_terms(tmi_loss_atom *terms, size_t count)
 {
     for (size_t i = 0; terms && i < count; i++) tmi_ball_clear(&terms[i].weight);
     tmi_free(terms);
 }
 
-void tmi_terms_clear(tmi_terms *list)
+void tmi_loss_atoms_clear(tmi_loss_atoms *list)
 {
     free_terms(list->terms, list->count);
     tmi_ball_clear(&list->outside);
-    tmi_terms_init(list);
+    tmi_loss_atoms_init(list);
 }
 
 static tamis_status too_many(tamis_error *err)
@@ -31,16 +31,16 @@ static tamis_status too_many(tamis_error *err)
 }
 
 /* Room for `count` terms of weight 0. */
-static tamis_status make_room(tmi_terms *list, size_t count, tamis_error *err)
+static tamis_status make_room(tmi_loss_atoms *list, size_t count, tamis_error *err)
 {
-    tmi_terms_clear(list);
+    tmi_loss_atoms_clear(list);
     if (!(list->terms = tmi_alloc(count, sizeof *list->terms))) return tmi_fail_memory(err);
     list->count = count;
     for (size_t i = 0; i < count; i++) tmi_ball_init(&list->terms[i].weight);
     return TAMIS_OK;
 }
 
-tamis_status tmi_terms_one(tmi_terms *list, tamis_error *err)
+tamis_status tmi_loss_atoms_one(tmi_loss_atoms *list, tamis_error *err)
 {
     tamis_status status = make_room(list, 1, err);
     if (status == TAMIS_OK) tmi_ball_set_int(&list->terms[0].weight, 1);
@@ -50,7 +50,7 @@ tamis_status tmi_terms_one(tmi_terms *list, tamis_error *err)
 /* ---- the unit ---- */
 
 /* The step between the atoms of a loss, halved where they lie between its multiples: a, 1/scale, D/(2 scale^2). */
-tamis_status tmi_terms_step(tamis_number **step, const tmi_loss *loss, tamis_error *err)
+tamis_status tmi_loss_atoms_step(tamis_number **step, const tmi_loss *loss, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *x = NULL, *two = NULL, *doubled = NULL;
@@ -81,7 +81,7 @@ static tamis_status units_of(int64_t *units, const tmi_loss *loss, const tamis_n
 {
     tamis_number *step = NULL, *ratio = NULL;
     tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_terms_step(&step, loss, err));
+    TMI_TRY(tmi_loss_atoms_step(&step, loss, err));
     TMI_TRY(tmi_number_div(&ratio, step, unit, err));
     if (!tmi_number_floor(units, ratio)) status = too_many(err);
 done:
@@ -95,7 +95,7 @@ static bool is_silent(const tmi_loss *loss)
     return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->a) == 0;
 }
 
-tamis_status tmi_terms_unit(tamis_number **unit, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profile, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *sum = NULL, *step = NULL, *next = NULL;
@@ -103,7 +103,7 @@ tamis_status tmi_terms_unit(tamis_number **unit, const tamis_profile *profile, t
     *unit = NULL;
     for (size_t i = 0; i < profile->count; i++) {
         if (is_silent(profile->factors[i].loss)) continue;
-        TMI_TRY(tmi_terms_step(&step, profile->factors[i].loss, err));
+        TMI_TRY(tmi_loss_atoms_step(&step, profile->factors[i].loss, err));
         if (sum) TMI_TRY(tmi_number_gcd(&next, sum, step, err));
         else TMI_TRY(tmi_number_copy(&next, step, err));
         tamis_number_free(sum);
@@ -113,7 +113,7 @@ tamis_status tmi_terms_unit(tamis_number **unit, const tamis_profile *profile, t
     }
     if (!sum) TMI_TRY(tmi_number_ratio(&sum, 1, 1, err));
     for (size_t i = 0; i < profile->count; i++) {
-        const tmi_factor *f = &profile->factors[i];
+        const tmi_profile_factor *f = &profile->factors[i];
         int64_t units = 0;
         if (is_silent(f->loss)) continue;
         TMI_TRY(units_of(&units, f->loss, sum, err));
@@ -136,7 +136,7 @@ done:
 /* ---- one release ---- */
 
 /* C(n, j) e^(-a j), j = 0 ... n, at the places (n - 2j) units; over (1 + e^-a)^n for randomized response. */
-static tamis_status binomial(tmi_terms *list, const tmi_factor *f, int64_t units, long bits, tamis_error *err)
+static tamis_status binomial(tmi_loss_atoms *list, const tmi_profile_factor *f, int64_t units, long bits, tamis_error *err)
 {
     if (f->times >= TMI_TERMS_MOST) return too_many(err);
     tamis_status status = make_room(list, (size_t)f->times + 1, err);
@@ -155,7 +155,7 @@ static tamis_status binomial(tmi_terms *list, const tmi_factor *f, int64_t units
     }
     tmi_ball_exp(&x, &x, bits);
     for (int64_t j = 0; j <= f->times; j++) { /* the list is sorted by power, then place */
-        tmi_term *t = &list->terms[laplace ? j : f->times - j];
+        tmi_loss_atom *t = &list->terms[laplace ? j : f->times - j];
         t->place = (f->times - 2 * j) * units;
         t->power = laplace ? j : 0;
         tmi_ball_set(&t->weight, &x);
@@ -234,7 +234,7 @@ done:
 }
 
 /* An answer of discrete noise at k, or a sum of n of them, has the loss (nD - 2k) units. */
-static tamis_status discrete(tmi_terms *list, const tmi_factor *f, int64_t units, long bits, tamis_error *err)
+static tamis_status discrete(tmi_loss_atoms *list, const tmi_profile_factor *f, int64_t units, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_law law;
@@ -245,7 +245,7 @@ static tamis_status discrete(tmi_terms *list, const tmi_factor *f, int64_t units
     TMI_TRY(power(&law, f->times, window.bits, err));
     TMI_TRY(make_room(list, law.count, err));
     for (size_t i = 0; i < law.count; i++) {
-        tmi_term *t = &list->terms[law.count - 1 - i];
+        tmi_loss_atom *t = &list->terms[law.count - 1 - i];
         t->place = (f->times * f->loss->step - 2 * (law.first + (int64_t)i)) * units;
         tmi_ball_set(&t->weight, &law.mass[i]);
     }
@@ -255,10 +255,10 @@ done:
     return status;
 }
 
-tamis_status tmi_terms_of(tmi_terms *list, const tmi_factor *factor, const tamis_number *unit, long bits, tamis_error *err)
+tamis_status tmi_loss_atoms_of(tmi_loss_atoms *list, const tmi_profile_factor *factor, const tamis_number *unit, long bits, tamis_error *err)
 {
     int64_t units;
-    if (is_silent(factor->loss)) return tmi_terms_one(list, err);
+    if (is_silent(factor->loss)) return tmi_loss_atoms_one(list, err);
     tamis_status status = units_of(&units, factor->loss, unit, err);
     if (status != TAMIS_OK) return status;
     return factor->loss->kind == TMI_LOSS_CLAIM || factor->loss->kind == TMI_LOSS_LAPLACE
@@ -270,20 +270,20 @@ tamis_status tmi_terms_of(tmi_terms *list, const tmi_factor *factor, const tamis
 
 static int in_order(const void *x, const void *y)
 {
-    const tmi_term *a = x, *b = y;
+    const tmi_loss_atom *a = x, *b = y;
     if (a->power != b->power) return a->power < b->power ? -1 : 1;
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-tamis_status tmi_terms_multiply(tmi_terms *list, const tmi_terms *by, long bits, tamis_error *err)
+tamis_status tmi_loss_atoms_multiply(tmi_loss_atoms *list, const tmi_loss_atoms *by, long bits, tamis_error *err)
 {
-    tmi_terms product;
+    tmi_loss_atoms product;
     size_t kept = 0;
     if (list->count * by->count > TMI_TERMS_PRODUCTS) return too_many(err);
-    tmi_terms_init(&product);
+    tmi_loss_atoms_init(&product);
     tamis_status status = make_room(&product, list->count * by->count, err);
     if (status != TAMIS_OK) return status;
-    tmi_term *t = product.terms;
+    tmi_loss_atom *t = product.terms;
     for (size_t i = 0; i < list->count; i++)
         for (size_t k = 0; k < by->count; k++, t++) {
             t->place = list->terms[i].place + by->terms[k].place;
@@ -301,7 +301,7 @@ tamis_status tmi_terms_multiply(tmi_terms *list, const tmi_terms *by, long bits,
     }
     product.count = kept;
     tmi_ball_add(&product.outside, &list->outside, &by->outside, bits);
-    tmi_terms_clear(list);
+    tmi_loss_atoms_clear(list);
     *list = product;
     return kept > TMI_TERMS_MOST ? too_many(err) : TAMIS_OK;
 }

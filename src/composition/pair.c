@@ -166,11 +166,11 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     return TAMIS_OK;
 }
 
-static tamis_status open_pair(tmi_road *road, const void *self, tamis_error *err)
+static tamis_status open_pair(tmi_evaluator *evaluator, const void *self, tamis_error *err)
 {
     const pair *z = self;
     (void)err;
-    *road = (tmi_road){.delta = delta, .self = (void *)(uintptr_t)z, .exact = tmi_ball_is_zero(&z->outside),
+    *evaluator = (tmi_evaluator){.delta = delta, .self = (void *)(uintptr_t)z, .exact = tmi_ball_is_zero(&z->outside),
                        .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }

@@ -1,6 +1,6 @@
 /* Profiles of pairs of lattice laws. */
-#ifndef TMI_PAIR_H
-#define TMI_PAIR_H
+#ifndef TMI_COMPOSITION_PAIR_H
+#define TMI_COMPOSITION_PAIR_H
 
 #include "num/law/law.h"
 #include "composition/profile.h"

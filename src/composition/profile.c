@@ -33,14 +33,14 @@ static tamis_status begin(tamis_profile **profile, tamis_error *err)
 tamis_status tmi_profile_take(tamis_profile **profile, tmi_loss *loss, tamis_error *err)
 {
     tamis_profile *new = tmi_alloc(1, sizeof *new);
-    tmi_factor *factors = tmi_alloc(1, sizeof *factors);
+    tmi_profile_factor *factors = tmi_alloc(1, sizeof *factors);
     if (!new || !factors) {
         tmi_free(new);
         tmi_free(factors);
         tmi_loss_free(loss);
         return tmi_fail_memory(err);
     }
-    factors[0] = (tmi_factor){loss, 1};
+    factors[0] = (tmi_profile_factor){loss, 1};
     atomic_init(&new->owners, 1);
     new->count = 1;
     new->factors = factors;
@@ -60,10 +60,10 @@ tamis_profile *tmi_profile_share(const tamis_profile *profile)
     return inside(profile);
 }
 
-static void drop_road(tmi_road *road)
+static void drop_road(tmi_evaluator *evaluator)
 {
-    if (road) tmi_road_close(road);
-    tmi_free(road);
+    if (evaluator) tmi_evaluator_close(evaluator);
+    tmi_free(evaluator);
 }
 
 void tamis_profile_free(tamis_profile *profile)
@@ -209,24 +209,24 @@ tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_number *rho
 
 /* ---- asking ---- */
 
-tamis_status tmi_road_borrow(tmi_road **road, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_evaluator_borrow(tmi_evaluator **evaluator, const tamis_profile *profile, tamis_error *err)
 {
-    *road = atomic_exchange(&inside(profile)->kept, NULL);
-    if (*road) return TAMIS_OK;
-    if (!(*road = tmi_alloc(1, sizeof **road))) return tmi_fail_memory(err);
-    tamis_status status = tmi_road_open(*road, profile, err);
+    *evaluator = atomic_exchange(&inside(profile)->kept, NULL);
+    if (*evaluator) return TAMIS_OK;
+    if (!(*evaluator = tmi_alloc(1, sizeof **evaluator))) return tmi_fail_memory(err);
+    tamis_status status = tmi_evaluator_open(*evaluator, profile, err);
     if (status == TAMIS_OK) return status;
-    tmi_free(*road);
-    *road = NULL;
+    tmi_free(*evaluator);
+    *evaluator = NULL;
     return status;
 }
 
-void tmi_road_return(tmi_road *road, const tamis_profile *profile)
+void tmi_evaluator_return(tmi_evaluator *evaluator, const tamis_profile *profile)
 {
-    tmi_road *empty = NULL;
-    if (!road) return;
-    if (road->lasting && road->rest) road->rest(road->self);
-    if (!road->lasting || !atomic_compare_exchange_strong(&inside(profile)->kept, &empty, road)) drop_road(road);
+    tmi_evaluator *empty = NULL;
+    if (!evaluator) return;
+    if (evaluator->lasting && evaluator->rest) evaluator->rest(evaluator->self);
+    if (!evaluator->lasting || !atomic_compare_exchange_strong(&inside(profile)->kept, &empty, evaluator)) drop_road(evaluator);
 }
 
 /* The largest loss, if there is one: then delta beyond it is the mass at infinity, which is 0 unless a claim has a delta.
@@ -237,7 +237,7 @@ static tamis_status largest_loss(tamis_number **pure, const tamis_profile *profi
     tamis_number *sum = NULL, *next = NULL, *times = NULL, *term = NULL, *part = NULL;
     TMI_TRY(tmi_number_ratio(&sum, 0, 1, err));
     for (size_t i = 0; i < profile->count; i++) {
-        const tmi_factor *f = &profile->factors[i];
+        const tmi_profile_factor *f = &profile->factors[i];
         if (f->loss->kind != TMI_LOSS_CLAIM && f->loss->kind != TMI_LOSS_LAPLACE
             && f->loss->kind != TMI_LOSS_DISCRETE_LAPLACE)
             goto done;
@@ -289,7 +289,7 @@ static tamis_status at_the_end(bool *found, tamis_bound *eps, const tamis_profil
     tamis_status status = TAMIS_OK;
     tamis_number *pure = NULL;
     bool unbounded = false, leaks = false;
-    const tmi_factor *first = profile->factors;
+    const tmi_profile_factor *first = profile->factors;
     for (size_t i = 0; i < profile->count; i++) {
         tmi_loss_kind kind = profile->factors[i].loss->kind;
         leaks |= kind == TMI_LOSS_CLAIM && tmi_number_sign(profile->factors[i].loss->b) > 0;
@@ -329,7 +329,7 @@ static tamis_status never_passes(bool *never, const tamis_profile *profile, cons
 
 tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps, tamis_error *err)
 {
-    tmi_road *road = NULL;
+    tmi_evaluator *evaluator = NULL;
     tamis_status status = TAMIS_OK;
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     *delta = (tamis_bound){0, 1};
@@ -341,17 +341,17 @@ tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profil
         *delta = (tamis_bound){0, 0};
         goto done;
     }
-    TMI_TRY(tmi_road_borrow(&road, profile, err));
-    TMI_TRY(tmi_road_delta(delta, road, eps, err));
+    TMI_TRY(tmi_evaluator_borrow(&evaluator, profile, err));
+    TMI_TRY(tmi_evaluator_delta(delta, evaluator, eps, err));
 done:
-    tmi_road_return(road, profile);
+    tmi_evaluator_return(evaluator, profile);
     return status;
 }
 
 tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                    tamis_error *err)
 {
-    tmi_road *road = NULL;
+    tmi_evaluator *evaluator = NULL;
     tamis_status status = TAMIS_OK;
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     *eps = (tamis_bound){0, INFINITY};
@@ -360,9 +360,9 @@ tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profil
     bool found;
     TMI_TRY(at_the_end(&found, eps, profile, delta, err));
     if (found) goto done;
-    TMI_TRY(tmi_road_borrow(&road, profile, err));
-    TMI_TRY(tmi_road_epsilon(eps, road, delta, err));
+    TMI_TRY(tmi_evaluator_borrow(&evaluator, profile, err));
+    TMI_TRY(tmi_evaluator_epsilon(eps, evaluator, delta, err));
 done:
-    tmi_road_return(road, profile);
+    tmi_evaluator_return(evaluator, profile);
     return status;
 }

@@ -12,7 +12,7 @@
 /* Everything for one precision. */
 typedef struct store {
     long bits;
-    tmi_terms a, b;
+    tmi_loss_atoms a, b;
     tmi_ball *above, *weighted; /* P and Q from each term of b on; one more than b has */
     tmi_ball *discounted;       /* weight e^-loss of each term of a */
     struct store *next;
@@ -44,13 +44,13 @@ static void free_store(store *t)
     free_balls(t->above, t->b.count + 1);
     free_balls(t->weighted, t->b.count + 1);
     free_balls(t->discounted, t->a.count);
-    tmi_terms_clear(&t->a);
-    tmi_terms_clear(&t->b);
+    tmi_loss_atoms_clear(&t->a);
+    tmi_loss_atoms_clear(&t->b);
     tmi_free(t);
 }
 
 /* z = weight e^(-place unit) */
-static void discount(tmi_ball *z, const tmi_term *t, const tmi_ball *unit, long bits)
+static void discount(tmi_ball *z, const tmi_loss_atom *t, const tmi_ball *unit, long bits)
 {
     tmi_ball_mul_int(z, unit, -t->place, bits);
     tmi_ball_exp(z, z, bits);
@@ -62,18 +62,18 @@ static tamis_status build(store **built, const sums *s, long bits, tamis_error *
 {
     tamis_status status = TAMIS_OK;
     store *t = tmi_alloc(1, sizeof *t);
-    tmi_terms one;
+    tmi_loss_atoms one;
     tmi_ball unit;
     if (!t) return tmi_fail_memory(err);
-    tmi_terms_init(&t->a);
-    tmi_terms_init(&t->b);
-    tmi_terms_init(&one);
+    tmi_loss_atoms_init(&t->a);
+    tmi_loss_atoms_init(&t->b);
+    tmi_loss_atoms_init(&one);
     tmi_ball_init(&unit);
-    TMI_TRY(tmi_terms_one(&t->a, err));
-    TMI_TRY(tmi_terms_one(&t->b, err));
+    TMI_TRY(tmi_loss_atoms_one(&t->a, err));
+    TMI_TRY(tmi_loss_atoms_one(&t->b, err));
     for (size_t i = 0; i < s->profile->count; i++) {
-        TMI_TRY(tmi_terms_of(&one, &s->profile->factors[i], s->unit, bits, err));
-        TMI_TRY(tmi_terms_multiply(s->laplaces > 0 || t->a.count < t->b.count ? &t->a : &t->b, &one, bits, err));
+        TMI_TRY(tmi_loss_atoms_of(&one, &s->profile->factors[i], s->unit, bits, err));
+        TMI_TRY(tmi_loss_atoms_multiply(s->laplaces > 0 || t->a.count < t->b.count ? &t->a : &t->b, &one, bits, err));
         if (s->laplaces > 0 && (double)t->a.count * (double)s->laplaces > MOST_WORK) {
             status = tmi_fail(err, TAMIS_UNABLE, "the exact sum would have too many terms");
             goto done;
@@ -98,7 +98,7 @@ static tamis_status build(store **built, const sums *s, long bits, tamis_error *
     t = NULL;
 done:
     free_store(t);
-    tmi_terms_clear(&one);
+    tmi_loss_atoms_clear(&one);
     tmi_ball_clear(&unit);
     return status;
 }
@@ -158,7 +158,7 @@ static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_
 }
 
 /* The first term of b above `place`. */
-static size_t first_above(const tmi_terms *b, int64_t place)
+static size_t first_above(const tmi_loss_atoms *b, int64_t place)
 {
     size_t lo = 0, hi = b->count;
     while (lo < hi) {
@@ -235,7 +235,7 @@ static void close_sums(void *self)
     tmi_free(s);
 }
 
-tamis_status tmi_sums_open(tmi_road *road, const tamis_profile *profile, tamis_error *err)
+tamis_status tmi_sums_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     const store *first;
@@ -244,10 +244,10 @@ tamis_status tmi_sums_open(tmi_road *road, const tamis_profile *profile, tamis_e
     s->profile = profile;
     for (size_t i = 0; i < profile->count; i++)
         if (profile->factors[i].loss->kind == TMI_LOSS_LAPLACE) s->laplaces += profile->factors[i].times;
-    TMI_TRY(tmi_terms_unit(&s->unit, profile, err));
+    TMI_TRY(tmi_loss_atoms_unit(&s->unit, profile, err));
     /* Whether the terms are too many is seen by building them; the bits are those of the first question. */
     TMI_TRY(find_store(&first, s, work_bits(s, 96), err));
-    *road = (tmi_road){.delta = delta, .free = close_sums, .self = s, .exact = true, .lasting = true, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta, .free = close_sums, .self = s, .exact = true, .lasting = true, .width = TAMIS_WIDTH};
 done:
     if (status != TAMIS_OK) close_sums(s);
     return status;

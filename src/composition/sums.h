@@ -12,13 +12,13 @@
  * with z = w - 1/2,
  *     2^-K e^(-y/2) times the coefficient of w^(K-1) in (w + 1/2)^(K-J-1) (w - 1/2)^(J-1) e^(wy),
  * and 1 at 0 if J = 0, and -e^-y at -1 if J = K.                                                                      */
-#ifndef TMI_SUMS_H
-#define TMI_SUMS_H
+#ifndef TMI_COMPOSITION_SUMS_H
+#define TMI_COMPOSITION_SUMS_H
 
 #include "composition/profile.h"
 
-/* Opens the road; UNABLE if there are too many terms, or a release that is not of these kinds. Everything but the mass at
+/* Opens the evaluator; UNABLE if there are too many terms, or a release that is not of these kinds. Everything but the mass at
  * infinity. */
-tamis_status tmi_sums_open(tmi_road *road, const tamis_profile *profile, tamis_error *err);
+tamis_status tmi_sums_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err);
 
 #endif

@@ -60,7 +60,7 @@ static void residue(tmi_ball *z, const tmi_ball *c, int64_t K, const tmi_ball *y
     tmi_ball_clear(&x);
 }
 
-tamis_status tmi_sums_laplace(tmi_ball *z, const tmi_terms *list, int64_t K, int64_t place, bool doubtful,
+tamis_status tmi_sums_laplace(tmi_ball *z, const tmi_loss_atoms *list, int64_t K, int64_t place, bool doubtful,
                               const tamis_number *unit, const tmi_ball *eps, long bits, tamis_error *err)
 {
     tmi_ball sum, step, y, r, x, *c = tmi_alloc((size_t)K, sizeof *c);
@@ -75,7 +75,7 @@ tamis_status tmi_sums_laplace(tmi_ball *z, const tmi_terms *list, int64_t K, int
     tmi_ball_set_number(&step, unit, bits);
     first_row(c, K, bits);
     for (size_t i = 0; i < list->count; i++) {
-        const tmi_term *t = &list->terms[i];
+        const tmi_loss_atom *t = &list->terms[i];
         if (t->place <= place) continue;
         for (; J < t->power; J++) next_row(c, K, bits);
         tmi_ball_mul_int(&y, &step, t->place, bits);

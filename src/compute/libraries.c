@@ -6,22 +6,22 @@
 #include "num/libraries.h"
 #include "plan/libraries.h"
 
-static void collect(tmi_part_list *list)
+static void collect(tmi_library_list *list)
 {
     list->count = 0;
-    tmi_part_add(list, "tamis", tamis_version());
-    tmi_num_parts(list);
-    tmi_base_parts(list);
-    tmi_plan_parts(list);
-    tmi_engine_parts(list);
-    tmi_postgres_parts(list);
-    tmi_ledger_parts(list);
+    tmi_library_add(list, "tamis", tamis_version());
+    tmi_num_libraries(list);
+    tmi_base_libraries(list);
+    tmi_plan_libraries(list);
+    tmi_engine_libraries(list);
+    tmi_postgres_libraries(list);
+    tmi_ledger_libraries(list);
 }
 
 tamis_status tamis_parts_text(char **text, tamis_error *err)
 {
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text is NULL");
-    tmi_part_list list;
+    tmi_library_list list;
     tmi_text lines;
     collect(&list);
     tmi_text_init(&lines);
@@ -34,7 +34,7 @@ tamis_status tamis_parts_text(char **text, tamis_error *err)
 tamis_status tamis_parts_json(char **json, tamis_error *err)
 {
     if (!json) return tmi_fail(err, TAMIS_INVALID, "json is NULL");
-    tmi_part_list list;
+    tmi_library_list list;
     tmi_text text;
     tmi_json_out out;
     collect(&list);

@@ -117,13 +117,13 @@ static void clear_order(order *o)
     tmi_free(o->members);
 }
 
-static uint32_t stratum_of(const tmi_units *units, size_t member)
+static uint32_t stratum_of(const tmi_frame_units *units, size_t member)
 {
     if (units->clusters.of) return units->clusters.list[member].stratum;
     return units->strata.of ? units->strata.of[member] : 0;
 }
 
-static tamis_status sort_members(order *o, const tmi_units *units, tamis_error *err)
+static tamis_status sort_members(order *o, const tmi_frame_units *units, tamis_error *err)
 {
     const size_t count = units->clusters.of ? units->clusters.count : (size_t)units->count, strata = units->strata.count;
     *o = (order){.first = tmi_alloc(strata + 2, sizeof *o->first)};
@@ -144,7 +144,7 @@ static size_t member(const order *o, size_t place)
 }
 
 /* The rows of the clusters, one cluster after the other. */
-static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_units *units, tamis_error *err)
+static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_frame_units *units, tamis_error *err)
 {
     int64_t *next = tmi_alloc(units->clusters.count, sizeof *next), unit = 0;
     *rows = tmi_alloc((size_t)units->count, sizeof **rows);
@@ -164,7 +164,7 @@ static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_units *u
 /* What one stratum needs: its members stand from place `first` on. */
 typedef struct part {
     const tamis_frame_design *design;
-    const tmi_units *units;
+    const tmi_frame_units *units;
     const order *order;
     size_t first, count;
     int64_t sample;
@@ -195,7 +195,7 @@ static tamis_status make_unequal(tamis_design **made, const part *p, tamis_error
 }
 
 /* All units of a cluster, or a simple random sample of them. */
-static tamis_status make_second(tamis_design **made, const tmi_group *cluster, tamis_error *err)
+static tamis_status make_second(tamis_design **made, const tmi_frame_group *cluster, tamis_error *err)
 {
     if (cluster->sample == 0 || cluster->sample >= cluster->count) return tamis_design_census(made, cluster->count, err);
     return tamis_design_srs(made, cluster->count, cluster->sample, err);
@@ -258,7 +258,7 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_plan_make(tmi_frame_plan *plan, const tamis_frame_design *design, const tmi_units *units,
+tamis_status tmi_frame_plan_make(tmi_frame_plan *plan, const tamis_frame_design *design, const tmi_frame_units *units,
                                  tamis_error *err)
 {
     order o = {0};

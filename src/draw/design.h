@@ -1,6 +1,6 @@
 /* The design of a frame's units. */
-#ifndef TMI_FRAME_DESIGN_H
-#define TMI_FRAME_DESIGN_H
+#ifndef TMI_DRAW_DESIGN_H
+#define TMI_DRAW_DESIGN_H
 
 #include "draw/units.h"
 
@@ -11,7 +11,7 @@ typedef struct tmi_frame_plan {
 } tmi_frame_plan;
 
 /* Clear the plan in any case; it belongs to the caller. The design is one that fits (tamis_frame_design_check). */
-tamis_status tmi_frame_plan_make(tmi_frame_plan *plan, const tamis_frame_design *design, const tmi_units *units,
+tamis_status tmi_frame_plan_make(tmi_frame_plan *plan, const tamis_frame_design *design, const tmi_frame_units *units,
                                  tamis_error *err);
 void tmi_frame_plan_clear(tmi_frame_plan *plan);
 

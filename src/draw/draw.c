@@ -21,9 +21,9 @@ static int by_row(const void *a, const void *b)
 }
 
 /* Hansen and Hurwitz: one over the number of times that the unit is expected in the sample. */
-static double weight_of_draw(const tamis_frame_design *design, const tmi_units *units, int64_t row)
+static double weight_of_draw(const tamis_frame_design *design, const tmi_frame_units *units, int64_t row)
 {
-    const tmi_group *stratum = &units->strata.list[units->strata.of ? units->strata.of[row] : 0];
+    const tmi_frame_group *stratum = &units->strata.list[units->strata.of ? units->strata.of[row] : 0];
     return (double)stratum->count / (double)(stratum->sample ? stratum->sample : design->sample);
 }
 
@@ -43,7 +43,7 @@ done:
 }
 
 static tamis_status draw_rows(chosen **list, size_t *count, const tmi_frame_plan *plan, const tamis_frame_design *design,
-                              const tmi_units *units, const tmi_watch *watch, tamis_error *err)
+                              const tmi_frame_units *units, const tmi_watch *watch, tamis_error *err)
 {
     const bool with_replacement = tmi_frame_is_with_replacement(design);
     tamis_drawn drawn = {0};
@@ -67,7 +67,7 @@ done:
     return status;
 }
 
-static tamis_status count_clusters(int64_t *drawn, const tmi_units *units, const chosen *list, size_t count,
+static tamis_status count_clusters(int64_t *drawn, const tmi_frame_units *units, const chosen *list, size_t count,
                                    tamis_error *err)
 {
     uint8_t *seen = tmi_alloc(units->clusters.count, 1);
@@ -180,7 +180,7 @@ tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, con
                               const char *out, tamis_progress *progress, void *context, tamis_error *err)
 {
     tmi_frame *file = NULL;
-    tmi_units units = {0};
+    tmi_frame_units units = {0};
     tmi_frame_plan plan = {0};
     chosen *list = NULL;
     size_t count = 0;

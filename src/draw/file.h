@@ -1,7 +1,7 @@
 /* An output file that appears complete or not at all: written beside it under a name that begins with a dot, made durable,
  * and renamed in one step that fails if the name was taken meanwhile.                                                */
-#ifndef TMI_FILE_H
-#define TMI_FILE_H
+#ifndef TMI_DRAW_FILE_H
+#define TMI_DRAW_FILE_H
 
 #include "base/error.h"
 

@@ -15,7 +15,7 @@ static size_t find_slot(const tmi_groups *g, const char *key, size_t length)
 {
     size_t at = hash(key, length) & (g->slot_count - 1);
     for (; g->slots[at]; at = (at + 1) & (g->slot_count - 1)) {
-        const tmi_group *group = &g->list[g->slots[at] - 1];
+        const tmi_frame_group *group = &g->list[g->slots[at] - 1];
         if (group->key_length == length && memcmp(g->keys + group->key, key, length) == 0) break;
     }
     return at;
@@ -25,7 +25,7 @@ static bool grow_list(tmi_groups *g)
 {
     const size_t room = g->room ? 2 * g->room : 64;
     if (g->room >= UINT32_MAX / 2) return false;
-    tmi_group *list = tmi_realloc(g->list, room, sizeof *list);
+    tmi_frame_group *list = tmi_realloc(g->list, room, sizeof *list);
     if (!list) return false;
     g->list = list;
     uint32_t *slots = tmi_alloc(2 * room, sizeof *slots);
@@ -63,7 +63,7 @@ bool tmi_groups_add(tmi_groups *g, int64_t row, size_t i, tmi_cell *const *cells
     if (g->count == g->room && !grow_list(g)) return false;
     const size_t slot = find_slot(g, g->keys + g->key_bytes, length);
     if (g->slots[slot] == 0) {
-        g->list[g->count] = (tmi_group){.key = g->key_bytes, .key_length = length, .first = row};
+        g->list[g->count] = (tmi_frame_group){.key = g->key_bytes, .key_length = length, .first = row};
         g->key_bytes += length;
         g->slots[slot] = (uint32_t)++g->count;
     }

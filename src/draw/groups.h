@@ -1,21 +1,21 @@
 /* Rows that have the same texts in some columns: the strata of a frame, or its clusters. Groups are numbered in the order
  * of their first rows.                                                                                               */
-#ifndef TMI_GROUPS_H
-#define TMI_GROUPS_H
+#ifndef TMI_DRAW_GROUPS_H
+#define TMI_DRAW_GROUPS_H
 
 #include <stdbool.h>
 
 #include "engine/files/frame.h"
 
-typedef struct tmi_group {
+typedef struct tmi_frame_group {
     size_t key, key_length; /* its texts, a piece of tmi_groups.keys */
     int64_t first, count;   /* its first row, and its rows */
     int64_t sample;         /* units to draw; 0: not said */
     uint32_t stratum;       /* of a cluster */
-} tmi_group;
+} tmi_frame_group;
 
 typedef struct tmi_groups {
-    tmi_group *list;
+    tmi_frame_group *list;
     size_t count, room;
     uint32_t *of;    /* by row; NULL if there are no groups */
     uint32_t *slots; /* hash table: number of the group + 1; 0 is free */

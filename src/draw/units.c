@@ -17,7 +17,7 @@
 
 /* Numbers of columns in the frame: those of the strata first, then those of the clusters, then numbers. */
 typedef struct reader {
-    tmi_units *units;
+    tmi_frame_units *units;
     const tmi_frame *frame;
     size_t columns[2 * LABEL_COLUMNS + 3], count, strata, labels; /* labels: strata and clusters */
     size_t number, allocation, within;                            /* places in columns; SIZE_MAX if not wanted */
@@ -112,7 +112,7 @@ static tamis_status read_number(tamis_number **number, const reader *r, size_t p
 }
 
 /* A whole number that all rows of a group share. */
-static tamis_status take_sample(const reader *r, tmi_group *group, size_t place, int64_t row, tmi_cell cell,
+static tamis_status take_sample(const reader *r, tmi_frame_group *group, size_t place, int64_t row, tmi_cell cell,
                                 const char *what, tamis_error *err)
 {
     tamis_number *number;
@@ -130,7 +130,7 @@ static tamis_status take_sample(const reader *r, tmi_group *group, size_t place,
 /* The number of a cluster stands in all of its rows. */
 static tamis_status take_cluster_number(const reader *r, uint32_t cluster, int64_t row, tmi_cell cell, tamis_error *err)
 {
-    tmi_units *u = r->units;
+    tmi_frame_units *u = r->units;
     tamis_number *number;
     tamis_status status = read_number(&number, r, r->number, row, cell, err);
     if (status != TAMIS_OK) return status;
@@ -147,14 +147,14 @@ static tamis_status take_cluster_number(const reader *r, uint32_t cluster, int64
 
 static tamis_status take_row(const reader *r, int64_t row, size_t i, tmi_cell *const *cells, tamis_error *err)
 {
-    tmi_units *u = r->units;
+    tmi_frame_units *u = r->units;
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; c < r->labels; c++) { /* as a release compares them */
         cells[c][i] = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
         if (cells[c][i].length == 0) return bad_cell(r, c, row, "empty", err);
     }
     if (u->strata.of && !tmi_groups_add(&u->strata, row, i, cells, r->strata)) return tmi_fail_memory(err);
-    tmi_group *stratum = &u->strata.list[u->strata.of ? u->strata.of[row] : 0];
+    tmi_frame_group *stratum = &u->strata.list[u->strata.of ? u->strata.of[row] : 0];
     if (r->allocation != SIZE_MAX)
         TMI_TRY(take_sample(r, stratum, r->allocation, row, cells[r->allocation][i],
                             "differs from other rows of the same stratum", err));
@@ -164,7 +164,7 @@ static tamis_status take_row(const reader *r, int64_t row, size_t i, tmi_cell *c
     }
     if (!tmi_groups_add(&u->clusters, row, i, cells, r->labels)) return tmi_fail_memory(err);
     const uint32_t number = u->clusters.of[row];
-    tmi_group *cluster = &u->clusters.list[number];
+    tmi_frame_group *cluster = &u->clusters.list[number];
     cluster->stratum = u->strata.of ? u->strata.of[row] : 0;
     if (r->within != SIZE_MAX)
         TMI_TRY(take_sample(r, cluster, r->within, row, cells[r->within][i], "differs from other rows of the same cluster",
@@ -182,12 +182,12 @@ static tamis_status take(void *context, int64_t first, size_t rows, tmi_cell *co
     return status;
 }
 
-tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
+tamis_status tmi_units_read(tmi_frame_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
                             tamis_error *err)
 {
     reader r = {.units = units, .is_probability = design->probability != NULL, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX, .within = SIZE_MAX,
                 .within_all = design->within};
-    *units = (tmi_units){.count = frame->rows};
+    *units = (tmi_frame_units){.count = frame->rows};
     tamis_status status = find_columns(&r, design, err);
     if (status != TAMIS_OK) return status;
     const size_t count = (size_t)frame->rows;
@@ -202,7 +202,7 @@ tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_fram
         return tmi_fail_memory(err);
     if (r.strata == 0) {
         if (!(units->strata.list = tmi_alloc(1, sizeof *units->strata.list))) return tmi_fail_memory(err);
-        units->strata.list[0] = (tmi_group){.count = frame->rows};
+        units->strata.list[0] = (tmi_frame_group){.count = frame->rows};
         units->strata.count = 1;
     }
     bool labels[2 * LABEL_COLUMNS + 3] = {false};
@@ -210,7 +210,7 @@ tamis_status tmi_units_read(tmi_units *units, tmi_frame *frame, const tamis_fram
     return r.count > 0 ? tmi_frame_read(frame, r.columns, labels, r.count, take, &r, watch, err) : TAMIS_OK;
 }
 
-void tmi_units_forget_numbers(tmi_units *units)
+void tmi_units_forget_numbers(tmi_frame_units *units)
 {
     if (!units->numbers) return;
     for (size_t i = 0; i < units->number_count; i++) tamis_number_free(units->numbers[i]);
@@ -222,10 +222,10 @@ void tmi_units_forget_numbers(tmi_units *units)
 #endif
 }
 
-void tmi_units_clear(tmi_units *units)
+void tmi_units_clear(tmi_frame_units *units)
 {
     tmi_units_forget_numbers(units);
     tmi_groups_clear(&units->strata);
     tmi_groups_clear(&units->clusters);
-    *units = (tmi_units){0};
+    *units = (tmi_frame_units){0};
 }

@@ -1,6 +1,6 @@
 /* Short exact calculations: each result is kept until the end, the first failure stops all that follow; for mech/ alone. */
-#ifndef TMI_MECH_CALC_H
-#define TMI_MECH_CALC_H
+#ifndef TMI_HT_CALC_H
+#define TMI_HT_CALC_H
 
 #include "num/number.h"
 

@@ -1,6 +1,6 @@
 /* A design that is listed sample by sample, as ht_pair.c and ht_values.c see it; for mech/ alone. */
-#ifndef TMI_MECH_HT_LISTED_H
-#define TMI_MECH_HT_LISTED_H
+#ifndef TMI_HT_LISTED_H
+#define TMI_HT_LISTED_H
 
 #include "ht/pair.h"
 #include "survey/sample_law.h"

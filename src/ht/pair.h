@@ -2,8 +2,8 @@
  *
  * The points are exact, so equal totals are found equal. The masses are exact where the design has rational
  * probabilities, and balls where it has not (conditional Poisson).                                                  */
-#ifndef TMI_MECH_HT_PAIR_H
-#define TMI_MECH_HT_PAIR_H
+#ifndef TMI_HT_PAIR_H
+#define TMI_HT_PAIR_H
 
 #include <tamis/ht.h>
 

@@ -1,6 +1,6 @@
 /* One stratum of a design, values in a range; for mech/ alone. */
-#ifndef TMI_MECH_HT_RANGE_H
-#define TMI_MECH_HT_RANGE_H
+#ifndef TMI_HT_RANGE_H
+#define TMI_HT_RANGE_H
 
 #include "ht/pair.h"
 #include "survey/design/design.h"

@@ -10,8 +10,8 @@
  *
  * The likelihood ratio is monotone in z, so the smallest delta of the pair (t, t+1) in this order is sup_z g(t; z); the
  * other order of the pair is the same order of the pair (N-1-t, N-t).                                               */
-#ifndef TMI_MECH_HT_SRS_H
-#define TMI_MECH_HT_SRS_H
+#ifndef TMI_HT_SRS_H
+#define TMI_HT_SRS_H
 
 #include <tamis/ht.h>
 

@@ -6,8 +6,8 @@
  * is right up to a factor 1 +- (a + b + 2 J u) as long as that is below 0.01, and what was left out adds at most `rest`
  * times the largest value, plus the largest value left out. A tmi_ht_range is the interval that comes out; differences
  * are taken only between such intervals.                                                                             */
-#ifndef TMI_MECH_HT_SRS_TOTAL_H
-#define TMI_MECH_HT_SRS_TOTAL_H
+#ifndef TMI_HT_SRS_TOTAL_H
+#define TMI_HT_SRS_TOTAL_H
 
 #include "ht/srs.h"
 

@@ -1,6 +1,6 @@
 /* From a falling function to its inverse; for mech/ alone. */
-#ifndef TMI_MECH_INVERSE_H
-#define TMI_MECH_INVERSE_H
+#ifndef TMI_HT_THRESHOLD_H
+#define TMI_HT_THRESHOLD_H
 
 #include "num/number.h"
 

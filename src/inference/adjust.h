@@ -3,8 +3,8 @@
  * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; cells are
  * made non-negative; numbers that say too little are withheld. Each result should tell which of these was done to it:
  * tmi_adjustment_text.                                                                                               */
-#ifndef TMI_ADJUST_H
-#define TMI_ADJUST_H
+#ifndef TMI_INFERENCE_ADJUST_H
+#define TMI_INFERENCE_ADJUST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -24,7 +24,7 @@ void tmi_family_noise_clear(tmi_family_noise *f)
     *f = (tmi_family_noise){0};
 }
 
-tamis_status tmi_family_noise_make(tmi_family_noise *f, const tmi_reading *r, const tmi_result *const *members, size_t count,
+tamis_status tmi_family_noise_make(tmi_family_noise *f, const tmi_inference *r, const tmi_result *const *members, size_t count,
                                    tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -65,7 +65,7 @@ static size_t combine(tmi_family_noise *f, const double *weights, double *varian
         for (size_t i = 0; weights[j] != 0 && i < f->sums[j].part_count; i++) {
             const tmi_sums_part *part = &f->sums[j].parts[i];
             size_t at = f->first[part->table] + part->cell;
-            f->factor[at] += weights[j] * part->factor[TMI_A];
+            f->factor[at] += weights[j] * part->factor[TMI_NUMERATOR];
             f->scale[at] = part->scale;
         }
     }

@@ -17,7 +17,7 @@ typedef struct cell {
 } cell;
 
 typedef struct crossed {
-    const tmi_reading *r;
+    const tmi_inference *r;
     const tmi_schedule *s;
     const tmi_calibration *c;
     size_t statistic, group;
@@ -38,7 +38,7 @@ typedef struct range {
 
 static bool of_controls(size_t role)
 {
-    return role == TMI_K || role == TMI_KK;
+    return role == TMI_CONTROL_ROWS || role == TMI_CONTROL_SQUARES;
 }
 
 static range range_of(const crossed *x, size_t role)
@@ -81,15 +81,15 @@ static void put(cell *to, size_t role, double value, double variance, double fac
 static void gather(crossed *x, size_t role)
 {
     range range = range_of(x, role);
-    bool has_spread = x->s->uses[x->statistic].table[TMI_KK] != TMI_NO_TABLE;
+    bool has_spread = x->s->uses[x->statistic].table[TMI_CONTROL_SQUARES] != TMI_NO_TABLE;
     for (size_t at = range.first; at < range.end; at++) {
         if (!is_inside(x, &range, at)) continue;
         size_t h = tmi_cell_stratum(range.m, at);
         cell *to = &x->cells[(x->apart ? h : 0) * x->c->cells + tmi_control_cell(x->s, range.m, at)];
         tmi_noise_part part = noise_of(x, range.m, at);
         double value = part.factor * (double)range.noisy[at], variance = tmi_noise_part_variance(part);
-        put(to, role, value, variance, role == TMI_K && x->weighed ? weight_after(x, range.m, h) : 1);
-        if (role == TMI_K && x->weighed && !has_spread && x->s->sampling.spread) put(to, TMI_KK, value, variance, x->s->sampling.spread[h]);
+        put(to, role, value, variance, role == TMI_CONTROL_ROWS && x->weighed ? weight_after(x, range.m, h) : 1);
+        if (role == TMI_CONTROL_ROWS && x->weighed && !has_spread && x->s->sampling.spread) put(to, TMI_CONTROL_SQUARES, value, variance, x->s->sampling.spread[h]);
     }
 }
 
@@ -109,9 +109,9 @@ static void crossed_clear(crossed *x)
     tmi_free(x->gamma);
 }
 
-static tamis_status crossed_make(crossed *x, const tmi_reading *r, size_t statistic, size_t group, tamis_error *err)
+static tamis_status crossed_make(crossed *x, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
 {
-    const tmi_measurement *a = tmi_table_of(r->schedule, statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(r->schedule, statistic, TMI_NUMERATOR);
     *x = (crossed){.r = r, .s = r->schedule, .c = r->calibration, .statistic = statistic, .group = group,
                    .weighed = a->quantity.weighing != TMI_UNWEIGHED, .apart = a->stratum_at < a->by_count};
     x->strata = x->apart ? x->s->sampling.strata : 1;
@@ -133,7 +133,7 @@ static tamis_status crossed_make(crossed *x, const tmi_reading *r, size_t statis
 static bool is_control_table(const crossed *x, size_t role)
 {
     const tmi_use *use = &x->s->uses[x->statistic];
-    return use->table[role] == use->table[TMI_K];
+    return use->table[role] == use->table[TMI_CONTROL_ROWS];
 }
 
 /* A noise of a sum's own table. */
@@ -154,12 +154,12 @@ static void add_own(tmi_group_sums *z, const crossed *x, size_t role)
 /* A noise of the counts: in the factors, and in a sum that is one of the counts. */
 static void add_shared(tmi_group_sums *z, const crossed *x)
 {
-    range counts = range_of(x, TMI_K);
+    range counts = range_of(x, TMI_CONTROL_ROWS);
     for (size_t at = counts.first; at < counts.end; at++) {
         tmi_noise_part part = noise_of(x, counts.m, at);
         size_t c = tmi_control_cell(x->s, counts.m, at);
         double reach = part.factor * weight_after(x, counts.m, tmi_cell_stratum(counts.m, at)) * x->c->factors[c];
-        size_t table = x->s->uses[x->statistic].table[TMI_K];
+        size_t table = x->s->uses[x->statistic].table[TMI_CONTROL_ROWS];
         tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = table, .cell = at};
         bool any = false;
         for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
@@ -177,7 +177,7 @@ static void add_shared(tmi_group_sums *z, const crossed *x)
 static tamis_status set_sums(tmi_group_sums *z, const crossed *x, tamis_error *err)
 {
     size_t count = 0;
-    for (size_t role = 0; role <= TMI_K; role++) {
+    for (size_t role = 0; role <= TMI_CONTROL_ROWS; role++) {
         range range = range_of(x, role);
         count += range.end - range.first;
     }
@@ -204,7 +204,7 @@ static double largest_square(const tmi_calibration *c)
 
 static double slope_of(const crossed *x, size_t role, double centre, size_t c)
 {
-    return gamma_of(x, role)[c] + (centre != 0 ? centre * gamma_of(x, TMI_N)[c] : 0);
+    return gamma_of(x, role)[c] + (centre != 0 ? centre * gamma_of(x, TMI_RATIO_ROWS)[c] : 0);
 }
 
 static tmi_square square_of(const crossed *x, const cell *cell, size_t role, bool ratio)
@@ -217,17 +217,17 @@ static tmi_square square_of(const crossed *x, const cell *cell, size_t role, boo
 static tmi_stratum_form form_of(const crossed *x, const tmi_group_sums *z, tmi_stratum_part p, size_t h, size_t c)
 {
     const cell *cell = &x->cells[h * x->c->cells + c];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, has_b = tmi_table_of(x->s, x->statistic, TMI_B) != NULL;
+    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, has_b = tmi_table_of(x->s, x->statistic, TMI_DENOMINATOR) != NULL;
     tmi_stratum_form f = {.a = p.a, .each = x->s->sampling.subtracts ? p.a / p.rows : 0, .g = x->c->factors[c], .mean = has_b && !ratio,
-                          .beta_x = slope_of(x, TMI_A, z->centre[0], c), .beta_y = slope_of(x, TMI_B, z->centre[1], c),
-                          .n = ratio ? cell->value[TMI_N] : 0, .k = cell->value[TMI_K], .vn = ratio ? cell->noise[TMI_N] : 0,
-                          .vx = cell->noise[TMI_A], .vy = cell->noise[TMI_B], .vk = x->c->met ? cell->noise[TMI_K] : 0,
-                          .centre_x = z->centre[0], .centre_y = z->centre[1], .xx = square_of(x, cell, TMI_AA, ratio),
-                          .xy = square_of(x, cell, TMI_AB, ratio), .yy = square_of(x, cell, TMI_BB, ratio)};
-    f.x = cell->value[TMI_A] + f.centre_x * f.n;
-    f.y = cell->value[TMI_B] + f.centre_y * f.n;
-    f.x_is_k = x->c->met && is_control_table(x, TMI_A) && f.vx > 0;
-    f.y_is_k = x->c->met && is_control_table(x, TMI_B) && f.vy > 0;
+                          .beta_x = slope_of(x, TMI_NUMERATOR, z->centre[0], c), .beta_y = slope_of(x, TMI_DENOMINATOR, z->centre[1], c),
+                          .n = ratio ? cell->value[TMI_RATIO_ROWS] : 0, .k = cell->value[TMI_CONTROL_ROWS], .vn = ratio ? cell->noise[TMI_RATIO_ROWS] : 0,
+                          .vx = cell->noise[TMI_NUMERATOR], .vy = cell->noise[TMI_DENOMINATOR], .vk = x->c->met ? cell->noise[TMI_CONTROL_ROWS] : 0,
+                          .centre_x = z->centre[0], .centre_y = z->centre[1], .xx = square_of(x, cell, TMI_NUMERATOR_SQUARES, ratio),
+                          .xy = square_of(x, cell, TMI_PRODUCTS, ratio), .yy = square_of(x, cell, TMI_DENOMINATOR_SQUARES, ratio)};
+    f.x = cell->value[TMI_NUMERATOR] + f.centre_x * f.n;
+    f.y = cell->value[TMI_DENOMINATOR] + f.centre_y * f.n;
+    f.x_is_k = x->c->met && is_control_table(x, TMI_NUMERATOR) && f.vx > 0;
+    f.y_is_k = x->c->met && is_control_table(x, TMI_DENOMINATOR) && f.vy > 0;
     return f;
 }
 
@@ -270,11 +270,11 @@ static void add_slope(slope *s, double aa, double ab, double bb)
 static void weighed_form(tmi_group_sums *z, const crossed *x)
 {
     const tmi_use *use = &x->s->uses[x->statistic];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, mean = use->table[TMI_B] != TMI_NO_TABLE && !ratio;
-    const bool has_ab = use->table[TMI_AB] != TMI_NO_TABLE, same = use->table[TMI_AA] == use->table[TMI_KK];
+    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, mean = use->table[TMI_DENOMINATOR] != TMI_NO_TABLE && !ratio;
+    const bool has_ab = use->table[TMI_PRODUCTS] != TMI_NO_TABLE, same = use->table[TMI_NUMERATOR_SQUARES] == use->table[TMI_CONTROL_SQUARES];
     for (size_t c = 0; c < x->c->cells; c++) {
         const cell *cell = &x->cells[c];
-        double p = ratio ? 0 : gamma_of(x, TMI_A)[c], q = ratio ? 0 : gamma_of(x, TMI_B)[c], g2 = x->c->factors[c] * x->c->factors[c];
+        double p = ratio ? 0 : gamma_of(x, TMI_NUMERATOR)[c], q = ratio ? 0 : gamma_of(x, TMI_DENOMINATOR)[c], g2 = x->c->factors[c] * x->c->factors[c];
         slope xx = {1, 0, 0}, xy = {0}, yy = {0, 0, 1}, k = {p * p, -2 * p * q, q * q}, *ax = has_ab ? &xy : &xx;
         add_slope(ax, -2 * p, 2 * q, 0);
         if (mean || ratio) add_slope(ax, 0, -2, 0);
@@ -282,7 +282,7 @@ static void weighed_form(tmi_group_sums *z, const crossed *x)
         const struct {
             size_t role;
             slope slope;
-        } terms[] = {{TMI_AA, xx}, {TMI_AB, xy}, {TMI_BB, yy}, {TMI_KK, k}};
+        } terms[] = {{TMI_NUMERATOR_SQUARES, xx}, {TMI_PRODUCTS, xy}, {TMI_DENOMINATOR_SQUARES, yy}, {TMI_CONTROL_SQUARES, k}};
         for (size_t i = 0; i < 4; i++) {
             size_t role = terms[i].role;
             slope s = terms[i].slope;
@@ -290,8 +290,8 @@ static void weighed_form(tmi_group_sums *z, const crossed *x)
             z->form.xx += s.aa * value;
             z->form.xy += s.ab * value / -2;
             z->form.yy += s.bb * value;
-            if (same && role == TMI_AA && cell->noise[role] > 0) continue; /* it is told with the sum of a */
-            if (same && role == TMI_KK && cell->noise[TMI_AA] > 0) add_slope(&s, xx.aa, xx.ab, xx.bb);
+            if (same && role == TMI_NUMERATOR_SQUARES && cell->noise[role] > 0) continue; /* it is told with the sum of a */
+            if (same && role == TMI_CONTROL_SQUARES && cell->noise[TMI_NUMERATOR_SQUARES] > 0) add_slope(&s, xx.aa, xx.ab, xx.bb);
             tmi_form_noise_add(&z->form_noise, g2 * s.aa, g2 * s.ab, g2 * s.bb, cell->noise[role]);
         }
     }
@@ -303,7 +303,7 @@ static void weighed_form(tmi_group_sums *z, const crossed *x)
 
 /* ---- together ---- */
 
-tamis_status tmi_calibrated_sums(tmi_group_sums *z, const tmi_reading *r, size_t statistic, size_t group, tamis_error *err)
+tamis_status tmi_calibrated_sums(tmi_group_sums *z, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
 {
     const bool varies = r->schedule->plan->design.kind != TMI_DESIGN_CENSUS && !r->schedule->sampling.clustered;
     crossed x;
@@ -312,21 +312,21 @@ tamis_status tmi_calibrated_sums(tmi_group_sums *z, const tmi_reading *r, size_t
     TMI_TRY(set_sums(z, &x, err));
     if (varies && !x.weighed) TMI_TRY(unweighed_form(z, &x, err));
     else if (varies) weighed_form(z, &x);
-    if (varies && is_control_table(&x, TMI_A) && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
+    if (varies && is_control_table(&x, TMI_NUMERATOR) && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
 
 done:
     crossed_clear(&x);
     return status;
 }
 
-tamis_status tmi_calibrated_units(double *totals, const tmi_reading *r, size_t statistic, size_t group,
+tamis_status tmi_calibrated_units(double *totals, const tmi_inference *r, size_t statistic, size_t group,
                                   const double factors[TMI_MAIN_ROLES], tamis_error *err)
 {
     crossed x;
     tamis_status status;
     TMI_TRY(crossed_make(&x, r, statistic, group, err));
     for (size_t role = 0; role < TMI_MAIN_ROLES; role++) tmi_calibration_regress(gamma_of(&x, role), x.c, gamma_of(&x, role));
-    for (size_t role = 0; role <= TMI_K; role++) {
+    for (size_t role = 0; role <= TMI_CONTROL_ROWS; role++) {
         range range = range_of(&x, role);
         for (size_t at = range.first; at < range.end; at++) {
             if (!is_inside(&x, &range, at)) continue;
@@ -334,7 +334,7 @@ tamis_status tmi_calibrated_units(double *totals, const tmi_reading *r, size_t s
             double value = noise_of(&x, range.m, at).factor * (double)range.noisy[at] *
                            weight_after(&x, range.m, tmi_cell_stratum(range.m, at)) * x.c->factors[c], factor = 0;
             if (role < TMI_MAIN_ROLES) factor = factors[role];
-            for (size_t main = 0; role == TMI_K && main < TMI_MAIN_ROLES; main++) factor -= factors[main] * gamma_of(&x, main)[c];
+            for (size_t main = 0; role == TMI_CONTROL_ROWS && main < TMI_MAIN_ROLES; main++) factor -= factors[main] * gamma_of(&x, main)[c];
             totals[at % range.m->units] += factor * value;
         }
     }

@@ -47,7 +47,7 @@ tamis_status tmi_calibration_make(tmi_calibration *c, const tmi_schedule *s, tmi
     tamis_status status = TAMIS_OK;
     *c = (tmi_calibration){0};
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
-        if (tmi_is_calibrated(s, i)) table = s->uses[i].table[TMI_K];
+        if (tmi_is_calibrated(s, i)) table = s->uses[i].table[TMI_CONTROL_ROWS];
     }
     if (table == TMI_NO_TABLE) return TAMIS_OK;
     TMI_TRY(tmi_calibration_room(c, &totals, s, err));

@@ -12,8 +12,8 @@
  *
  * gamma_c being the value in cell c of the regression of A on the public counts (the mean of the cell, for post-strata). The
  * sampling error is so that of the residuals in the cells, and the noise of the counts has a known factor (calibrated_sums.c). */
-#ifndef TMI_CALIBRATION_H
-#define TMI_CALIBRATION_H
+#ifndef TMI_INFERENCE_CALIBRATION_H
+#define TMI_INFERENCE_CALIBRATION_H
 
 #include "inference/estimates.h"
 #include "schedule/factors.h"

@@ -131,7 +131,7 @@ static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error 
 }
 
 /* The interval of a result that has errors, about its estimate. */
-static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, const error *e, tamis_error *err)
+static tamis_status set_interval(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, const error *e, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     tmi_noise_part *parts = tmi_alloc(z->part_count, sizeof *parts);
@@ -154,7 +154,7 @@ static tamis_status set_interval(tmi_result *result, const tmi_reading *r, const
 }
 
 /* An upper limit of a variance that was estimated with noise, at most the bound. */
-static double limited(tmi_result *result, const tmi_reading *r, double variance, double noise_sd, double bound)
+static double limited(tmi_result *result, const tmi_inference *r, double variance, double noise_sd, double bound)
 {
     double confidence = tmi_number_nearest(r->schedule->plan->statistics[result->statistic].confidence);
     double margin = tmi_variance_margin(confidence) * noise_sd;
@@ -165,7 +165,7 @@ static double limited(tmi_result *result, const tmi_reading *r, double variance,
     return v.value;
 }
 
-static double variance_within(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double variance, ends range)
+static double variance_within(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double variance, ends range)
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
@@ -184,7 +184,7 @@ static bool counts_ones(const tmi_schedule *s, const tmi_result *result)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     bool ones = (t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions;
-    bool known = !tmi_table_of(s, result->statistic, TMI_B);
+    bool known = !tmi_table_of(s, result->statistic, TMI_DENOMINATOR);
     return (ones && known) || t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM;
 }
 
@@ -192,7 +192,7 @@ static bool counts_ones(const tmi_schedule *s, const tmi_result *result)
 static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi_count_law *law)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
     const tmi_design_kind kind = s->plan->design.kind;
     bool one = a && a->by_count == t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
                s->plan->design.population > 0 && !s->plan->design.nonresponse && !tmi_is_calibrated(s, result->statistic);
@@ -209,12 +209,12 @@ static int64_t possible(tmi_int128 noisy, int64_t most)
     return noisy < 0 ? 0 : noisy > most ? most : (int64_t)noisy;
 }
 
-static tamis_status exact_count(tmi_result *result, const tmi_reading *r, tmi_count_law law, double over, tamis_error *err)
+static tamis_status exact_count(tmi_result *result, const tmi_inference *r, tmi_count_law law, double over, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    size_t h = tmi_group_stratum(s, result->statistic, result->cell), table = s->uses[result->statistic].table[TMI_A];
+    size_t h = tmi_group_stratum(s, result->statistic, result->cell), table = s->uses[result->statistic].table[TMI_NUMERATOR];
     const tmi_plan_stratum *stratum = &d->strata[h == SIZE_MAX ? 0 : h];
     const tamis_number *scale = tmi_cell_law(&s->measurements[table], result->cell)->scale;
     tamis_number *square = NULL;
@@ -237,24 +237,24 @@ done:
 static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
     return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
            s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && !s->plan->design.regularise &&
            !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
 }
 
 /* The noisy number of sampled ones in a stratum, which is a cell of the count's table. */
-static tmi_stratum_count stratum_count(const tmi_result *result, const tmi_reading *r, tmi_count_law law, size_t h, size_t cell)
+static tmi_stratum_count stratum_count(const tmi_result *result, const tmi_inference *r, tmi_count_law law, size_t h, size_t cell)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_stratum *stratum = &s->plan->design.strata[h];
-    size_t table = s->uses[result->statistic].table[TMI_A];
+    size_t table = s->uses[result->statistic].table[TMI_NUMERATOR];
     double N = (double)stratum->population, scale = tmi_number_nearest(tmi_cell_law(&s->measurements[table], cell)->scale);
     double n = law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample;
     return (tmi_stratum_count){N, n, (double)r->noisy[table][cell], scale, s->gaussian, law};
 }
 
-tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_reading *r,
+tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_inference *r,
                                    const tmi_moved_count *moved, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -274,7 +274,7 @@ tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *res
     return status;
 }
 
-static tamis_status strata_count(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+static tamis_status strata_count(tmi_result *result, const tmi_inference *r, double over, tamis_error *err)
 {
     tmi_interval interval;
     tamis_status status = tmi_interval_of_count(&interval, result, r, NULL, err);
@@ -285,13 +285,13 @@ static tamis_status strata_count(tmi_result *result, const tmi_reading *r, doubl
 }
 
 /* Whether the interval is that of a count by inversion of its test: no estimated variance is then in it. */
-static bool is_inverted(const tmi_result *result, const tmi_reading *r)
+static bool is_inverted(const tmi_result *result, const tmi_inference *r)
 {
     tmi_count_law law;
     return has_exact_count(r->schedule, result, &law) || has_strata_count(r->schedule, result);
 }
 
-static tamis_status invert(tmi_result *result, const tmi_reading *r, double over, tamis_error *err)
+static tamis_status invert(tmi_result *result, const tmi_inference *r, double over, tamis_error *err)
 {
     tmi_count_law law;
     bool exact = has_exact_count(r->schedule, result, &law);
@@ -302,10 +302,10 @@ static tamis_status invert(tmi_result *result, const tmi_reading *r, double over
 }
 
 /* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
-static tamis_status round_once(tmi_result *result, const tmi_reading *r, tamis_error *err)
+static tamis_status round_once(tmi_result *result, const tmi_inference *r, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
     const tmi_plan_column *x = a->quantity.x;
     size_t h = tmi_cell_stratum(a, result->cell);
     bool one = a->by_count == s->plan->statistics[result->statistic].by_count && a->units == 1 && a->shift == 0 &&
@@ -314,7 +314,7 @@ static tamis_status round_once(tmi_result *result, const tmi_reading *r, tamis_e
     tmi_exact e = TMI_EXACT(err);
     tamis_number *k = NULL, *product = NULL;
     tamis_status status;
-    TMI_TRY(tmi_number_int128(&k, r->noisy[s->uses[result->statistic].table[TMI_A]][result->cell], err));
+    TMI_TRY(tmi_number_int128(&k, r->noisy[s->uses[result->statistic].table[TMI_NUMERATOR]][result->cell], err));
     tmi_term step = !x || x->conditions ? tmi_int(&e, 1) : x->by_stratum ? x->by_stratum[h].step : x->step;
     TMI_TRY(tmi_exact_copy(&product, &e, tmi_mul(&e, tmi_mul(&e, s->sampling.weight[h], step), k)));
     result->estimate = tmi_number_nearest(product);
@@ -326,14 +326,14 @@ done:
     return status;
 }
 
-static tamis_status read_total(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+static tamis_status read_total(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     ends range = t->column ? with_zero(ends_of(t->column)) : (ends){0, 1};
     tamis_status status;
-    result->estimate = z->value[TMI_A];
-    error e = {.factor = {[TMI_A] = 1}, .with_noise = z->with_noise};
+    result->estimate = z->value[TMI_NUMERATOR];
+    error e = {.factor = {[TMI_NUMERATOR] = 1}, .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
     result->shared_noise = z->shared_noise;
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
@@ -348,7 +348,7 @@ done:
 }
 
 /* A total divided by the public number of units. */
-static tamis_status read_part(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const double N = units_at_most(r->schedule, result);
     double *const scaled[] = {&result->estimate, &result->se, &result->sampling_se, &result->noise_sd, &result->lower, &result->upper,
@@ -363,13 +363,13 @@ static tamis_status read_part(tmi_result *result, const tmi_reading *r, tmi_grou
 /* ---- means, shares, ratios ---- */
 
 /* What the denominator is where it was not measured: the size of the group. */
-static double denominator(const tmi_reading *r, const tmi_result *result, const tmi_group_sums *z)
+static double denominator(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
 {
-    return tmi_table_of(r->schedule, result->statistic, TMI_B) ? z->value[TMI_B] : units_at_most(r->schedule, result);
+    return tmi_table_of(r->schedule, result->statistic, TMI_DENOMINATOR) ? z->value[TMI_DENOMINATOR] : units_at_most(r->schedule, result);
 }
 
 /* One row's worth, of the stratum where it is least: a denominator below it is none. */
-static double smallest_denominator(const tmi_reading *r, const tmi_result *result)
+static double smallest_denominator(const tmi_inference *r, const tmi_result *result)
 {
     const tmi_sampling *s = &r->schedule->sampling;
     double least = INFINITY;
@@ -380,20 +380,20 @@ static double smallest_denominator(const tmi_reading *r, const tmi_result *resul
 }
 
 /* One row is enough; a billionth is the dust of doubles. */
-static bool is_denominator(double B, const tmi_reading *r, const tmi_result *result)
+static bool is_denominator(double B, const tmi_inference *r, const tmi_result *result)
 {
     return B > 0 && B >= (1 - 1e-9) * smallest_denominator(r, result);
 }
 
-static double centre_of(const tmi_reading *r, const tmi_result *result)
+static double centre_of(const tmi_inference *r, const tmi_result *result)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    const tmi_measurement *a = tmi_table_of(r->schedule, result->statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(r->schedule, result->statistic, TMI_NUMERATOR);
     return t->column->conditions ? 0 : t->column->grid.step * (double)a->quantity.centre_x;
 }
 
 /* The largest sampling variance of A - r B for any r of the range. */
-static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, const tmi_plan_statistic *t, ends range)
+static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, const tmi_plan_statistic *t, ends range)
 {
     if (is_census(r->schedule)) return 0;
     if (z->with_noise) return fmax(tmi_quadratic_at(z->form, range.low), tmi_quadratic_at(z->form, range.high));
@@ -404,13 +404,13 @@ static double largest_variance(const tmi_reading *r, const tmi_group_sums *z, co
 }
 
 /* The rows of a ratio, where something in it is centred. */
-static double rows_of(const tmi_reading *r, const tmi_result *result, const tmi_group_sums *z)
+static double rows_of(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
 {
     if (z->centre[0] == 0 && z->centre[1] == 0) return 0;
-    return tmi_table_of(r->schedule, result->statistic, TMI_N) ? z->value[TMI_N] : units_at_most(r->schedule, result);
+    return tmi_table_of(r->schedule, result->statistic, TMI_RATIO_ROWS) ? z->value[TMI_RATIO_ROWS] : units_at_most(r->schedule, result);
 }
 
-static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
+static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     size_t count = z->part_count;
@@ -418,12 +418,12 @@ static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const tmi_sums_part *part = &z->parts[i];
-        double x = part->factor[TMI_A] + z->centre[0] * part->factor[TMI_N], y = part->factor[TMI_B] + z->centre[1] * part->factor[TMI_N];
+        double x = part->factor[TMI_NUMERATOR] + z->centre[0] * part->factor[TMI_RATIO_ROWS], y = part->factor[TMI_DENOMINATOR] + z->centre[1] * part->factor[TMI_RATIO_ROWS];
         parts[i] = (tmi_ratio_part){x, y, part->scale, part->gaussian};
     }
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
     double N = rows_of(r, result, z);
-    tmi_ratio ratio = {z->value[TMI_A] + z->centre[0] * N, z->value[TMI_B] + z->centre[1] * N, z->form, z->form_noise, z->ones, z->all,
+    tmi_ratio ratio = {z->value[TMI_NUMERATOR] + z->centre[0] * N, z->value[TMI_DENOMINATOR] + z->centre[1] * N, z->form, z->form_noise, z->ones, z->all,
                        largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL, parts, count, z->with_noise};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
@@ -436,18 +436,18 @@ static tamis_status fieller(tmi_result *result, const tmi_reading *r, const tmi_
     return TAMIS_OK;
 }
 
-static tamis_status read_ratio(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N, centre = t->second ? 0 : centre_of(r, result);
-    bool measured = tmi_table_of(s, result->statistic, TMI_B) != NULL;
+    bool measured = tmi_table_of(s, result->statistic, TMI_DENOMINATOR) != NULL;
     tamis_status status = TAMIS_OK;
     if (!is_denominator(B, r, result) && measured) {
         result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
         return TAMIS_OK;
     }
-    double ratio = (z->value[TMI_A] + z->centre[0] * N) / B;
+    double ratio = (z->value[TMI_NUMERATOR] + z->centre[0] * N) / B;
     result->estimate = centre + ratio;
     error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B}, .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
@@ -481,19 +481,19 @@ static double one_more(const tmi_schedule *s, double B)
     return n > 1 ? n / (n - 1) : 1;
 }
 
-static tamis_status read_variance(tmi_result *result, const tmi_reading *r, tmi_group_sums *z, tamis_error *err)
+static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    double B = z->value[TMI_B], centre = centre_of(r, result);
+    double B = z->value[TMI_DENOMINATOR], centre = centre_of(r, result);
     if (!is_denominator(B, r, result)) {
         result->reason = "no rows left after the noise";
         return TAMIS_OK;
     }
-    double m = z->value[TMI_A] / B, more = one_more(s, B);
-    double square = tmi_unbiased_square(z->value[TMI_A], tmi_sums_noise(z, (const double[]){1, 0, 0})) / (B * B);
-    result->estimate = more * (z->value[TMI_Q] / B - square);
-    const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_Q] / B) / B, 1 / B};
-    error e = {.factor = {more * factors[TMI_A], more * factors[TMI_B], more * factors[TMI_Q]}, .with_noise = z->with_noise};
+    double m = z->value[TMI_NUMERATOR] / B, more = one_more(s, B);
+    double square = tmi_unbiased_square(z->value[TMI_NUMERATOR], tmi_sums_noise(z, (const double[]){1, 0, 0})) / (B * B);
+    result->estimate = more * (z->value[TMI_SQUARES] / B - square);
+    const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_SQUARES] / B) / B, 1 / B};
+    error e = {.factor = {more * factors[TMI_NUMERATOR], more * factors[TMI_DENOMINATOR], more * factors[TMI_SQUARES]}, .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
     tamis_status status = TAMIS_OK;
     if (s->sampling.clustered && !is_census(s)) {
@@ -517,7 +517,7 @@ done:
 /* ---- together ---- */
 
 /* Says what calibration did; false if nothing can be told without it: a count or total of the respondents alone. */
-static bool tell_calibration(tmi_result *result, const tmi_reading *r)
+static bool tell_calibration(tmi_result *result, const tmi_inference *r)
 {
     const tamis_plan *plan = r->schedule->plan;
     const tmi_statistic_kind kind = plan->statistics[result->statistic].kind;
@@ -540,7 +540,7 @@ static void read_known(tmi_result *result, const tmi_schedule *s)
     result->known = true;
 }
 
-tamis_status tmi_read_result(tmi_result *result, const tmi_reading *r, tamis_error *err)
+tamis_status tmi_read_result(tmi_result *result, const tmi_inference *r, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];

@@ -15,7 +15,7 @@ typedef struct block {
     bool added; /* strata are a dimension that the statistic does not ask for */
 } block;
 
-static block block_of(const tmi_reading *r, size_t statistic, tmi_role role, size_t group)
+static block block_of(const tmi_inference *r, size_t statistic, tmi_role role, size_t group)
 {
     const tmi_schedule *s = r->schedule;
     size_t table = s->uses[statistic].table[role];
@@ -32,33 +32,33 @@ static size_t stratum_of(const block *b, size_t h)
 }
 
 /* One noisy integer in the unit of the statistic, without the weight that comes after the noise. */
-static double plain_value(const tmi_reading *r, const block *b, size_t h, size_t unit)
+static double plain_value(const tmi_inference *r, const block *b, size_t h, size_t unit)
 {
     return tmi_measurement_unit(b->m, &r->schedule->sampling, stratum_of(b, h)) *
            (double)b->noisy[b->first + h * b->units + unit];
 }
 
-static double weight_after(const tmi_reading *r, const block *b, size_t h)
+static double weight_after(const tmi_inference *r, const block *b, size_t h)
 {
     const tmi_sampling *s = &r->schedule->sampling;
     return b->m->quantity.weighing == TMI_UNWEIGHED ? tmi_number_nearest(s->weight[stratum_of(b, h)]) : 1;
 }
 
-static tmi_noise_part part_of(const tmi_reading *r, const block *b, size_t h)
+static tmi_noise_part part_of(const tmi_inference *r, const block *b, size_t h)
 {
     const tmi_schedule *s = r->schedule;
     double unit = tmi_measurement_unit(b->m, &s->sampling, stratum_of(b, h));
-    const tmi_law *law = tmi_cell_law(b->m, b->first + h * b->units);
+    const tmi_noise_law *law = tmi_cell_law(b->m, b->first + h * b->units);
     return (tmi_noise_part){unit, tmi_number_nearest(law->scale), s->gaussian};
 }
 
 /* Variance of the noise of one cell; 0 where there is no table. */
-static double block_noise(const tmi_reading *r, const block *b, size_t h)
+static double block_noise(const tmi_inference *r, const block *b, size_t h)
 {
     return b->m ? tmi_noise_part_variance(part_of(r, b, h)) : 0;
 }
 
-static double sum_of(const tmi_reading *r, const block *b)
+static double sum_of(const tmi_inference *r, const block *b)
 {
     double sum = 0;
     for (size_t h = 0; b->m && h < b->strata; h++) {
@@ -90,20 +90,20 @@ double tmi_centre_of(const tmi_measurement *m, bool of_y)
 }
 
 /* `ratio`: sums are taken about 0, so the centres count; else all have the same. */
-static tmi_square square_of(const tmi_reading *r, const block *b, size_t h, bool ratio)
+static tmi_square square_of(const tmi_inference *r, const block *b, size_t h, bool ratio)
 {
     if (!b->m) return (tmi_square){0};
     return (tmi_square){true, plain_value(r, b, h, 0), block_noise(r, b, h), ratio ? tmi_centre_of(b->m, false) : 0,
                         ratio ? tmi_centre_of(b->m, true) : 0};
 }
 
-static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
+static tamis_status unweighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    block a = block_of(r, i, TMI_A, group), b = block_of(r, i, TMI_B, group), aa = block_of(r, i, TMI_AA, group);
-    block ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group), rows = {0};
+    block a = block_of(r, i, TMI_NUMERATOR, group), b = block_of(r, i, TMI_DENOMINATOR, group), aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group);
+    block ab = block_of(r, i, TMI_PRODUCTS, group), bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group), rows = {0};
     const bool ratio = s->plan->statistics[i].kind == TMI_RATIO;
-    if (ratio) rows = block_of(r, i, TMI_N, group);
+    if (ratio) rows = block_of(r, i, TMI_RATIO_ROWS, group);
     tmi_stratum_sums *list = tmi_alloc(a.strata, sizeof *list);
     if (!list) return tmi_fail_memory(err);
     tmi_quadratic moments = {0};
@@ -130,17 +130,17 @@ static tamis_status unweighed_form(tmi_group_sums *z, const tmi_reading *r, size
 double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t i)
 {
     double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step), units = (double)s->plan->design.population;
-    bool has_units = tmi_table_of(s, i, TMI_B) && s->plan->statistics[i].kind != TMI_RATIO;
-    if (units == 0) units = has_units ? fmax(z->value[TMI_B], 1) : !s->plan->statistics[i].column ? fmax(z->value[TMI_A], 1)
+    bool has_units = tmi_table_of(s, i, TMI_DENOMINATOR) && s->plan->statistics[i].kind != TMI_RATIO;
+    if (units == 0) units = has_units ? fmax(z->value[TMI_DENOMINATOR], 1) : !s->plan->statistics[i].column ? fmax(z->value[TMI_NUMERATOR], 1)
                                                                                                  : (double)s->sampling.rows;
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
 /* Weights in the tables: the sums of a z^2 themselves. */
-static void weighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group)
+static void weighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group)
 {
     const tmi_schedule *s = r->schedule;
-    block aa = block_of(r, i, TMI_AA, group), ab = block_of(r, i, TMI_AB, group), bb = block_of(r, i, TMI_BB, group);
+    block aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group), ab = block_of(r, i, TMI_PRODUCTS, group), bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group);
     for (size_t h = 0; h < aa.strata; h++) {
         tmi_form_noise_add(&z->form_noise, 1, ab.m ? 0 : -2, 0, block_noise(r, &aa, h));
         tmi_form_noise_add(&z->form_noise, 0, -2, 0, block_noise(r, &ab, h));
@@ -156,7 +156,7 @@ static void weighed_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size
 /* ---- variance units ---- */
 
 /* The totals of one role by variance unit, times a factor, added to `totals`. */
-static void add_totals(double *totals, const tmi_reading *r, const block *b, double factor)
+static void add_totals(double *totals, const tmi_inference *r, const block *b, double factor)
 {
     for (size_t h = 0; b->m && h < b->strata; h++) {
         for (size_t u = 0; u < b->units; u++) totals[u] += factor * weight_after(r, b, h) * plain_value(r, b, h, u);
@@ -176,7 +176,7 @@ static void balance(double *x, const tmi_variance_groups *g)
     }
 }
 
-tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_reading *r, size_t i, size_t group,
+tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_inference *r, size_t i, size_t group,
                                 const double factors[TMI_MAIN_ROLES], tamis_error *err)
 {
     double totals[TMI_MAX_VARIANCE_UNITS] = {0};
@@ -200,7 +200,7 @@ tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_reading
     return status;
 }
 
-static tamis_status units_form(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
+static tamis_status units_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     const double x = z->centre[0], y = z->centre[1];
     const double only_a[] = {1, 0, x}, only_b[] = {0, 1, y}, both[] = {1, 1, x + y};
@@ -240,7 +240,7 @@ void tmi_group_sums_clear(tmi_group_sums *z)
 }
 
 /* The sums of the noisy cells, as they are. */
-static tamis_status add_up(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
+static tamis_status add_up(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     size_t count = 0;
     for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
@@ -264,25 +264,25 @@ static tamis_status add_up(tmi_group_sums *z, const tmi_reading *r, size_t i, si
     return TAMIS_OK;
 }
 
-static tamis_status make(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
+static tamis_status make(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const bool calibrated = tmi_is_calibrated(s, i), census = s->plan->design.kind == TMI_DESIGN_CENSUS;
     if (s->plan->statistics[i].kind == TMI_RATIO) {
-        z->centre[0] = tmi_centre_of(tmi_table_of(s, i, TMI_A), false);
-        z->centre[1] = tmi_centre_of(tmi_table_of(s, i, TMI_B), false);
+        z->centre[0] = tmi_centre_of(tmi_table_of(s, i, TMI_NUMERATOR), false);
+        z->centre[1] = tmi_centre_of(tmi_table_of(s, i, TMI_DENOMINATOR), false);
     }
     tamis_status status = calibrated ? tmi_calibrated_sums(z, r, i, group, err) : add_up(z, r, i, group, err);
     if (status != TAMIS_OK || census) return status;
     if (s->sampling.clustered) return units_form(z, r, i, group, err);
     z->df = s->sampling.df;
     if (calibrated) return TAMIS_OK;
-    if (tmi_table_of(s, i, TMI_A)->quantity.weighing == TMI_UNWEIGHED) return unweighed_form(z, r, i, group, err);
+    if (tmi_table_of(s, i, TMI_NUMERATOR)->quantity.weighing == TMI_UNWEIGHED) return unweighed_form(z, r, i, group, err);
     weighed_form(z, r, i, group);
     return TAMIS_OK;
 }
 
-tamis_status tmi_group_sums_make(tmi_group_sums *z, const tmi_reading *r, size_t i, size_t group, tamis_error *err)
+tamis_status tmi_group_sums_make(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     *z = (tmi_group_sums){.df = -1};
     tamis_status status = make(z, r, i, group, err);

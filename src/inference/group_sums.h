@@ -1,7 +1,7 @@
 /* The sums that a statistic is made of, for one of its groups, added up from noisy cells over strata and variance units:
  * their estimates for the population, the noise in them, and how they vary from sample to sample.                    */
-#ifndef TMI_GROUP_SUMS_H
-#define TMI_GROUP_SUMS_H
+#ifndef TMI_INFERENCE_GROUP_SUMS_H
+#define TMI_INFERENCE_GROUP_SUMS_H
 
 #include "inference/interval.h"
 #include "inference/estimates.h"
@@ -32,7 +32,7 @@ typedef struct tmi_group_sums {
 } tmi_group_sums;
 
 /* Needs    a statistic that is not known. The caller clears it. `group` is a cell of the statistic. */
-tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_reading *reading, size_t statistic, size_t group, tamis_error *err);
+tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, size_t group, tamis_error *err);
 void tmi_group_sums_clear(tmi_group_sums *sums);
 
 /* A noise in a combination of the sums; the variance of all of them. */
@@ -40,7 +40,7 @@ tmi_noise_part tmi_sums_part_in(const tmi_sums_part *part, const double factors[
 double tmi_sums_noise(const tmi_group_sums *sums, const double factors[TMI_MAIN_ROLES]);
 
 /* Variance units: the variance of the sum over units of z = Q f + A g + B k. */
-tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_reading *reading, size_t statistic, size_t group,
+tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_inference *reading, size_t statistic, size_t group,
                                 const double factors[TMI_MAIN_ROLES], tamis_error *err);
 
 /* A stratum, or all of the sample where strata are not told apart (SIZE_MAX): its factor a and its number of rows. */

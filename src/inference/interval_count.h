@@ -1,7 +1,7 @@
 /* Test inversion for counts: the K that a noisy sample count does not reject, under designs whose count of ones has a
  * law that K orders.                                                                                                 */
-#ifndef TMI_INTERVAL_COUNT_H
-#define TMI_INTERVAL_COUNT_H
+#ifndef TMI_INFERENCE_INTERVAL_COUNT_H
+#define TMI_INFERENCE_INTERVAL_COUNT_H
 
 #include <tamis/interval.h>
 

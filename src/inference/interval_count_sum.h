@@ -1,6 +1,6 @@
 /* P_K(k + X <= t) and P_K(k + X >= t), in doubles and in balls; for interval_count.c alone. */
-#ifndef TMI_INTERVAL_COUNT_SUM_H
-#define TMI_INTERVAL_COUNT_SUM_H
+#ifndef TMI_INFERENCE_INTERVAL_COUNT_SUM_H
+#define TMI_INFERENCE_INTERVAL_COUNT_SUM_H
 
 #include "num/ball.h"
 #include "inference/interval_count.h"

@@ -1,6 +1,6 @@
 /* The law of an error, prepared for the evaluation of its tail; for interval*.c alone. */
-#ifndef TMI_INTERVAL_LAW_H
-#define TMI_INTERVAL_LAW_H
+#ifndef TMI_INFERENCE_INTERVAL_LAW_H
+#define TMI_INFERENCE_INTERVAL_LAW_H
 
 #include "inference/interval.h"
 

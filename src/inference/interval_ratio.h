@@ -1,6 +1,6 @@
 /* Ratios of two noisy totals: means, shares with noisy denominators, A/B. */
-#ifndef TMI_INTERVAL_RATIO_H
-#define TMI_INTERVAL_RATIO_H
+#ifndef TMI_INFERENCE_INTERVAL_RATIO_H
+#define TMI_INFERENCE_INTERVAL_RATIO_H
 
 #include "inference/interval.h"
 #include "inference/variance.h"

@@ -1,6 +1,6 @@
 /* Intervals of counts and shares over strata, each measured with noise of its own. */
-#ifndef TMI_INTERVAL_STRATA_H
-#define TMI_INTERVAL_STRATA_H
+#ifndef TMI_INFERENCE_INTERVAL_STRATA_H
+#define TMI_INFERENCE_INTERVAL_STRATA_H
 
 #include "inference/interval_count.h"
 

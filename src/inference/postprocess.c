@@ -45,7 +45,7 @@ static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_co
 
 typedef struct family {
     tmi_results *results;
-    const tmi_reading *reading;
+    const tmi_inference *reading;
     size_t *first; /* of each statistic: its cells among the numbers; SIZE_MAX: not of the family */
     size_t count, rows;
     double *t, *covariance, *projection, *constraints, *totals;
@@ -147,8 +147,8 @@ static double common_noise(const family *f, const tmi_result *a, const tmi_resul
     const tamis_plan *plan = f->results->plan;
     double own_a = fmax(a->noise_sd * a->noise_sd - a->shared_noise, 0), own_b = fmax(b->noise_sd * b->noise_sd - b->shared_noise, 0);
     if (a == b) return own_a;
-    const tmi_measurement *table = tmi_table_of(s, a->statistic, TMI_A);
-    if (!table || table != tmi_table_of(s, b->statistic, TMI_A) || a->known || b->known) return 0;
+    const tmi_measurement *table = tmi_table_of(s, a->statistic, TMI_NUMERATOR);
+    if (!table || table != tmi_table_of(s, b->statistic, TMI_NUMERATOR) || a->known || b->known) return 0;
     size_t each = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[a->statistic]);
     size_t other = table->cells / (size_t)tmi_statistic_cells(&plan->statistics[b->statistic]);
     size_t low = a->cell * each > b->cell * other ? a->cell * each : b->cell * other;
@@ -262,16 +262,16 @@ static bool is_not_negative(const tmi_plan_statistic *s)
 
 /* The sampled rows of every group of a statistic, with noise unless they are public; NaN: nobody counts those of the whole sample.
  * A group's cells are those of one table. */
-static void count_units(double *units, const tmi_reading *r, size_t statistic, size_t groups)
+static void count_units(double *units, const tmi_inference *r, size_t statistic, size_t groups)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_measurement *m = tmi_table_of(s, statistic, TMI_U);
+    const tmi_measurement *m = tmi_table_of(s, statistic, TMI_GROUP_UNITS);
     for (size_t group = 0; group < groups; group++) {
         int64_t rows = m ? 0 : tmi_public_rows(s, statistic, group);
         units[group] = m || rows > 0 ? (double)rows : TMI_NULL;
     }
     for (size_t cell = 0; m && cell < m->cells; cell++)
-        units[tmi_group_in(s, statistic, m, cell)] += (double)r->noisy[s->uses[statistic].table[TMI_U]][cell];
+        units[tmi_group_in(s, statistic, m, cell)] += (double)r->noisy[s->uses[statistic].table[TMI_GROUP_UNITS]][cell];
 }
 
 static void withhold(tmi_result *result, tmi_adjustment rule)
@@ -285,7 +285,7 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
 }
 
 /* The numbers of one statistic. What is public stays. */
-static tamis_status suppress(tmi_result *list, size_t cells, const tmi_reading *r, tamis_error *err)
+static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference *r, tamis_error *err)
 {
     const tmi_plan_postprocess *p = &r->schedule->plan->postprocess;
     const tmi_suppression rules = {p->cv_above ? tmi_number_nearest(p->cv_above) : TMI_NULL,
@@ -302,7 +302,7 @@ static tamis_status suppress(tmi_result *list, size_t cells, const tmi_reading *
     return TAMIS_OK;
 }
 
-tamis_status tmi_postprocess(tmi_results *r, const tmi_reading *reading, tamis_error *err)
+tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *reading, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
     tamis_status status = TAMIS_OK;

@@ -5,13 +5,13 @@
  * squares, with the covariance of their noise. Numbers of one sample add up but for the noise, calibrated ones too, as all
  * have the same weights: so each keeps its sampling error, and its interval is made anew from that and from the noise that it
  * now has (adjusted.h). What cannot be met leaves the family as it was, with a note.  */
-#ifndef TMI_POSTPROCESS_H
-#define TMI_POSTPROCESS_H
+#ifndef TMI_INFERENCE_POSTPROCESS_H
+#define TMI_INFERENCE_POSTPROCESS_H
 
 #include "inference/estimates.h"
 #include "schedule/result.h"
 
 /* Errors   SYSTEM (memory).                                                                                          */
-tamis_status tmi_postprocess(tmi_results *results, const tmi_reading *reading, tamis_error *err);
+tamis_status tmi_postprocess(tmi_results *results, const tmi_inference *reading, tamis_error *err);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * With residuals e = x - r y - gamma, gamma = beta_x - r beta_y the value that calibration explains (0 without), and the
  * factor g of calibration (1 without), it is the sum of a g^2 e^2, less a/n of the square of the stratum's sum of g e.     */
-#ifndef TMI_STRATUM_FORM_H
-#define TMI_STRATUM_FORM_H
+#ifndef TMI_INFERENCE_STRATUM_FORM_H
+#define TMI_INFERENCE_STRATUM_FORM_H
 
 #include "inference/variance.h"
 

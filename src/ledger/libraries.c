@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-void tmi_ledger_parts(tmi_part_list *list)
+void tmi_ledger_libraries(tmi_library_list *list)
 {
-    tmi_part_add(list, "SQLite", sqlite3_libversion());
+    tmi_library_add(list, "SQLite", sqlite3_libversion());
 }

@@ -6,12 +6,12 @@
 
 #include "num/ball_arb.h"
 
-void tmi_num_parts(tmi_part_list *list)
+void tmi_num_libraries(tmi_library_list *list)
 {
-    tmi_part_add(list, "GMP", gmp_version);
-    tmi_part_add(list, "MPFR", mpfr_get_version());
-    tmi_part_add(list, "FLINT", flint_version);
+    tmi_library_add(list, "GMP", gmp_version);
+    tmi_library_add(list, "MPFR", mpfr_get_version());
+    tmi_library_add(list, "FLINT", flint_version);
 #if __FLINT_RELEASE < 30000 /* later versions contain Arb */
-    tmi_part_add(list, "Arb", arb_version);
+    tmi_library_add(list, "Arb", arb_version);
 #endif
 }

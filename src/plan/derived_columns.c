@@ -138,7 +138,7 @@ static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_exact(reader, value, &((interval *)target)->to, "64");
 }
 
-static const tmi_key interval_keys[] = {{.name = "from", .read = read_from}, {.name = "to", .read = read_to}};
+static const tmi_plan_key interval_keys[] = {{.name = "from", .read = read_from}, {.name = "to", .read = read_to}};
 
 /* {from, to}, either of them alone, or one number. */
 static bool read_interval(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, tmi_plan_condition *c)

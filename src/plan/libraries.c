@@ -2,7 +2,7 @@
 
 #include <libfyaml.h>
 
-void tmi_plan_parts(tmi_part_list *list)
+void tmi_plan_libraries(tmi_library_list *list)
 {
-    tmi_part_add(list, "libfyaml", fy_library_version());
+    tmi_library_add(list, "libfyaml", fy_library_version());
 }

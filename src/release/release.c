@@ -10,7 +10,7 @@
 #include "report/promise.h"
 #include "report/report.h"
 
-const tmi_file tmi_files[TMI_FILES] = {
+const tmi_release_file tmi_files[TMI_FILES] = {
     {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},
     {"measurements.json", tamis_release_measurements}, {"registry.yaml", tamis_release_registry},
     {"report.html", tamis_release_report},

@@ -1,6 +1,6 @@
 /* A release in memory, and the road to it with an engine of the caller's choice (tests bring their own). */
-#ifndef TMI_RELEASE_H
-#define TMI_RELEASE_H
+#ifndef TMI_RELEASE_RELEASE_H
+#define TMI_RELEASE_RELEASE_H
 
 #include <tamis/release.h>
 

@@ -1,6 +1,6 @@
 /* Parts of an explanation: what is printed as lines is also what stands in the JSON. */
-#ifndef TMI_EXPLAIN_H
-#define TMI_EXPLAIN_H
+#ifndef TMI_REPORT_EXPLAIN_H
+#define TMI_REPORT_EXPLAIN_H
 
 #include <tamis/explain.h>
 

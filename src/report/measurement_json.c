@@ -80,7 +80,7 @@ static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_meas
 
 static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    const tmi_law *law = &m->laws[h];
+    const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
     if (m->law_count > 1) put_text(out, "stratum", s->plan->design.strata[h].name);
     put_integer(out, "low", law->low);

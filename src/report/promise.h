@@ -1,6 +1,6 @@
 /* What is promised to whom, and what is not: the same words in the preview, the table and the JSON. */
-#ifndef TMI_PROMISE_H
-#define TMI_PROMISE_H
+#ifndef TMI_REPORT_PROMISE_H
+#define TMI_REPORT_PROMISE_H
 
 #include "base/json.h"
 #include "ledger/account.h"

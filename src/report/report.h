@@ -1,6 +1,6 @@
 /* The files of a release for people: report.html and its parts, and registry.yaml. */
-#ifndef TMI_REPORT_H
-#define TMI_REPORT_H
+#ifndef TMI_REPORT_REPORT_H
+#define TMI_REPORT_REPORT_H
 
 #include "report/promise.h"
 #include "report/results.h"

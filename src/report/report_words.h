@@ -1,7 +1,7 @@
 /* What a public page calls the things of a plan: labels, units of measure and plain words in place of the plan's own syntax.
  * Texts are not escaped yet.                                                                                          */
-#ifndef TMI_REPORT_WORDS_H
-#define TMI_REPORT_WORDS_H
+#ifndef TMI_REPORT_REPORT_WORDS_H
+#define TMI_REPORT_REPORT_WORDS_H
 
 #include "report/results.h"
 

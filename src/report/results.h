@@ -1,6 +1,6 @@
 /* The results of a release or of an estimate as texts. The writers get the plan and the results, nothing of the data. */
-#ifndef TMI_RESULTS_H
-#define TMI_RESULTS_H
+#ifndef TMI_REPORT_RESULTS_H
+#define TMI_REPORT_RESULTS_H
 
 #include "base/json.h"
 #include "schedule/result.h"

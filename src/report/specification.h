@@ -1,8 +1,8 @@
 /* The promise as a specification: which datasets are compared, how far apart they are, how the laws of the output are
  * compared, and the budget. The five parts are those of settings, Definitions 2.4 and 2.5. With these a third party knows
  * what exactly is claimed, whatever the words around it.                                                            */
-#ifndef TMI_SPECIFICATION_H
-#define TMI_SPECIFICATION_H
+#ifndef TMI_REPORT_SPECIFICATION_H
+#define TMI_REPORT_SPECIFICATION_H
 
 #include "base/json.h"
 #include "schedule/schedule.h"

@@ -27,13 +27,13 @@ static const char usual_delta[] = "1e-9";
 
 /* ---- proportions ---- */
 
-static double laplace_variance(const tmi_law *law, bool gaussian)
+static double laplace_variance(const tmi_noise_law *law, bool gaussian)
 {
     (void)gaussian;
     return 2 * (double)law->l1 * (double)law->l1;
 }
 
-static double gaussian_variance(const tmi_law *law, bool gaussian)
+static double gaussian_variance(const tmi_noise_law *law, bool gaussian)
 {
     (void)gaussian;
     return tmi_number_nearest(law->l2_squared) / 2;
@@ -69,7 +69,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         tmi_outlook o;
         tmi_outlook_make(&o, s, i);
-        for (size_t role = TMI_A; role <= TMI_K; role++) {
+        for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++) {
             size_t table = s->uses[i].table[role];
             if (table != TMI_NO_TABLE) demands[table] += demand(s, i, (tmi_role)role, &o, gaussian);
         }
@@ -79,7 +79,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
         tmi_outlook o;
         tmi_outlook_make(&o, s, i);
         double own = 0, squares = 0;
-        for (size_t role = TMI_A; role <= TMI_K; role++) {
+        for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++) {
             size_t table = s->uses[i].table[role];
             if (table != TMI_NO_TABLE && demands[table] > 0)
                 own += root(demands[table], gaussian) * demand(s, i, (tmi_role)role, &o, gaussian) / demands[table];
@@ -89,7 +89,7 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
             double demanded = root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
             if (demanded > 0) s->measurements[s->uses[i].table[role]].brought += FOR_SQUARES * own * demanded / squares;
         }
-        size_t units = s->uses[i].table[TMI_U];
+        size_t units = s->uses[i].table[TMI_GROUP_UNITS];
         if (units != TMI_NO_TABLE && demands[units] == 0) s->measurements[units].brought += FOR_UNITS * own;
     }
     for (size_t j = 0; j < s->measurement_count; j++) all += s->measurements[j].brought;
@@ -205,7 +205,7 @@ done:
 
 /* Laplace: l1 / epsilon. Gaussian: the smallest multiple of a small power of two whose square is at least l2^2 / (2 rho);
  * a sensitivity of 0 gets no noise worth the name but some. */
-static tamis_status set_scale(tmi_law *law, const tmi_schedule *s, const tamis_number *part, tamis_error *err)
+static tamis_status set_scale(tmi_noise_law *law, const tmi_schedule *s, const tamis_number *part, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     int64_t l1 = law->l1 > 0 ? law->l1 : 1;
@@ -289,7 +289,7 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
 }
 
 /* Positive parts, one per measurement, and their sum, which must be what the plan asks for; rhos must fit its epsilon and delta. */
-static tamis_status take_parts(tmi_schedule *s, const tmi_parts *parts, tamis_number **whole, tamis_error *err)
+static tamis_status take_parts(tmi_schedule *s, const tmi_budget_parts *parts, tamis_number **whole, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     tmi_term sum = tmi_int(&e, 0);
@@ -342,7 +342,7 @@ done:
     return status;
 }
 
-tamis_status tmi_budget_split(tmi_schedule *s, const tmi_parts *parts, tamis_error *err)
+tamis_status tmi_budget_split(tmi_schedule *s, const tmi_budget_parts *parts, tamis_error *err)
 {
     tamis_number *whole = NULL;
     tamis_status status = TAMIS_OK;

@@ -24,7 +24,7 @@ static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
     const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
     if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
     if (a->by_count >= b->by_count) return false;
-    if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_A] == s->uses[fine].table[TMI_A]) return false;
+    if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR]) return false;
     for (size_t i = 0; i < a->by_count; i++) {
         size_t j = 0;
         while (j < b->by_count && b->by[j] != a->by[i]) j++;

@@ -1,6 +1,6 @@
 /* What is expected of the numbers of a plan, and what would be enough where their noise is too large. */
-#ifndef TMI_FORECAST_H
-#define TMI_FORECAST_H
+#ifndef TMI_SCHEDULE_FORECAST_H
+#define TMI_SCHEDULE_FORECAST_H
 
 #include "schedule/outlook.h"
 

@@ -70,7 +70,7 @@ double tmi_stratum_share(const tmi_schedule *s, size_t stratum)
 /* Numbers with a guessed mean and standard deviation, as if they followed the beta law on [from, to] with both: the part below x. */
 static double beta_below(const tmi_plan_column *number, double x)
 {
-    tmi_value v = tmi_value_of(number);
+    tmi_guessed_value v = tmi_value_of(number);
     double width = v.high - v.low, m = (v.mean - v.low) / width, u = (x - v.low) / width;
     double scale = m * (1 - m) * width * width / (v.sd * v.sd) - 1, a = m * scale, b = (1 - m) * scale;
     if (u <= 0) return 0;
@@ -143,10 +143,10 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical)
     return *typical ? fmin(share, 1) : share / 2;
 }
 
-tmi_value tmi_value_of(const tmi_plan_column *column)
+tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
 {
     if (column->conditions) {
-        tmi_value v = {.high = 1};
+        tmi_guessed_value v = {.high = 1};
         v.mean = indicator_share(column, &v.typical);
         v.sd = sqrt(v.mean * (1 - v.mean));
         return v;
@@ -154,5 +154,5 @@ tmi_value tmi_value_of(const tmi_plan_column *column)
     double low = column->grid.step * (double)column->grid.low, high = column->grid.step * (double)column->grid.high;
     double mean = guessed(column->typical, low + 0.75 * (high - low));
     double sd = half_spread(mean, low, high);
-    return (tmi_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4), low, high, column->typical != NULL};
+    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4), low, high, column->typical != NULL};
 }

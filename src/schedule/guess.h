@@ -1,7 +1,7 @@
 /* Sizes, shares and means that a preview needs before any row is read: what the plan declares, what it guesses (`typical`), else an
  * assumption, which is reported (assumptions.c). They shape the split of the budget too; no guarantee depends on them.  */
-#ifndef TMI_GUESS_H
-#define TMI_GUESS_H
+#ifndef TMI_SCHEDULE_GUESS_H
+#define TMI_SCHEDULE_GUESS_H
 
 #include "schedule/schedule.h"
 
@@ -30,13 +30,13 @@ double tmi_stratum_share(const tmi_schedule *schedule, size_t stratum);
 double tmi_share_of(const tmi_plan_column *category, size_t code);
 bool tmi_has_shares(const tmi_plan_column *category);
 
-typedef struct tmi_value {
+typedef struct tmi_guessed_value {
     double mean, sd;
     double low, high;
     bool typical; /* the mean is the plan's guess */
-} tmi_value;
+} tmi_guessed_value;
 
 /* Of a number or an indicator. */
-tmi_value tmi_value_of(const tmi_plan_column *column);
+tmi_guessed_value tmi_value_of(const tmi_plan_column *column);
 
 #endif

@@ -1,8 +1,8 @@
 /* Before the charge: that the columns are there, and that the numbers which the design fixes are those of the source. Only
  * what all neighbours share is counted: rows (or distinct ids) in all and by stratum, and drawn clusters; and nothing where
  * these numbers are protected themselves.                                                                            */
-#ifndef TMI_RELEASE_INVENTORY_H
-#define TMI_RELEASE_INVENTORY_H
+#ifndef TMI_SCHEDULE_INVENTORY_H
+#define TMI_SCHEDULE_INVENTORY_H
 
 #include "schedule/request.h"
 

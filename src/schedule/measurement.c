@@ -38,7 +38,7 @@ size_t tmi_cell_stratum(const tmi_measurement *m, size_t cell)
     return cell % m->by[m->stratum_at]->value_count;
 }
 
-const tmi_law *tmi_cell_law(const tmi_measurement *m, size_t cell)
+const tmi_noise_law *tmi_cell_law(const tmi_measurement *m, size_t cell)
 {
     return &m->laws[m->law_count > 1 ? tmi_cell_stratum(m, cell) : 0];
 }
@@ -129,7 +129,7 @@ static void set_ranges(tmi_measurement *m, const tmi_sampling *s)
     m->shift = shift_for(largest, bits);
     for (size_t h = 0; h < s->strata; h++) {
         range r = row_of(m, s, h);
-        tmi_law *law = &m->laws[m->law_count > 1 ? h : 0];
+        tmi_noise_law *law = &m->laws[m->law_count > 1 ? h : 0];
         int64_t low = (int64_t)rounded(r.low, m->shift), high = (int64_t)rounded(r.high, m->shift);
         bool first = m->law_count > 1 || h == 0;
         law->low = first || low < law->low ? low : law->low;
@@ -233,7 +233,7 @@ done:
     return status;
 }
 
-static tamis_status set_sensitivity(tmi_law *law, const tmi_measurement *m, const tmi_sampling *s,
+static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_sampling *s,
                                     const tmi_plan_privacy *privacy, tamis_error *err)
 {
     tamis_number *low = NULL, *high = NULL, *one = NULL;

@@ -11,8 +11,8 @@
  *
  * Where strata are public and a dimension of the table, a record stays in the cells of its stratum, and each stratum gets
  * the noise that its own range needs.                                                                               */
-#ifndef TMI_MEASUREMENT_H
-#define TMI_MEASUREMENT_H
+#ifndef TMI_SCHEDULE_MEASUREMENT_H
+#define TMI_SCHEDULE_MEASUREMENT_H
 
 #include "base/text.h"
 #include "schedule/sampling.h"
@@ -31,12 +31,12 @@ typedef struct tmi_quantity {
 } tmi_quantity;
 
 /* The noise of one stratum's cells, or of all. */
-typedef struct tmi_law {
+typedef struct tmi_noise_law {
     int64_t low, high;        /* what a row adds */
     int64_t l1;               /* sensitivity */
     tamis_number *l2_squared;
     tamis_number *scale;      /* of the noise; NULL before the budget is split */
-} tmi_law;
+} tmi_noise_law;
 
 typedef struct tmi_measurement {
     tmi_quantity quantity;
@@ -47,7 +47,7 @@ typedef struct tmi_measurement {
     size_t cells, movable; /* in all; those that a record could be in */
     int shift;
     int64_t low, high;     /* the clamp */
-    tmi_law *laws;         /* one, or one a stratum */
+    tmi_noise_law *laws;         /* one, or one a stratum */
     size_t law_count;
     int64_t limit;         /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     double brought;        /* what the statistics give it of the budget, relative to the others */
@@ -74,7 +74,7 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_sampling *sampli
 
 /* The stratum that a cell belongs to; 0 if the table has none. */
 size_t tmi_cell_stratum(const tmi_measurement *m, size_t cell);
-const tmi_law *tmi_cell_law(const tmi_measurement *m, size_t cell);
+const tmi_noise_law *tmi_cell_law(const tmi_measurement *m, size_t cell);
 
 /* "sum of enroll by stype": names a measurement in the outputs, different for each. */
 void tmi_measurement_name(tmi_text *text, const tmi_measurement *m);

@@ -1,6 +1,6 @@
 /* Integer noise X: how it is added, its spread, its tail. */
-#ifndef TMI_NOISE_LAW_H
-#define TMI_NOISE_LAW_H
+#ifndef TMI_SCHEDULE_NOISE_LAW_H
+#define TMI_SCHEDULE_NOISE_LAW_H
 
 #include <stdbool.h>
 #include <stdint.h>

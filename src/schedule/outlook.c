@@ -20,7 +20,7 @@ static double spread_in(const tmi_sampling *sampling, size_t stratum)
 }
 
 static double noise_in(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t stratum,
-                       double (*weight)(const tmi_sampling *, size_t), double (*of)(const tmi_law *law, bool gaussian))
+                       double (*weight)(const tmi_sampling *, size_t), double (*of)(const tmi_noise_law *law, bool gaussian))
 {
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
     const tmi_sampling *sampling = &s->sampling;
@@ -36,12 +36,12 @@ static double noise_in(const tmi_schedule *s, size_t statistic, const tmi_measur
 }
 
 double tmi_table_variance(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t stratum,
-                          double (*of)(const tmi_law *law, bool gaussian))
+                          double (*of)(const tmi_noise_law *law, bool gaussian))
 {
     return noise_in(s, statistic, m, stratum, weight_in, of);
 }
 
-static double variance_of(const tmi_law *law, bool gaussian)
+static double variance_of(const tmi_noise_law *law, bool gaussian)
 {
     double sd = law->scale ? tmi_noise_sd(law->scale, gaussian) : TMI_NULL;
     return sd * sd;
@@ -115,7 +115,7 @@ typedef struct subject {
     const tmi_schedule *schedule;
     size_t statistic;
     tmi_sizes sizes;
-    tmi_value x, y; /* of the column and of a ratio's second one; y is 1 without */
+    tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
     double where;   /* part of all units */
     bool split;     /* for the split of the budget, which is to be good wherever group means lie; else for a preview */
 } subject;
@@ -135,7 +135,7 @@ static guess guess_of(const subject *about, size_t stratum, double part)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_sizes *z = &about->sizes;
-    const tmi_measurement *a = tmi_table_of(s, about->statistic, TMI_A);
+    const tmi_measurement *a = tmi_table_of(s, about->statistic, TMI_NUMERATOR);
     guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum), .part = part * about->where,
                .response = z->response};
     set_spread(&g, s, z, stratum, s->sampling.subtracts && (!a || a->quantity.weighing == TMI_UNWEIGHED));
@@ -161,16 +161,16 @@ static double not_zero(double size, double otherwise)
 static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
-    const tmi_value x = about->x;
+    const tmi_guessed_value x = about->x;
     double N = g->units, p = g->part, groups = sqrt((double)tmi_statistic_cells(t)); /* K has no groups, and all of its cells are used */
-    o->factor[TMI_A] = o->square[TMI_AA] = 1;
+    o->factor[TMI_NUMERATOR] = o->square[TMI_NUMERATOR_SQUARES] = 1;
     if (!t->column) {
-        *o = (tmi_outlook){.factor = {[TMI_A] = 1, [TMI_K] = p * groups}, .square = {[TMI_AA] = 1, [TMI_KK] = p * p}, .size = N * p,
+        *o = (tmi_outlook){.factor = {[TMI_NUMERATOR] = 1, [TMI_CONTROL_ROWS] = p * groups}, .square = {[TMI_NUMERATOR_SQUARES] = 1, [TMI_CONTROL_SQUARES] = p * p}, .size = N * p,
                            .expected = N * p, .range = N, .sampling_sd = sampling_sd(g, p * (1 - p), p)};
         return;
     }
-    o->factor[TMI_K] = p * fabs(x.mean) * groups;
-    o->square[TMI_KK] = x.mean * x.mean;
+    o->factor[TMI_CONTROL_ROWS] = p * fabs(x.mean) * groups;
+    o->square[TMI_CONTROL_SQUARES] = x.mean * x.mean;
     o->range = N * (fmax(x.high, 0) - fmin(x.low, 0));
     o->expected = x.typical ? fabs(N * p * x.mean) : TMI_NULL;
     o->size = not_zero(fabs(N * p * x.mean), N * p * (x.high - x.low));
@@ -181,7 +181,7 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 static void expect_part(tmi_outlook *o, const subject *about, const guess *g)
 {
     expect_total(o, about, g);
-    o->factor[TMI_A] /= g->units;
+    o->factor[TMI_NUMERATOR] /= g->units;
     o->range /= g->units;
     o->expected /= g->units;
     o->size /= g->units;
@@ -198,7 +198,7 @@ static double centre_in(const tmi_schedule *s, size_t i, tmi_role role)
 /* How far group means are from the typical one. */
 static double difference(const tmi_plan_column *column, const subject *about)
 {
-    const tmi_value *x = &about->x;
+    const tmi_guessed_value *x = &about->x;
     const bool known = column->conditions ? x->typical : column->typical_sd != NULL;
     return known && !about->split ? x->sd / 2 : (x->high - x->low) / 4;
 }
@@ -208,9 +208,9 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     const tmi_schedule *s = whole->schedule;
     const size_t i = whole->statistic;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_value x = whole->x, y = whole->y;
+    const tmi_guessed_value x = whole->x, y = whole->y;
     double B = not_zero(fabs(g->units * g->part * y.mean), g->units * g->part), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
-    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_A), width = x.high - x.low, apart = difference(t->column, whole);
+    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_NUMERATOR), width = x.high - x.low, apart = difference(t->column, whole);
     double groups = sqrt((double)tmi_statistic_cells(t));
     if (!t->second) about = fmax(fabs(about), apart); /* groups differ: a typical value is not that of each */
     double square = x.sd * x.sd;
@@ -218,22 +218,22 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
-    o->factor[TMI_A] = 1 / B;
-    o->factor[TMI_B] = fabs(about) / B;
-    o->factor[TMI_K] = apart * g->part * groups / B; /* so far do control cells differ */
-    o->square[TMI_AA] = 1;
-    o->square[TMI_KK] = width * width / 16;
-    o->square[TMI_AB] = 2 * fabs(about);
-    o->square[TMI_BB] = about * about;
-    if (t->second) o->square[TMI_N] = width * width / 16; /* x - r y is about so far from 0 at the centres */
-    if (t->second) o->factor[TMI_N] = fmax(fabs(centre_in(s, i, TMI_A) - ratio * centre_in(s, i, TMI_B)), apart) / B;
+    o->factor[TMI_NUMERATOR] = 1 / B;
+    o->factor[TMI_DENOMINATOR] = fabs(about) / B;
+    o->factor[TMI_CONTROL_ROWS] = apart * g->part * groups / B; /* so far do control cells differ */
+    o->square[TMI_NUMERATOR_SQUARES] = 1;
+    o->square[TMI_CONTROL_SQUARES] = width * width / 16;
+    o->square[TMI_PRODUCTS] = 2 * fabs(about);
+    o->square[TMI_DENOMINATOR_SQUARES] = about * about;
+    if (t->second) o->square[TMI_RATIO_ROWS] = width * width / 16; /* x - r y is about so far from 0 at the centres */
+    if (t->second) o->factor[TMI_RATIO_ROWS] = fmax(fabs(centre_in(s, i, TMI_NUMERATOR) - ratio * centre_in(s, i, TMI_DENOMINATOR)), apart) / B;
     if (t->kind != TMI_VARIANCE) return;
     o->expected = TMI_NULL;
     o->range = width * width / 4;
     o->size = square;
-    o->factor[TMI_Q] = 1 / B;
-    o->factor[TMI_A] = 2 * fabs(about) / B;
-    o->factor[TMI_B] = (square + about * about) / B; /* their difference, but neither is known */
+    o->factor[TMI_SQUARES] = 1 / B;
+    o->factor[TMI_NUMERATOR] = 2 * fabs(about) / B;
+    o->factor[TMI_DENOMINATOR] = (square + about * about) / B; /* their difference, but neither is known */
     o->sampling_sd = residual_sd(g, g->part * square * fmax(width * width / 4 - square, 0)) / B;
 }
 
@@ -249,16 +249,16 @@ static void make(tmi_outlook *o, const subject *about, const guess *g, const dou
     for (size_t role = 0; role < TMI_ROLES; role++) o->factor[role] /= g->response; /* a sum is that of the respondents */
     if (s->uses[about->statistic].known) o->sampling_sd = 0;
     double noise = 0;
-    for (size_t role = TMI_A; role <= TMI_K; role++) noise += o->factor[role] * o->factor[role] * variances[role];
+    for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++) noise += o->factor[role] * o->factor[role] * variances[role];
     o->noise_sd = sqrt(noise);
 }
 
 static void set_variances(double *variances, const tmi_schedule *s, size_t i, size_t stratum)
 {
-    variances[TMI_U] = 0; /* rows that decide what is withheld enter no error */
-    for (size_t role = TMI_A; role < TMI_U; role++) {
+    variances[TMI_GROUP_UNITS] = 0; /* rows that decide what is withheld enter no error */
+    for (size_t role = TMI_NUMERATOR; role < TMI_GROUP_UNITS; role++) {
         const tmi_measurement *m = tmi_table_of(s, i, (tmi_role)role);
-        bool sums = role <= TMI_K || s->sampling.weights == TMI_ROWS;
+        bool sums = role <= TMI_CONTROL_ROWS || s->sampling.weights == TMI_ROWS;
         variances[role] = m ? noise_in(s, i, m, stratum, sums ? weight_in : spread_in, variance_of) : 0;
     }
 }
@@ -281,15 +281,15 @@ static double margin_of(const tmi_outlook *o, const subject *about, const double
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     double squares = 0;
     if (about->schedule->sampling.clustered || t->kind == TMI_VARIANCE) return 0; /* no squares there */
-    for (size_t role = TMI_AA; role <= TMI_BB; role++) squares += o->square[role] * o->square[role] * variances[role];
-    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(squares) * o->factor[TMI_A] * o->factor[TMI_A];
+    for (size_t role = TMI_NUMERATOR_SQUARES; role <= TMI_DENOMINATOR_SQUARES; role++) squares += o->square[role] * o->square[role] * variances[role];
+    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(squares) * o->factor[TMI_NUMERATOR] * o->factor[TMI_NUMERATOR];
 }
 
 /* And what it never passes: each unit as far out as values can be (variance_within and largest_variance in reading.c). */
 static double farthest(const subject *about)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
-    const tmi_value *x = &about->x, *y = &about->y;
+    const tmi_guessed_value *x = &about->x, *y = &about->y;
     const double width = x->high - x->low, far = fmax(fabs(x->low), fabs(x->high));
     const bool half = about->schedule->sampling.subtracts;
     if (!t->column) return half ? 0.5 : 1;
@@ -306,11 +306,11 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     make(&o, about, &g, variances);
     const double limit = kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_VARIANCE ? o.range : INFINITY;
     if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
-    double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_A], most = fmax(least, g.spread * far * far);
+    double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_NUMERATOR], most = fmax(least, g.spread * far * far);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, variances), most));
-    if (tmi_table_of(s, about->statistic, TMI_B)) {
+    if (tmi_table_of(s, about->statistic, TMI_DENOMINATOR)) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
-        double denominator = o.factor[TMI_A] * o.factor[TMI_A] * variances[TMI_B];
+        double denominator = o.factor[TMI_NUMERATOR] * o.factor[TMI_NUMERATOR] * variances[TMI_DENOMINATOR];
         if (kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
     }
     return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range, limit};

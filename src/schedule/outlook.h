@@ -1,7 +1,7 @@
 /* What can be expected of a statistic before any row is read: from the design, the ranges and the plan's typical values
  * alone. It shapes the split of the budget and the preview; no promise hangs on it.                                  */
-#ifndef TMI_OUTLOOK_H
-#define TMI_OUTLOOK_H
+#ifndef TMI_SCHEDULE_OUTLOOK_H
+#define TMI_SCHEDULE_OUTLOOK_H
 
 #include "schedule/schedule.h"
 
@@ -33,6 +33,6 @@ tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_sc
 /* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. The group is in
  * `stratum`, if that is not SIZE_MAX; else it is an average group. */
 double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t stratum,
-                          double (*of)(const tmi_law *law, bool gaussian));
+                          double (*of)(const tmi_noise_law *law, bool gaussian));
 
 #endif

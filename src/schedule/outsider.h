@@ -2,8 +2,8 @@
  * sampled. The number is claimed only where the setting allows it, the plan says that the sample is secret, and a
  * theorem covers the design; otherwise there is the reason. It belongs to everything that is released from one sample
  * together, so it is computed once, from the losses of the whole account.                                            */
-#ifndef TMI_OUTSIDER_H
-#define TMI_OUTSIDER_H
+#ifndef TMI_SCHEDULE_OUTSIDER_H
+#define TMI_SCHEDULE_OUTSIDER_H
 
 #include "plan/frame_facts.h"
 #include "plan/plan.h"

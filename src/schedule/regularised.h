@@ -4,8 +4,8 @@
  * With pi = 1/w and m = N/n the expected change of a total of z is share times the sum over the population of (m pi - 1) z, and
  * m pi - 1 adds up to 0: at most share (to - from)/2 times the sum of |m pi - 1|, the expectation of the sum over the
  * sample of |w - m|, which tmi_regularise bounds. Of a ratio z is x - r y, over the denominator.                     */
-#ifndef TMI_REGULARISED_H
-#define TMI_REGULARISED_H
+#ifndef TMI_SCHEDULE_REGULARISED_H
+#define TMI_SCHEDULE_REGULARISED_H
 
 #include "schedule/schedule.h"
 

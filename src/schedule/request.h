@@ -1,7 +1,7 @@
 /* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
  * each integer in it once; and what may be counted before the charge.                                               */
-#ifndef TMI_REQUEST_H
-#define TMI_REQUEST_H
+#ifndef TMI_SCHEDULE_REQUEST_H
+#define TMI_SCHEDULE_REQUEST_H
 
 #include "schedule/columns.h"
 #include "schedule/variance_groups.h"

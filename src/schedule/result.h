@@ -1,6 +1,6 @@
 /* The numbers of a release or of an estimate, with their errors. NaN stands for null. */
-#ifndef TMI_RESULT_H
-#define TMI_RESULT_H
+#ifndef TMI_SCHEDULE_RESULT_H
+#define TMI_SCHEDULE_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
  * In clustered designs totals of variance units take its place (variance.h).                                        */
-#ifndef TMI_SAMPLING_H
-#define TMI_SAMPLING_H
+#ifndef TMI_SCHEDULE_SAMPLING_H
+#define TMI_SCHEDULE_SAMPLING_H
 
 #include "base/text.h"
 #include "num/number.h"
@@ -22,13 +22,13 @@
 #define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
 #define TMI_MAX_VARIANCE_UNITS 32
 
-typedef enum tmi_weights { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weights;
+typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
 
 typedef struct tmi_sampling {
     const tmi_plan_design *design;
     size_t strata;        /* at least 1 */
     bool stays;           /* strata are public: a record is replaced within its stratum */
-    tmi_weights weights;
+    tmi_weighting weights;
 
     tamis_number **weight; /* ALIKE, STRATA: one a stratum, exact */
     double *spread;        /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where one unit tells nothing */

@@ -33,7 +33,7 @@ const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi
 
 bool tmi_is_calibrated(const tmi_schedule *s, size_t statistic)
 {
-    return s->uses[statistic].table[TMI_K] != TMI_NO_TABLE;
+    return s->uses[statistic].table[TMI_CONTROL_ROWS] != TMI_NO_TABLE;
 }
 
 /* ---- what is known ---- */
@@ -208,25 +208,25 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
     bool known = denominator_is_known(s, t);
     switch (tmi_divides_total(s, t) ? TMI_TOTAL : t->kind) {
     case TMI_TOTAL:
-        needs[0] = (need){.role = TMI_A, .x = t->column};
+        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column};
         return 1;
     case TMI_MEAN:
     case TMI_SHARE:
-        needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_B, .present = s->calibrated && tmi_never_missing(t->column) ? NULL : t->column};
+        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
+        needs[1] = (need){.role = TMI_DENOMINATOR, .present = s->calibrated && tmi_never_missing(t->column) ? NULL : t->column};
         return known ? 1 : 2;
     case TMI_RATIO:
-        needs[0] = (need){.role = TMI_A, .x = t->column, .present = t->second, .any_centre = true};
-        needs[1] = (need){.role = TMI_B, .x = t->second, .present = t->column, .any_centre = true};
-        needs[2] = (need){.role = TMI_N, .present = t->column, .present_too = t->second};
+        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .present = t->second, .any_centre = true};
+        needs[1] = (need){.role = TMI_DENOMINATOR, .x = t->second, .present = t->column, .any_centre = true};
+        needs[2] = (need){.role = TMI_RATIO_ROWS, .present = t->column, .present_too = t->second};
         return 3;
     case TMI_VARIANCE:
-        needs[0] = (need){.role = TMI_A, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_B, .present = t->column};
-        needs[2] = (need){.role = TMI_Q, .x = t->column, .y = t->column};
+        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
+        needs[1] = (need){.role = TMI_DENOMINATOR, .present = t->column};
+        needs[2] = (need){.role = TMI_SQUARES, .x = t->column, .y = t->column};
         return 3;
     default:
-        needs[0] = (need){.role = TMI_A};
+        needs[0] = (need){.role = TMI_NUMERATOR};
         return 1;
     }
 }
@@ -244,17 +244,17 @@ static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_
     const tmi_plan_column *x = t->column, *y = t->second;
     if (s->sampling.clustered || t->kind == TMI_VARIANCE) return 0;
     if (t->kind == TMI_RATIO) {
-        if (square(x) || weighed) needs[count++] = (need){.role = TMI_AA, .x = x, .y = square(x), .present = y};
-        needs[count++] = (need){.role = TMI_AB, .x = x, .y = y};
-        if (square(y) || weighed) needs[count++] = (need){.role = TMI_BB, .x = y, .y = square(y), .present = x};
+        if (square(x) || weighed) needs[count++] = (need){.role = TMI_NUMERATOR_SQUARES, .x = x, .y = square(x), .present = y};
+        needs[count++] = (need){.role = TMI_PRODUCTS, .x = x, .y = y};
+        if (square(y) || weighed) needs[count++] = (need){.role = TMI_DENOMINATOR_SQUARES, .x = y, .y = square(y), .present = x};
         return count;
     }
-    if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_AA, .x = x, .y = x ? square(x) : NULL};
+    if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_NUMERATOR_SQUARES, .x = x, .y = x ? square(x) : NULL};
     bool total = t->kind == TMI_TOTAL || tmi_divides_total(s, t);
     if (!weighed || is_count(t) || (total && !s->calibrated)) return count;
-    if (square(x)) needs[count++] = (need){.role = TMI_AB, .x = x};
+    if (square(x)) needs[count++] = (need){.role = TMI_PRODUCTS, .x = x};
     if (total) return count;
-    needs[count++] = (need){.role = TMI_BB, .present = x};
+    needs[count++] = (need){.role = TMI_DENOMINATOR_SQUARES, .present = x};
     return count;
 }
 
@@ -273,7 +273,7 @@ static int64_t middle(const tmi_plan_column *x)
 /* Those of a ratio where the mean is taken off: the variance is then nearly that of x - r y about any centre. */
 static bool squares_are_centred(const tmi_schedule *s, size_t i)
 {
-    const tmi_measurement *a = tmi_table_of(s, i, TMI_A);
+    const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR);
     return s->plan->statistics[i].kind == TMI_RATIO && s->sampling.subtracts && !s->sampling.clustered && varies(s) &&
            a->quantity.weighing == TMI_UNWEIGHED;
 }
@@ -282,7 +282,7 @@ static bool squares_are_centred(const tmi_schedule *s, size_t i)
 static bool needs_rows(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_measurement *a = tmi_table_of(s, i, TMI_A), *b = tmi_table_of(s, i, TMI_B);
+    const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR), *b = tmi_table_of(s, i, TMI_DENOMINATOR);
     if (!a || !b || (denominator_is_known(s, t) && tmi_never_missing(t->second))) return false;
     bool squares = squares_are_centred(s, i) && (middle(t->column) != 0 || middle(t->second) != 0);
     return a->quantity.centre_x != 0 || b->quantity.centre_x != 0 || squares;
@@ -300,7 +300,7 @@ static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squ
     m.quantity.y = n->y;
     m.quantity.present = n->present;
     m.quantity.present_too = n->present_too;
-    const tmi_measurement *a = n->role == TMI_A ? NULL : tmi_table_of(s, i, TMI_A);
+    const tmi_measurement *a = n->role == TMI_NUMERATOR ? NULL : tmi_table_of(s, i, TMI_NUMERATOR);
     bool follows = n->x && n->x == statistic->column && statistic->kind != TMI_RATIO && a; /* its centre is that of the sums */
     if (follows) m.quantity.centre_x = a->quantity.centre_x;
     if (follows && n->y) m.quantity.centre_y = a->quantity.centre_x;
@@ -323,9 +323,9 @@ static tamis_status count_controls(tmi_schedule *s, tamis_error *err)
         if (s->uses[i].known) continue;
         TMI_TRY(set_dimensions(&m, s, &all, strata, err));
         bool weighed = m.quantity.weighing == TMI_WEIGHED;
-        TMI_TRY(take_table(&s->uses[i].table[TMI_K], s, m, false, err));
+        TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_ROWS], s, m, false, err));
         m.quantity.weighing = TMI_SPREAD;
-        if (weighed && varies(s) && !s->sampling.clustered) TMI_TRY(take_table(&s->uses[i].table[TMI_KK], s, m, false, err));
+        if (weighed && varies(s) && !s->sampling.clustered) TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_SQUARES], s, m, false, err));
     }
 
 done:
@@ -339,17 +339,17 @@ static tamis_status count_units(tmi_schedule *s, tamis_error *err)
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; s->plan->postprocess.units_below > 0 && i < s->plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
-        const tmi_measurement *b = tmi_table_of(s, i, TMI_B);
+        const tmi_measurement *b = tmi_table_of(s, i, TMI_DENOMINATOR);
         tmi_measurement m = {0};
         if (s->uses[i].known) continue;
         if (b && !b->quantity.x && b->quantity.weighing == TMI_UNWEIGHED) {
-            s->uses[i].table[TMI_U] = s->uses[i].table[TMI_B];
+            s->uses[i].table[TMI_GROUP_UNITS] = s->uses[i].table[TMI_DENOMINATOR];
             continue;
         }
         if ((t->by_count == 0 && !t->where) || tmi_public_rows(s, i, 0) > 0) continue;
         TMI_TRY(set_dimensions(&m, s, t, by_strata(s, t), err));
         m.quantity.weighing = TMI_UNWEIGHED;
-        TMI_TRY(take_table(&s->uses[i].table[TMI_U], s, m, false, err));
+        TMI_TRY(take_table(&s->uses[i].table[TMI_GROUP_UNITS], s, m, false, err));
     }
 
 done:
@@ -369,12 +369,12 @@ static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
             if (use->known) continue;
             size_t count = main_needs(needs, s, t);
             for (size_t j = 0; j < count; j++) {
-                int turn = needs[j].role == TMI_Q ? 2 : needs[j].any_centre;
-                if (t->kind == TMI_RATIO && needs[j].role == TMI_N && !needs_rows(s, i)) continue;
+                int turn = needs[j].role == TMI_SQUARES ? 2 : needs[j].any_centre;
+                if (t->kind == TMI_RATIO && needs[j].role == TMI_RATIO_ROWS && !needs_rows(s, i)) continue;
                 if (turn == round) TMI_TRY(take_need(s, i, &needs[j], false, err));
             }
             if (round < 2 || !varies(s)) continue;
-            const tmi_measurement *a = tmi_table_of(s, i, TMI_A);
+            const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR);
             count = square_needs(needs, s, t, a->quantity.weighing == TMI_WEIGHED);
             for (size_t j = 0; j < count; j++) TMI_TRY(take_need(s, i, &needs[j], true, err));
         }
@@ -449,7 +449,7 @@ static tamis_status check_wave(const tmi_schedule *s, tamis_error *err)
     return TAMIS_OK;
 }
 
-static tamis_status take_frame(tmi_schedule *s, const tmi_parts *parts, tamis_error *err)
+static tamis_status take_frame(tmi_schedule *s, const tmi_budget_parts *parts, tamis_error *err)
 {
     if (!s->plan->design.frame) return TAMIS_OK;
     if (!parts) return tmi_frame_file_read(&s->frame, s->plan, err);
@@ -458,12 +458,12 @@ static tamis_status take_frame(tmi_schedule *s, const tmi_parts *parts, tamis_er
     return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
 }
 
-tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err)
+tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tamis_error *err)
 {
     return tmi_schedule_make_watched(s, plan, parts, parts ? parts->watch : NULL, err);
 }
 
-tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_parts *parts, tmi_watch *watch,
+tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tmi_watch *watch,
                                        tamis_error *err)
 {
     tamis_status status;

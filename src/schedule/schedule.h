@@ -10,8 +10,8 @@
  * shares ask for are least; a fifth of what a statistic brings goes to its squares. The parts are exact and add up to the
  * plan's epsilon or rho, and by composition that is the guarantee. A statistic that is known without looking at the
  * data brings nothing.                                                                                              */
-#ifndef TMI_SCHEDULE_H
-#define TMI_SCHEDULE_H
+#ifndef TMI_SCHEDULE_SCHEDULE_H
+#define TMI_SCHEDULE_SCHEDULE_H
 
 #include "schedule/frame_file.h"
 #include "schedule/measurement.h"
@@ -19,7 +19,7 @@
 
 /* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U
  * counts the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
-typedef enum tmi_role { TMI_A, TMI_B, TMI_Q, TMI_N = TMI_Q, TMI_K, TMI_AA, TMI_AB, TMI_BB, TMI_KK, TMI_U, TMI_ROLES } tmi_role;
+typedef enum tmi_role { TMI_NUMERATOR, TMI_DENOMINATOR, TMI_SQUARES, TMI_RATIO_ROWS = TMI_SQUARES, TMI_CONTROL_ROWS, TMI_NUMERATOR_SQUARES, TMI_PRODUCTS, TMI_DENOMINATOR_SQUARES, TMI_CONTROL_SQUARES, TMI_GROUP_UNITS, TMI_ROLES } tmi_role;
 
 #define TMI_NO_TABLE SIZE_MAX
 
@@ -49,27 +49,27 @@ typedef struct tmi_schedule {
 } tmi_schedule;
 
 /* What was decided and read before, as a certificate says it: the parts of the budget and the facts of the frame. */
-typedef struct tmi_parts {
+typedef struct tmi_budget_parts {
     bool rho; /* else epsilons */
     tamis_number **list; /* one a measurement; NULL: they are chosen */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
     tmi_watch *watch;             /* of the schedule that is made with them */
-} tmi_parts;
+} tmi_budget_parts;
 
 /* `parts` NULL: they are chosen, and the frame is read from its file; else they must add up to no more than the plan allows.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty.                                                                                            */
-tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_parts *parts, tamis_error *err);
+tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_budget_parts *parts, tamis_error *err);
 
 /* The same while somebody watches, who stays the schedule's watch. */
-tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_parts *parts, tmi_watch *watch,
+tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_budget_parts *parts, tmi_watch *watch,
                                        tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
-tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_parts *parts, tamis_error *err);
+tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_budget_parts *parts, tamis_error *err);
 
 /* What the frame says; NULL if the plan has none. */
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);

@@ -12,8 +12,8 @@
  * this row alone: a record that changes leaves one cell and enters another, which is the sensitivity that such designs are
  * given (tmi_sampling.moves), and the release is a mixture over keys. So privacy does not rest on the hash or on the secrecy
  * of its key; that clusters are spread evenly and independently does.                                               */
-#ifndef TMI_VARIANCE_GROUPS_H
-#define TMI_VARIANCE_GROUPS_H
+#ifndef TMI_SCHEDULE_VARIANCE_GROUPS_H
+#define TMI_SCHEDULE_VARIANCE_GROUPS_H
 
 #include <tamis/rng.h>
 

@@ -1,6 +1,6 @@
 /* The three lines of a promise, for the rooms that write texts. */
-#ifndef TMI_MEANING_H
-#define TMI_MEANING_H
+#ifndef TMI_SETTING_MEANING_H
+#define TMI_SETTING_MEANING_H
 
 #include <tamis/meaning.h>
 

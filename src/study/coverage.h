@@ -1,6 +1,6 @@
 /* What a study has counted, for its runs and for its texts. */
-#ifndef TMI_COVERAGE_H
-#define TMI_COVERAGE_H
+#ifndef TMI_STUDY_COVERAGE_H
+#define TMI_STUDY_COVERAGE_H
 
 #include <tamis/study.h>
 

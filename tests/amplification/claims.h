@@ -1,6 +1,6 @@
 /* What is claimed for a design, and a few designs more; for the tests of this folder. */
-#ifndef TESTS_MECH_CLAIMS_H
-#define TESTS_MECH_CLAIMS_H
+#ifndef TESTS_AMPLIFICATION_CLAIMS_H
+#define TESTS_AMPLIFICATION_CLAIMS_H
 
 #include <math.h>
 #include <tamis/amplification.h>

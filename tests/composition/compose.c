@@ -21,7 +21,7 @@ static bool holds(tamis_bound b, double x, double slack)
     return b.lower <= x * (1 + slack) && b.upper >= x * (1 - slack);
 }
 
-/* Every road against the definition: the expectation over all combinations of atoms, integrated where a loss is continuous. */
+/* Every evaluator against the definition: the expectation over all combinations of atoms, integrated where a loss is continuous. */
 static void compositions_have_their_delta(void **state)
 {
     (void)state;

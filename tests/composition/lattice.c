@@ -1,4 +1,4 @@
-/* The lattice road beside the others, which share nothing with it but the list; and what only it can do. */
+/* The lattice evaluator beside the others, which share nothing with it but the list; and what only it can do. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -19,13 +19,13 @@ static const struct {
 
 static tamis_bound on_the_lattice(const tamis_profile *p, const char *eps)
 {
-    tmi_road road;
+    tmi_evaluator evaluator;
     tamis_error err;
     tamis_bound b;
     tamis_number *x = number(eps);
-    if (tmi_lattice_open(&road, p, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    if (tmi_road_delta(&b, &road, x, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    tmi_road_close(&road);
+    if (tmi_lattice_open(&evaluator, p, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_evaluator_delta(&b, &evaluator, x, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    tmi_evaluator_close(&evaluator);
     tamis_number_free(x);
     return b;
 }

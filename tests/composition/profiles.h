@@ -1,6 +1,6 @@
 /* Profiles by name, for tests. */
-#ifndef TESTS_PRIVACY_PROFILES_H
-#define TESTS_PRIVACY_PROFILES_H
+#ifndef TESTS_COMPOSITION_PROFILES_H
+#define TESTS_COMPOSITION_PROFILES_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The privacy of a Horvitz-Thompson total by its definition: every population over a small set of values, every sample of
  * the law, masses added up as exact rationals. Shares nothing with src/mech. A law whose probabilities are not rational
  * is taken at the middle of its enclosures.                                                                          */
-#ifndef TESTS_MECH_HT_BRUTE_H
-#define TESTS_MECH_HT_BRUTE_H
+#ifndef TESTS_HT_BRUTE_H
+#define TESTS_HT_BRUTE_H
 
 #include <gmp.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Designs and populations for the tests of Horvitz-Thompson totals. */
-#ifndef TESTS_MECH_HT_DESIGNS_H
-#define TESTS_MECH_HT_DESIGNS_H
+#ifndef TESTS_HT_DESIGNS_H
+#define TESTS_HT_DESIGNS_H
 
 #include "tests/num/enclosure.h"
 

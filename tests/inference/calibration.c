@@ -73,7 +73,7 @@ static void tear_down(scene *c)
 static void read_results(scene *c, tmi_results *results)
 {
     tmi_calibration calibration;
-    const tmi_reading reading = {&c->s, &c->groups, c->noisy, &calibration};
+    const tmi_inference reading = {&c->s, &c->groups, c->noisy, &calibration};
     assert_int_equal(tmi_calibration_make(&calibration, &c->s, c->noisy, NULL), TAMIS_OK);
     assert_true(calibration.met);
     assert_int_equal(tmi_results_make(results, c->plan, &c->s, NULL), TAMIS_OK);
@@ -141,7 +141,7 @@ static void post_strata_by_hand(void **state)
     tmi_results results;
     set_up(&c, designs[0], "  - {count: units, by: h}\n  - {count: units, by: g}\n" ONE);
     assert_true(c.s.measurement_count == 2 && c.s.uses[0].known); /* the control cells, and g by h */
-    size_t control = c.s.uses[1].table[TMI_K], crossed = c.s.uses[1].table[TMI_A];
+    size_t control = c.s.uses[1].table[TMI_CONTROL_ROWS], crossed = c.s.uses[1].table[TMI_NUMERATOR];
     double estimate = 0, variance = 0;
     for (size_t h = 0; h < 3; h++) {
         double all = rows[h][0] + rows[h][1], part = rows[h][0] / all;
@@ -176,7 +176,7 @@ static void margins_of_the_control_cells_are_public(void **state)
         const tmi_result *r = &results.list[0];
         if (!(fabs(r->estimate - 1000) < 1e-9 && r->se < 1e-6 && fabs(r->lower - 1000) < 1e-6 && fabs(r->upper - 1000) < 1e-6))
             fail_msg("%.17g, se %g, %.17g to %.17g", r->estimate, r->se, r->lower, r->upper);
-        if (i > 0) assert_int_equal(c.s.uses[1].table[TMI_A], c.s.uses[1].table[TMI_K]);
+        if (i > 0) assert_int_equal(c.s.uses[1].table[TMI_NUMERATOR], c.s.uses[1].table[TMI_CONTROL_ROWS]);
         tmi_results_clear(&results);
         tear_down(&c);
     }
@@ -191,11 +191,11 @@ static void what_is_not_met_is_told(void **state)
         tmi_results results;
         tmi_calibration calibration;
         set_up(&c, designs[i], "  - {total: x}\n  - {mean: x}\n" ONE);
-        c.noisy[c.s.uses[0].table[TMI_K]][1] = 0;
+        c.noisy[c.s.uses[0].table[TMI_CONTROL_ROWS]][1] = 0;
         assert_int_equal(tmi_calibration_make(&calibration, &c.s, c.noisy, NULL), TAMIS_OK);
         assert_false(calibration.met);
         assert_int_equal(tmi_results_make(&results, c.plan, &c.s, NULL), TAMIS_OK);
-        const tmi_reading reading = {&c.s, &c.groups, c.noisy, &calibration};
+        const tmi_inference reading = {&c.s, &c.groups, c.noisy, &calibration};
         for (size_t r = 0; r < 2; r++) assert_int_equal(tmi_read_result(&results.list[r], &reading, NULL), TAMIS_OK);
         assert_int_equal(isnan(results.list[0].estimate), i == 1);
         assert_int_equal(results.list[0].reason != NULL, i == 1);

@@ -83,7 +83,7 @@ static void assert_told(const tmi_result *r, const char *design, int filling)
                  r->cell, r->estimate, r->se, r->noise_sd, r->lower, r->upper, r->least, r->most, r->reason ? r->reason : "no reason");
 }
 
-static void assert_read(const tmi_schedule *s, const tmi_reading *reading, const char *design, int filling)
+static void assert_read(const tmi_schedule *s, const tmi_inference *reading, const char *design, int filling)
 {
     tmi_results results;
     tamis_error err = {0};
@@ -123,7 +123,7 @@ static void read_all(const char *design, const char *epsilon, const char *statis
         }
         tmi_calibration calibration;
         assert_int_equal(tmi_calibration_make(&calibration, &s, noisy, NULL), TAMIS_OK);
-        assert_read(&s, &(tmi_reading){&s, &groups, noisy, &calibration}, design, filling);
+        assert_read(&s, &(tmi_inference){&s, &groups, noisy, &calibration}, design, filling);
         tmi_calibration_clear(&calibration);
     }
     for (size_t i = 0; i < s.measurement_count; i++) free(noisy[i]);

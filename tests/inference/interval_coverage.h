@@ -1,6 +1,6 @@
 /* Repeated draws for the measured coverage of intervals; the stream is fixed, so a result is the same each time. */
-#ifndef TESTS_INTERVAL_COVERAGE_H
-#define TESTS_INTERVAL_COVERAGE_H
+#ifndef TESTS_INFERENCE_INTERVAL_COVERAGE_H
+#define TESTS_INFERENCE_INTERVAL_COVERAGE_H
 
 #include "tests/rng/scripted_bits.h"
 

@@ -34,14 +34,14 @@ static void set_up(scene *c, const char *design, const char *statistics)
     assert_int_equal(tmi_results_make(&c->results, c->plan, &c->s, NULL), TAMIS_OK);
 }
 
-static tmi_reading reading_of(const scene *c)
+static tmi_inference reading_of(const scene *c)
 {
-    return (tmi_reading){&c->s, &c->groups, c->noisy, &c->calibration};
+    return (tmi_inference){&c->s, &c->groups, c->noisy, &c->calibration};
 }
 
 static void read_results(scene *c)
 {
-    const tmi_reading reading = reading_of(c);
+    const tmi_inference reading = reading_of(c);
     tmi_calibration_clear(&c->calibration);
     assert_int_equal(tmi_calibration_make(&c->calibration, &c->s, c->noisy, NULL), TAMIS_OK);
     for (size_t i = 0; i < c->results.count; i++) assert_int_equal(tmi_read_result(&c->results.list[i], &reading, NULL), TAMIS_OK);
@@ -49,7 +49,7 @@ static void read_results(scene *c)
 
 static void postprocess(scene *c)
 {
-    const tmi_reading reading = reading_of(c);
+    const tmi_inference reading = reading_of(c);
     assert_int_equal(tmi_postprocess(&c->results, &reading, NULL), TAMIS_OK);
 }
 
@@ -81,8 +81,8 @@ static void consistent_changes_the_noise_alone(void **state)
     scene c;
     set_up(&c, "srs: {population: 1000, sample: 100}",
            "  - {count: units, by: g}\n  - {table: [g, h]}\npostprocess: {consistent: yes}\n");
-    for (size_t i = 0; i < 2; i++) c.noisy[c.s.uses[0].table[TMI_A]][i] = i ? 37 : 66;
-    for (size_t i = 0; i < 6; i++) c.noisy[c.s.uses[1].table[TMI_A]][i] = 10 + 5 * (tmi_int128)i;
+    for (size_t i = 0; i < 2; i++) c.noisy[c.s.uses[0].table[TMI_NUMERATOR]][i] = i ? 37 : 66;
+    for (size_t i = 0; i < 6; i++) c.noisy[c.s.uses[1].table[TMI_NUMERATOR]][i] = 10 + 5 * (tmi_int128)i;
     read_results(&c);
     tmi_result before[8];
     for (size_t i = 0; i < 8; i++) before[i] = c.results.list[i];
@@ -109,7 +109,7 @@ static void numbers_of_one_table_share_their_noise(void **state)
     scene c;
     set_up(&c, "stratified: {by: g, within: srs, strata: {a: {population: 500, sample: 50}, b: {population: 400, sample: 20}}}",
            "  - {count: units, by: h}\n  - {table: [h, g]}\n  - {count: units, by: [h, g]}\npostprocess: {consistent: yes}\n");
-    assert_int_equal(c.s.uses[0].table[TMI_A], c.s.uses[1].table[TMI_A]);
+    assert_int_equal(c.s.uses[0].table[TMI_NUMERATOR], c.s.uses[1].table[TMI_NUMERATOR]);
     for (size_t i = 0; i < 6; i++) c.noisy[0][i] = 12 + (tmi_int128)i;
     read_results(&c);
     double before[15];
@@ -136,13 +136,13 @@ static void fill(scene *c, tmi_int128 value)
 static void set_rows(scene *c, size_t statistic)
 {
     static const int rows[] = {9, 10, 50};
-    const tmi_measurement *m = tmi_table_of(&c->s, statistic, TMI_U);
+    const tmi_measurement *m = tmi_table_of(&c->s, statistic, TMI_GROUP_UNITS);
     bool seen[3] = {false};
     assert_non_null(m);
     assert_int_equal(m->quantity.weighing, TMI_UNWEIGHED);
     for (size_t cell = 0; cell < m->cells; cell++) {
         size_t group = tmi_group_in(&c->s, statistic, m, cell);
-        c->noisy[c->s.uses[statistic].table[TMI_U]][cell] = seen[group] ? 0 : rows[group];
+        c->noisy[c->s.uses[statistic].table[TMI_GROUP_UNITS]][cell] = seen[group] ? 0 : rows[group];
         seen[group] = true;
     }
 }
@@ -208,8 +208,8 @@ static void rows_that_nothing_counts_are_measured(void **state)
     /* the whole sample is no small group, and nobody pays for its rows */
     set_up(&c, "weights: {population: 10000}, weight: w, max_weight: 20",
            "  - {total: x}\n  - {count: units, where: {g: a}}\npostprocess: {suppress: {units_below: 10}}\n");
-    assert_null(tmi_table_of(&c.s, 0, TMI_U));
-    assert_non_null(tmi_table_of(&c.s, 1, TMI_U));
+    assert_null(tmi_table_of(&c.s, 0, TMI_GROUP_UNITS));
+    assert_non_null(tmi_table_of(&c.s, 1, TMI_GROUP_UNITS));
     read_results(&c);
     postprocess(&c);
     assert_true(isfinite(c.results.list[0].estimate) && isnan(c.results.list[1].estimate) && c.results.list[1].note_count == 0);
@@ -217,8 +217,8 @@ static void rows_that_nothing_counts_are_measured(void **state)
     /* all rows, and those of a stratum, are public: nothing is measured, and the rule still holds */
     set_up(&c, "stratified: {by: g, within: srs, strata: {a: {population: 500, sample: 50}, b: {population: 40, sample: 4}}}",
            "  - {total: x}\n  - {total: x, by: g}\npostprocess: {suppress: {units_below: 10}}\n");
-    assert_null(tmi_table_of(&c.s, 0, TMI_U));
-    assert_null(tmi_table_of(&c.s, 1, TMI_U));
+    assert_null(tmi_table_of(&c.s, 0, TMI_GROUP_UNITS));
+    assert_null(tmi_table_of(&c.s, 1, TMI_GROUP_UNITS));
     fill(&c, 100);
     read_results(&c);
     postprocess(&c);

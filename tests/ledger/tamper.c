@@ -198,7 +198,7 @@ static void charges_beyond_the_budget_are_found(void **state)
 {
     char *entry, sql[1024], hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME], *problems = NULL;
     tamis_ledger *ledger = open_ledger();
-    tmi_coin amount = {0};
+    tmi_ledger_coin amount = {0};
     tamis_number *two = number_of("2");
     (void)state;
     strcpy(time, ledger->book.time);

@@ -75,8 +75,8 @@ static void agrees_with_itself(void **state)
             tmi_ball fast, slow;
             tmi_ball_init(&fast);
             tmi_ball_init(&slow);
-            assert_int_equal(tmi_binomial_part(&fast, &law, (tmi_part)part, cases[i].k, 64, NULL), TAMIS_OK);
-            assert_int_equal(tmi_binomial_part(&slow, &law, (tmi_part)part, cases[i].k, 192, NULL), TAMIS_OK);
+            assert_int_equal(tmi_binomial_part(&fast, &law, (tmi_law_part)part, cases[i].k, 64, NULL), TAMIS_OK);
+            assert_int_equal(tmi_binomial_part(&slow, &law, (tmi_law_part)part, cases[i].k, 192, NULL), TAMIS_OK);
             assert_false(tmi_ball_is_less(&fast, &slow) || tmi_ball_is_less(&slow, &fast));
             assert_true(tmi_ball_is_positive(&fast) && is_narrow(tmi_ball_bound(&fast)));
             tmi_ball_clear(&fast);

@@ -36,7 +36,7 @@ typedef struct reference {
     const tamis_number *scale, *variance;
 } reference;
 
-static void part_of(tmi_ball *z, const reference *r, tmi_part part, int64_t k)
+static void part_of(tmi_ball *z, const reference *r, tmi_law_part part, int64_t k)
 {
     if (r->scale) tmi_discrete_laplace_part(z, r->scale, part, k, BITS);
     else if (r->variance) tmi_discrete_gaussian_part(z, r->variance, part, k, BITS);

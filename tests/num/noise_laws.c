@@ -36,7 +36,7 @@ static void agrees_with_mpmath(void **state)
     }
 }
 
-typedef void part_of(tmi_ball *, const tamis_number *, tmi_part, int64_t, long);
+typedef void part_of(tmi_ball *, const tamis_number *, tmi_law_part, int64_t, long);
 
 /* P(X >= k) - P(X >= k+1) = P(X = k) and P(X <= k) + P(X >= k+1) = 1, where the difference still has digits. */
 static void tails_differ_by_masses(void **state)

@@ -1,7 +1,7 @@
 /* An engine whose rows are arrays in the test, and which does as it is told: a second, independent way to the integers, written
  * from engine.h alone, and a way to make any step fail. */
-#ifndef TESTS_ARRAY_ENGINE_H
-#define TESTS_ARRAY_ENGINE_H
+#ifndef TESTS_RELEASE_ARRAY_ENGINE_H
+#define TESTS_RELEASE_ARRAY_ENGINE_H
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A small survey whose rows are known: in memory, as arrays, as CSV and as a file of SPSS. */
-#ifndef TESTS_AUDIT_SURVEY_H
-#define TESTS_AUDIT_SURVEY_H
+#ifndef TESTS_RELEASE_AUDIT_SURVEY_H
+#define TESTS_RELEASE_AUDIT_SURVEY_H
 
 #include <readstat.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
  * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found.                                  */
-#ifndef TESTS_AUDIT_TRIAL_H
-#define TESTS_AUDIT_TRIAL_H
+#ifndef TESTS_RELEASE_AUDIT_TRIAL_H
+#define TESTS_RELEASE_AUDIT_TRIAL_H
 
 #include <string.h>
 #include <tamis/verify.h>

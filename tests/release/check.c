@@ -91,8 +91,8 @@ static void tables_are_shared_and_the_budget_is_split(void **state)
     assert_measurement(&s, "sum of x^2", 40, 400);
     assert_sum(&s, "3");
     assert_true(s.uses[0].known);
-    assert_int_equal(s.uses[2].table[TMI_A], s.uses[3].table[TMI_A]);
-    assert_int_equal(s.uses[3].table[TMI_B], TMI_NO_TABLE);
+    assert_int_equal(s.uses[2].table[TMI_NUMERATOR], s.uses[3].table[TMI_NUMERATOR]);
+    assert_int_equal(s.uses[3].table[TMI_DENOMINATOR], TMI_NO_TABLE);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
 }

@@ -1,6 +1,6 @@
 /* One generator, on scripted bits, for all tests of a file. */
-#ifndef TESTS_WITH_RNG_H
-#define TESTS_WITH_RNG_H
+#ifndef TESTS_RNG_WITH_RNG_H
+#define TESTS_RNG_WITH_RNG_H
 
 #include "tests/rng/scripted_bits.h"
 

@@ -1,7 +1,7 @@
 /* What the two forms of a plot share: scales with their ticks, curves cut at the frame, places for the names. Everything is
  * in shares of the frame, x to the right and y upwards, both from 0 to 1.                                            */
-#ifndef TMI_PLOT_H
-#define TMI_PLOT_H
+#ifndef TMI_BASE_PLOT_PLOT_H
+#define TMI_BASE_PLOT_PLOT_H
 
 #include <tamis/plot.h>
 

@@ -1,6 +1,6 @@
 /* What each row of a block adds: made columns first, then one integer a row for each different measure of a request. */
-#ifndef TMI_ADDENDS_H
-#define TMI_ADDENDS_H
+#ifndef TMI_ENGINE_CORE_ADDENDS_H
+#define TMI_ENGINE_CORE_ADDENDS_H
 
 #include "engine/core/cells.h"
 

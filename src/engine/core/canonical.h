@@ -16,8 +16,8 @@
  *
  * A value that the plan lists, or the id of a frame, is looked up in a column of numbers as the number of the column's own type
  * that is nearest to it: 0.1 in a column of doubles means the double 0.1.                                                */
-#ifndef TMI_CANONICAL_H
-#define TMI_CANONICAL_H
+#ifndef TMI_ENGINE_CORE_CANONICAL_H
+#define TMI_ENGINE_CORE_CANONICAL_H
 
 #include "base/error.h"
 #include "engine/core/text.h"

@@ -6,8 +6,8 @@
  *     points and codes of some rows, added to the cells of a request     tmi_cells_add
  *
  * Cells of different threads or parts are added up at the end; integers, so the order does not matter.               */
-#ifndef TMI_CELLS_H
-#define TMI_CELLS_H
+#ifndef TMI_ENGINE_CORE_CELLS_H
+#define TMI_ENGINE_CORE_CELLS_H
 
 #include "engine/core/canonical.h"
 #include "engine/core/engine.h"

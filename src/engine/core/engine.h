@@ -5,8 +5,8 @@
  * release/ may not use it (scripts/arrows checks).
  *
  * Everything in a request is public: it is written from the plan before any row is read.                            */
-#ifndef TMI_ENGINE_H
-#define TMI_ENGINE_H
+#ifndef TMI_ENGINE_CORE_ENGINE_H
+#define TMI_ENGINE_CORE_ENGINE_H
 
 #include <stdbool.h>
 #include <tamis/base.h>
@@ -128,7 +128,7 @@ static inline bool tmi_has_codes(const tmi_column *column)
  * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
  * Doubles are harmless here: whatever the product is, the clamp bounds what a row adds.                              */
 #define TMI_MAX_FACTORS 5 /* the weight of a stratum, two of a cluster's sizes, x and y */
-#define TMI_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
+#define TMI_ENGINE_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
 
 typedef struct tmi_factor {
     const tmi_column *column; /* with grid points */

@@ -1,6 +1,6 @@
 /* Labels: units and clusters. Nothing is known about them in advance, so they are gathered as they come.             */
-#ifndef TMI_LABELS_H
-#define TMI_LABELS_H
+#ifndef TMI_ENGINE_CORE_LABELS_H
+#define TMI_ENGINE_CORE_LABELS_H
 
 #include "engine/core/engine.h"
 #include "engine/core/text.h"

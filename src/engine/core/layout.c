@@ -176,7 +176,7 @@ done:
 static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (measure->factor_count > TMI_MAX_FACTORS || measure->shift < 0 || measure->shift > TMI_MAX_SHIFT ||
+    if (measure->factor_count > TMI_MAX_FACTORS || measure->shift < 0 || measure->shift > TMI_ENGINE_MAX_SHIFT ||
         measure->low > measure->high || measure->low < -TMI_MAX_GRID || measure->high > TMI_MAX_GRID)
         return tmi_fail(err, TAMIS_INVALID, "a measure has too many factors, or a shift or clamp beyond its limits");
     for (size_t f = 0; f < measure->factor_count; f++) {

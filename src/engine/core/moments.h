@@ -1,7 +1,7 @@
 /* Sums of the grid points of doubles, straight from the doubles: nothing is stored between them, so that memory is the limit.
  * For requests without groups and conditions: counts, totals and sums of squares.                                    */
-#ifndef TMI_MOMENTS_H
-#define TMI_MOMENTS_H
+#ifndef TMI_ENGINE_CORE_MOMENTS_H
+#define TMI_ENGINE_CORE_MOMENTS_H
 
 #include "engine/core/engine.h"
 

@@ -1,8 +1,8 @@
 /* A request in parts, for an engine whose questions have a limit. Each part asks for some measures of some tables and names only the
  * columns that these need; the answers of all parts are those of the whole, because a part changes neither a row's values nor which
  * rows of a unit count. All parts are to be asked of one state of the source. */
-#ifndef TMI_SPLIT_H
-#define TMI_SPLIT_H
+#ifndef TMI_ENGINE_CORE_SPLIT_H
+#define TMI_ENGINE_CORE_SPLIT_H
 
 #include "engine/core/cells.h"
 

@@ -1,6 +1,6 @@
 /* SQL text, written so that what comes from a plan or a file name cannot be anything but a name, a text or a number. */
-#ifndef TMI_SQL_H
-#define TMI_SQL_H
+#ifndef TMI_ENGINE_CORE_SQL_H
+#define TMI_ENGINE_CORE_SQL_H
 
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* The text of a cell: blanks around it (space, tab, line ends) do not count, and a cell without text is missing. */
-#ifndef TMI_ENGINE_TEXT_H
-#define TMI_ENGINE_TEXT_H
+#ifndef TMI_ENGINE_CORE_TEXT_H
+#define TMI_ENGINE_CORE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The rows of units that count, when they come in any order: of each unit those that tmi_request names. */
-#ifndef TMI_UNITS_H
-#define TMI_UNITS_H
+#ifndef TMI_ENGINE_CORE_UNITS_H
+#define TMI_ENGINE_CORE_UNITS_H
 
 #include "engine/core/cells.h"
 

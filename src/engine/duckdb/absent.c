@@ -44,7 +44,7 @@ bool tmi_duckdb_is_there(void)
     return false;
 }
 
-void tmi_engine_parts(tmi_part_list *list)
+void tmi_engine_libraries(tmi_library_list *list)
 {
-    tmi_part_add(list, "DuckDB", NULL);
+    tmi_library_add(list, "DuckDB", NULL);
 }

@@ -98,8 +98,8 @@ static const char version[] = VERSION(DUCKDB_API_VERSION_MAJOR, DUCKDB_API_VERSI
 static const char version[] = "1.4"; /* the last headers that did not tell */
 #endif
 
-void tmi_engine_parts(tmi_part_list *list)
+void tmi_engine_libraries(tmi_library_list *list)
 {
     tmi_duckdb_path path;
-    tmi_part_add(list, "DuckDB", tmi_duckdb_find(&path) ? version : NULL);
+    tmi_library_add(list, "DuckDB", tmi_duckdb_find(&path) ? version : NULL);
 }

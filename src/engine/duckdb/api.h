@@ -1,7 +1,7 @@
 /* DuckDB, loaded when it is first needed and not before: libduckdb.so is 70 MB, and a `tamis --version` must not wait
  * for it. duckdb.h gives the types; the functions are looked up by name, so nothing links against DuckDB.            */
-#ifndef TMI_DUCKDB_API_H
-#define TMI_DUCKDB_API_H
+#ifndef TMI_ENGINE_DUCKDB_API_H
+#define TMI_ENGINE_DUCKDB_API_H
 
 #include <duckdb.h>
 #include <limits.h>

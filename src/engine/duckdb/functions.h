@@ -11,8 +11,8 @@
  * instead of once for each row. The aggregate has one state a thread; the states are added up. The same can be said in
  * plain SQL (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of
  * these steps is a pass over the vector, and each grouping another sum: several times slower.                        */
-#ifndef TMI_DUCKDB_FUNCTIONS_H
-#define TMI_DUCKDB_FUNCTIONS_H
+#ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H
+#define TMI_ENGINE_DUCKDB_FUNCTIONS_H
 
 #include "engine/core/cells.h"
 #include "engine/duckdb/session.h"

@@ -1,7 +1,7 @@
 /* What may be counted before the charge, and the labels of clusters: queries whose answers are small but which see all files
  * at once.                                                                                                           */
-#ifndef TMI_DUCKDB_INVENTORY_H
-#define TMI_DUCKDB_INVENTORY_H
+#ifndef TMI_ENGINE_DUCKDB_INVENTORY_H
+#define TMI_ENGINE_DUCKDB_INVENTORY_H
 
 #include "engine/duckdb/functions.h"
 #include "engine/duckdb/source.h"

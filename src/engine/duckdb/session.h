@@ -4,8 +4,8 @@
  * What does not fit into memory (the rows of units, distinct labels) goes to a folder of its own that only this user may
  * enter, encrypted with a key that is never written; the folder is deleted with the session. Other queries keep no rows,
  * and have no folder.                                                                                                */
-#ifndef TMI_DUCKDB_SESSION_H
-#define TMI_DUCKDB_SESSION_H
+#ifndef TMI_ENGINE_DUCKDB_SESSION_H
+#define TMI_ENGINE_DUCKDB_SESSION_H
 
 #include <stdatomic.h>
 

@@ -9,8 +9,8 @@
  *
  * A text is a number if DuckDB's TRY_CAST says so: digits with an optional sign, point and exponent, blanks around them,
  * single underscores between digits.                                                                                   */
-#ifndef TMI_DUCKDB_SOURCE_H
-#define TMI_DUCKDB_SOURCE_H
+#ifndef TMI_ENGINE_DUCKDB_SOURCE_H
+#define TMI_ENGINE_DUCKDB_SOURCE_H
 
 #include "engine/duckdb/functions.h"
 #include "engine/files/files.h"

@@ -1,7 +1,7 @@
 /* What the types of DuckDB mean for tamis: which hold numbers, and which have a canonical form (engine/core/canonical.h), as SQL
  * writes it. A collation belongs to a column of a DuckDB file and is known from nothing but the statement that made the table. */
-#ifndef TMI_DUCKDB_TYPES_H
-#define TMI_DUCKDB_TYPES_H
+#ifndef TMI_ENGINE_DUCKDB_TYPES_H
+#define TMI_ENGINE_DUCKDB_TYPES_H
 
 #include "engine/core/canonical.h"
 #include "engine/duckdb/session.h"

@@ -1,6 +1,6 @@
 /* Columns in memory, whatever they are made of: plain arrays and Arrow's. */
-#ifndef TMI_ARRAYS_H
-#define TMI_ARRAYS_H
+#ifndef TMI_ENGINE_FILES_ARRAYS_H
+#define TMI_ENGINE_FILES_ARRAYS_H
 
 #include <tamis/engine.h>
 

@@ -4,8 +4,8 @@
  *
  * The dialect: commas, double quotes, doubled inside quotes, one kind of line end, UTF-8 with or without a byte order
  * mark. Blanks around a name in the first line do not count.                                                          */
-#ifndef TMI_CSV_H
-#define TMI_CSV_H
+#ifndef TMI_ENGINE_FILES_CSV_H
+#define TMI_ENGINE_FILES_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-void tmi_reading_clear(tmi_reading *r)
+void tmi_decoder_clear(tmi_decoder *r)
 {
     for (size_t c = 0; c < r->layout.column_count; c++) {
         if (r->codes) tmi_codes_free(r->codes[c]);
@@ -19,7 +19,7 @@ void tmi_reading_clear(tmi_reading *r)
 }
 
 /* The layout is there already. */
-tamis_status tmi_reading_make(tmi_reading *r, tamis_error *err)
+tamis_status tmi_decoder_make(tmi_decoder *r, tamis_error *err)
 {
     const size_t count = r->layout.column_count;
     r->list = tmi_alloc(count, sizeof *r->list);
@@ -55,7 +55,7 @@ void tmi_raw_piece_clear(tmi_raw_piece *p)
     tmi_free(p->numbers);
 }
 
-tamis_status tmi_raw_piece_make(tmi_raw_piece *p, const tmi_reading *reading, tamis_error *err)
+tamis_status tmi_raw_piece_make(tmi_raw_piece *p, const tmi_decoder *reading, tamis_error *err)
 {
     const size_t count = reading->layout.column_count;
     *p = (tmi_raw_piece){.reading = reading};
@@ -93,7 +93,7 @@ void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_raw *raw, size
 /* Points and codes of the columns that are given to cells. */
 void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
 {
-    const tmi_reading *r = p->reading;
+    const tmi_decoder *r = p->reading;
     for (size_t c = 0; c < r->layout.column_count; c++) {
         const tmi_column *column = r->layout.columns[c];
         if (column->kind == TMI_NUMBER && column->by) {

@@ -1,6 +1,6 @@
 /* Files of a source, as they stand on the disk. */
-#ifndef TMI_FILES_H
-#define TMI_FILES_H
+#ifndef TMI_ENGINE_FILES_FILES_H
+#define TMI_ENGINE_FILES_FILES_H
 
 #include <stdbool.h>
 #include <sys/types.h>

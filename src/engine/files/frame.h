@@ -1,7 +1,7 @@
 /* A sampling frame: one file whose rows are the units, read as texts, in the order of the file. For frames alone: the
  * cells leave the engine as they stand, or in their canonical form.                                                  */
-#ifndef TMI_FRAME_H
-#define TMI_FRAME_H
+#ifndef TMI_ENGINE_FILES_FRAME_H
+#define TMI_ENGINE_FILES_FRAME_H
 
 #include "base/watch.h"
 #include "engine/core/canonical.h"

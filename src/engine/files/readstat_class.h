@@ -1,6 +1,6 @@
 /* Dates in files of SPSS, Stata and SAS: numbers of days or seconds that a format in the header shows as a date or time. */
-#ifndef TMI_READSTAT_CLASS_H
-#define TMI_READSTAT_CLASS_H
+#ifndef TMI_ENGINE_FILES_READSTAT_CLASS_H
+#define TMI_ENGINE_FILES_READSTAT_CLASS_H
 
 #include <stdbool.h>
 

@@ -48,7 +48,7 @@ static int go_on(void *context, double share, int64_t rows)
 
 typedef struct counter {
     tmi_inventory *inventory;
-    const tmi_reading *reading;
+    const tmi_decoder *reading;
     tmi_raw_piece piece;
     size_t unit, cluster, stratum; /* columns of the layout, if asked for */
     tmi_labels *units, *units_in, *clusters_in;
@@ -94,12 +94,12 @@ done:
 static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, watch *watch, tamis_error *err)
 {
     const tmi_inventory labels = {.unit = inventory->unit, .cluster = inventory->cluster, .stratum = inventory->stratum};
-    tmi_reading r = {0};
+    tmi_decoder r = {0};
     counter k = {.inventory = inventory, .reading = &r, .watch = watch};
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
     tamis_status status;
     TMI_TRY(tmi_layout_of_inventory(&r.layout, &labels, err));
-    TMI_TRY(tmi_reading_make(&r, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
     TMI_TRY(tmi_raw_piece_make(&k.piece, &r, err));
     k.units = tmi_labels_new();
     k.units_in = tmi_labels_new();
@@ -117,7 +117,7 @@ done:
     tmi_labels_free(k.units_in);
     tmi_labels_free(k.clusters_in);
     if (k.piece.reading) tmi_raw_piece_clear(&k.piece);
-    tmi_reading_clear(&r);
+    tmi_decoder_clear(&r);
     return status;
 }
 
@@ -126,16 +126,16 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
 {
     tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
     watch watch = {.progress = progress, .context = context, .share_unknown = true};
-    tmi_reading r = {0};
+    tmi_decoder r = {0};
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&r.layout, inventory, err));
-    TMI_TRY(tmi_reading_make(&r, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
     TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, go_on, &watch, err));
     TMI_TRY(count_rows(scanner, inventory, &watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
-    tmi_reading_clear(&r);
+    tmi_decoder_clear(&r);
     return status;
 }
 
@@ -143,7 +143,7 @@ done:
 
 typedef struct worker {
     engine_state *state;
-    const tmi_reading *reading;
+    const tmi_decoder *reading;
     size_t part, parts;
     tmi_cells *cells;
     tmi_units *units;   /* if a unit's rows are bounded: there is then one worker */
@@ -166,7 +166,7 @@ static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis
 /* Whether the piece may be added as it stands. */
 static bool take_numbers(worker *w, const tmi_raw *raw)
 {
-    const tmi_reading *r = w->reading;
+    const tmi_decoder *r = w->reading;
     if (!tmi_cells_take_numbers(w->cells)) return false;
     for (size_t c = 0; c < r->layout.column_count; c++)
         if (!(w->numbers[c] = raw[r->place[c]].numbers)) return false;
@@ -176,7 +176,7 @@ static bool take_numbers(worker *w, const tmi_raw *raw)
 static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     worker *w = context;
-    const tmi_reading *r = w->reading;
+    const tmi_decoder *r = w->reading;
     tamis_status status;
     if (take_numbers(w, raw)) {
         TMI_TRY(tmi_cells_add_numbers(w->cells, w->numbers, n, err));
@@ -197,7 +197,7 @@ static int work(void *context)
 {
     worker *w = context;
     tmi_scanner *scanner = w->state->scanner;
-    const tmi_reading *r = w->reading;
+    const tmi_decoder *r = w->reading;
     w->status = scanner->scan(scanner, r->list, r->list_codes, r->count, w->part, w->parts, add_piece, w, &w->error);
     if (w->status != TAMIS_OK) w->watch->stopped = true; /* the others need not go on */
     return 0;
@@ -237,7 +237,7 @@ static void work_together(worker *workers, size_t count)
 static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     worker *w = context;
-    const tmi_reading *r = w->reading;
+    const tmi_decoder *r = w->reading;
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; c < r->layout.column_count; c++)
         if (r->codes[c]) tmi_raw_codes(w->piece.room[c], r->codes[c], &raw[r->place[c]], n);
@@ -257,7 +257,7 @@ done:
 
 static tamis_status see_clusters(worker *w, tamis_error *err)
 {
-    const tmi_reading *r = w->reading;
+    const tmi_decoder *r = w->reading;
     tamis_status status = TAMIS_OK;
     bool some = false;
     for (size_t c = 0; c < r->layout.column_count; c++) some = some || r->clusters[c];
@@ -309,14 +309,14 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
 {
     engine_state *state = engine->state;
     watch watch = {.progress = progress, .context = context};
-    tmi_reading r = {0};
+    tmi_decoder r = {0};
     worker *workers = NULL;
     const size_t count = worker_count(state, request);
     tamis_status status;
     tamis_error own = {0};
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&r.layout, request, err));
-    TMI_TRY(tmi_reading_make(&r, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
     if (!(workers = tmi_alloc(count, sizeof *workers))) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) {
         workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &watch};
@@ -335,14 +335,14 @@ done:
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     for (size_t i = 0; workers && i < count; i++) clear_worker(&workers[i]);
     tmi_free(workers);
-    tmi_reading_clear(&r);
+    tmi_decoder_clear(&r);
     return status;
 }
 
 /* ---- rows, for estimate ---- */
 
 typedef struct row_context {
-    const tmi_reading *reading;
+    const tmi_decoder *reading;
     tmi_raw_piece piece;
     tmi_labels **labels; /* of each column, if it is one */
     tmi_take_rows *take;
@@ -352,7 +352,7 @@ typedef struct row_context {
 static tamis_status hand_out(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     const row_context *k = context;
-    const tmi_reading *r = k->reading;
+    const tmi_decoder *r = k->reading;
     tamis_status status = TAMIS_OK;
     (void)share;
     for (size_t c = 0; c < r->layout.column_count; c++) {
@@ -381,11 +381,11 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
                               tmi_take_rows *take, void *context, tamis_error *err)
 {
     tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
-    tmi_reading r = {0};
+    tmi_decoder r = {0};
     row_context k = {.reading = &r, .take = take, .context = context};
     tamis_status status;
     TMI_TRY(tmi_layout_of_rows(&r.layout, columns, column_count, err));
-    TMI_TRY(tmi_reading_make(&r, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
     TMI_TRY(tmi_raw_piece_make(&k.piece, &r, err));
     if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < column_count; c++)
@@ -396,7 +396,7 @@ done:
     for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);
     tmi_free(k.labels);
     if (k.piece.reading) tmi_raw_piece_clear(&k.piece);
-    tmi_reading_clear(&r);
+    tmi_decoder_clear(&r);
     return status;
 }
 

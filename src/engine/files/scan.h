@@ -1,7 +1,7 @@
 /* Engines that read rows themselves. A scanner knows where the rows are and hands them out as they stand; all the rest of
  * an engine, from cells to integers, is the same for all of them and stands in scan.c.                               */
-#ifndef TMI_SCAN_H
-#define TMI_SCAN_H
+#ifndef TMI_ENGINE_FILES_SCAN_H
+#define TMI_ENGINE_FILES_SCAN_H
 
 #include "engine/core/cells.h"
 

@@ -1,6 +1,6 @@
 /* The engine of a source in the caller's memory. */
-#ifndef TMI_ENGINE_SOURCE_H
-#define TMI_ENGINE_SOURCE_H
+#ifndef TMI_ENGINE_FILES_SOURCE_H
+#define TMI_ENGINE_FILES_SOURCE_H
 
 #include <tamis/engine.h>
 

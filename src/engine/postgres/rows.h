@@ -1,6 +1,6 @@
 /* Rows as they stand, for estimate. */
-#ifndef TMI_POSTGRES_ROWS_H
-#define TMI_POSTGRES_ROWS_H
+#ifndef TMI_ENGINE_POSTGRES_ROWS_H
+#define TMI_ENGINE_POSTGRES_ROWS_H
 
 #include "engine/postgres/session.h"
 

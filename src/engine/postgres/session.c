@@ -505,9 +505,9 @@ done:
     return status;
 }
 
-void tmi_postgres_parts(tmi_part_list *list)
+void tmi_postgres_libraries(tmi_library_list *list)
 {
-    char version[TMI_PART_SIZE];
+    char version[TMI_LIBRARY_VERSION];
     snprintf(version, sizeof version, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
-    tmi_part_add(list, "libpq", version);
+    tmi_library_add(list, "libpq", version);
 }

@@ -3,8 +3,8 @@
  * what is summed after.
  *
  * What a server says is thrown away: its messages quote values.                                                      */
-#ifndef TMI_POSTGRES_SESSION_H
-#define TMI_POSTGRES_SESSION_H
+#ifndef TMI_ENGINE_POSTGRES_SESSION_H
+#define TMI_ENGINE_POSTGRES_SESSION_H
 
 #include <libpq-fe.h>
 #include <stdbool.h>

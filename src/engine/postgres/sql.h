@@ -8,8 +8,8 @@
  * No error may depend on a value. PostgreSQL raises where C rounds: on a text that is no number, on a number outside the
  * range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these has its guard here.
  * It also skips NULL in least() and greatest(), so that a clamp stands inside a test for NULL.                       */
-#ifndef TMI_POSTGRES_SQL_H
-#define TMI_POSTGRES_SQL_H
+#ifndef TMI_ENGINE_POSTGRES_SQL_H
+#define TMI_ENGINE_POSTGRES_SQL_H
 
 #include "base/text.h"
 #include "engine/core/cells.h"

@@ -73,7 +73,7 @@ tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err)
     return TAMIS_OK;
 }
 
-void tmi_point_part(tmi_ball *z, int64_t point, tmi_part part, int64_t k)
+void tmi_point_part(tmi_ball *z, int64_t point, tmi_law_part part, int64_t k)
 {
     bool inside = part == TMI_MASS ? k == point : part == TMI_AT_LEAST ? point >= k : point <= k;
     tmi_ball_set_int(z, inside);
@@ -87,7 +87,7 @@ static bool is_wide(const tmi_binomial *law)
     return (double)law->trials * p * (1 - p) > WIDE;
 }
 
-tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part part, int64_t k, long bits,
+tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits,
                                tamis_error *err)
 {
     tmi_odds odds;
@@ -115,7 +115,7 @@ tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part pa
 
 typedef struct question {
     tmi_binomial law;
-    tmi_part part;
+    tmi_law_part part;
     int64_t k;
 } question;
 

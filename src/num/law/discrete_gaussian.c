@@ -113,7 +113,7 @@ static void tail(arb_t z, const fmpz_t a, const tamis_number *variance, slong bi
     arb_clear(weight_a);
 }
 
-void tmi_discrete_gaussian_part(tmi_ball *z, const tamis_number *variance, tmi_part part, int64_t k, long bits)
+void tmi_discrete_gaussian_part(tmi_ball *z, const tamis_number *variance, tmi_law_part part, int64_t k, long bits)
 {
     slong more = bits < 128 ? 128 : bits;
     tmi_ball total;
@@ -156,7 +156,7 @@ tamis_status tmi_check_scale(const tamis_number *scale, tamis_error *err)
 
 typedef struct question {
     const tamis_number *variance;
-    tmi_part part;
+    tmi_law_part part;
     int64_t k;
 } question;
 
@@ -168,7 +168,7 @@ static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_er
     return TAMIS_OK;
 }
 
-static tamis_status certified(tamis_bound *bound, const tamis_number *scale, tmi_part part, int64_t k, tamis_error *err)
+static tamis_status certified(tamis_bound *bound, const tamis_number *scale, tmi_law_part part, int64_t k, tamis_error *err)
 {
     tamis_number *variance = NULL;
     tamis_status status = tmi_begin_probability(bound, err);

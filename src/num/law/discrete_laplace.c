@@ -21,7 +21,7 @@ static void upper_tail(arb_t z, const arb_t rate, const fmpz_t m, slong bits)
     arb_clear(q);
 }
 
-void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_part part, int64_t k, long bits)
+void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_law_part part, int64_t k, long bits)
 {
     slong more = bits < 128 ? 128 : bits;
     tmi_ball rate;
@@ -61,7 +61,7 @@ void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_part 
 
 typedef struct question {
     const tamis_number *scale;
-    tmi_part part;
+    tmi_law_part part;
     int64_t k;
 } question;
 

@@ -1,6 +1,6 @@
 /* Tails of exp(-x^2 / (2v)) over the integers from a >= 1 on, in units of the first term; for num/ alone. */
-#ifndef TMI_GAUSSIAN_TAIL_H
-#define TMI_GAUSSIAN_TAIL_H
+#ifndef TMI_NUM_LAW_GAUSSIAN_TAIL_H
+#define TMI_NUM_LAW_GAUSSIAN_TAIL_H
 
 #include "num/ball_arb.h"
 

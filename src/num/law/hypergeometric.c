@@ -81,7 +81,7 @@ tamis_status tmi_check_hypergeometric(const tmi_hypergeometric *law, tamis_error
     return TAMIS_OK;
 }
 
-void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_part part, int64_t k, long bits)
+void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_law_part part, int64_t k, long bits)
 {
     tmi_ratio_law shape = tmi_hypergeometric_ratio_law(law);
     tmi_ratio_law_part(z, &shape, part, k, bits);
@@ -91,7 +91,7 @@ void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_par
 
 typedef struct question {
     tmi_hypergeometric law;
-    tmi_part part;
+    tmi_law_part part;
     int64_t k;
 } question;
 

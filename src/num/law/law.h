@@ -8,8 +8,8 @@
  *   1. P(X = first + i) lies in mass[i] for 0 <= i < count; P(X < first) in below; P(X > first + count - 1) in above.
  *   2. |first| and |first + count| are at most TMI_LAW_END, and count at most TMI_LAW_POINTS.
  * After a failure the law is the one about which nothing is known: count 0, below and above [0, 1]. */
-#ifndef TMI_LAW_H
-#define TMI_LAW_H
+#ifndef TMI_NUM_LAW_LAW_H
+#define TMI_NUM_LAW_LAW_H
 
 #include "num/law/laws.h"
 

@@ -165,7 +165,7 @@ tamis_status tmi_law_trials(tmi_law *law, const tmi_trials *parameters, tmi_wind
 
 /* ---- noise ---- */
 
-typedef void part_function(tmi_ball *z, const tamis_number *parameter, tmi_part part, int64_t k, long bits);
+typedef void part_function(tmi_ball *z, const tamis_number *parameter, tmi_law_part part, int64_t k, long bits);
 
 /* A law symmetric about 0 with P(k+1) = P(k) ratio step^k for k >= 0, on -reach .. reach. */
 static tamis_status from_symmetric(tmi_law *law, part_function *part, const tamis_number *parameter, double reach,

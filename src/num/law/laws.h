@@ -1,17 +1,17 @@
 /* The laws of sampling and of noise, as balls. Each function encloses one probability, computed with about `bits`
  * bits; a mass or a tail keeps its relative accuracy however small it is. The parameters have been checked by the
  * caller (tmi_check_...); k may be any integer.                                                                      */
-#ifndef TMI_LAWS_H
-#define TMI_LAWS_H
+#ifndef TMI_NUM_LAW_LAWS_H
+#define TMI_NUM_LAW_LAWS_H
 
 #include "num/ball.h"
 #include "num/number.h"
 
 /* Which part of a law: one point, {X >= k} or {X <= k}. */
-typedef enum tmi_part { TMI_MASS, TMI_AT_LEAST, TMI_AT_MOST } tmi_part;
+typedef enum tmi_law_part { TMI_MASS, TMI_AT_LEAST, TMI_AT_MOST } tmi_law_part;
 
 /* A law that sits on one point. */
-void tmi_point_part(tmi_ball *z, int64_t point, tmi_part part, int64_t k);
+void tmi_point_part(tmi_ball *z, int64_t point, tmi_law_part part, int64_t k);
 
 void tmi_log_factorial(tmi_ball *z, int64_t n, long bits);
 void tmi_log_binomial(tmi_ball *z, int64_t n, int64_t k, long bits); /* 0 <= k <= n */
@@ -22,7 +22,7 @@ typedef struct tmi_hypergeometric {
 } tmi_hypergeometric;
 
 tamis_status tmi_check_hypergeometric(const tmi_hypergeometric *law, tamis_error *err);
-void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_part part, int64_t k, long bits);
+void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_law_part part, int64_t k, long bits);
 
 /* Ones among n independent trials. */
 typedef struct tmi_binomial {
@@ -31,7 +31,7 @@ typedef struct tmi_binomial {
 } tmi_binomial;
 
 tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err);
-tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_part part, int64_t k, long bits,
+tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits,
                                tamis_error *err);
 
 /* Ones among independent trials of unequal probabilities. */
@@ -41,13 +41,13 @@ typedef struct tmi_trials {
 } tmi_trials;
 
 tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err);
-tamis_status tmi_trials_part(tmi_ball *z, const tmi_trials *law, tmi_part part, int64_t k, long bits, tamis_error *err);
+tamis_status tmi_trials_part(tmi_ball *z, const tmi_trials *law, tmi_law_part part, int64_t k, long bits, tamis_error *err);
 
 tamis_status tmi_check_scale(const tamis_number *scale, tamis_error *err); /* positive */
 
 /* P(k) proportional to exp(-|k| / scale), and to exp(-k^2 / (2 variance)). */
-void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_part part, int64_t k, long bits);
-void tmi_discrete_gaussian_part(tmi_ball *z, const tamis_number *variance, tmi_part part, int64_t k, long bits);
+void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_law_part part, int64_t k, long bits);
+void tmi_discrete_gaussian_part(tmi_ball *z, const tamis_number *variance, tmi_law_part part, int64_t k, long bits);
 
 /* exp(-k^2 / (2 variance)) summed over all integers k. */
 void tmi_discrete_gaussian_total(tmi_ball *z, const tamis_number *variance, long bits);

@@ -3,8 +3,8 @@
  *
  * Rounded up, every mass is at least the true one, through all convolutions, and so is every sum of masses times numbers
  * >= 0; rounded down, at most. */
-#ifndef TMI_MASS_H
-#define TMI_MASS_H
+#ifndef TMI_NUM_LAW_MASS_H
+#define TMI_NUM_LAW_MASS_H
 
 #include "num/ball.h"
 

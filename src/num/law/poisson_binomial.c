@@ -148,7 +148,7 @@ static tamis_status upper_part(tmi_ball *z, const tmi_circle_law *law, bool tail
     return TAMIS_OK;
 }
 
-tamis_status tmi_trials_part(tmi_ball *z, const tmi_trials *law, tmi_part part, int64_t k, long bits, tamis_error *err)
+tamis_status tmi_trials_part(tmi_ball *z, const tmi_trials *law, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     setup ones, zeros = {0};
@@ -214,7 +214,7 @@ tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err)
 
 typedef struct question {
     tmi_trials law;
-    tmi_part part;
+    tmi_law_part part;
     int64_t k;
 } question;
 

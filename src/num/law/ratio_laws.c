@@ -14,7 +14,7 @@ static void outer_tail(tmi_ball *z, const tmi_ratio_law *law, int64_t k, bool up
     tmi_ball_clear(&sum);
 }
 
-void tmi_ratio_law_part(tmi_ball *z, const tmi_ratio_law *law, tmi_part part, int64_t k, long bits)
+void tmi_ratio_law_part(tmi_ball *z, const tmi_ratio_law *law, tmi_law_part part, int64_t k, long bits)
 {
     long more = bits < 128 ? 128 : bits;
     if (part == TMI_MASS) {

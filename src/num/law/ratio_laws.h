@@ -1,6 +1,6 @@
 /* Laws whose neighbouring masses have simple ratios: their mode, and the ratios away from it; for num/ alone. */
-#ifndef TMI_RATIO_LAWS_H
-#define TMI_RATIO_LAWS_H
+#ifndef TMI_NUM_LAW_RATIO_LAWS_H
+#define TMI_NUM_LAW_RATIO_LAWS_H
 
 #include "num/law/laws.h"
 #include "num/ratio.h"
@@ -27,6 +27,6 @@ tmi_ratio_law tmi_binomial_ratio_law(const tmi_odds *law);
 
 /* One part of such a law. Tails are summed from k away from the mode, so the terms fall and the shorter side is the one
  * that is summed; the other side is one minus it. */
-void tmi_ratio_law_part(tmi_ball *z, const tmi_ratio_law *law, tmi_part part, int64_t k, long bits);
+void tmi_ratio_law_part(tmi_ball *z, const tmi_ratio_law *law, tmi_law_part part, int64_t k, long bits);
 
 #endif

@@ -1,6 +1,6 @@
 /* Student's law, for the intervals of unprotected estimates. */
-#ifndef TMI_STUDENT_H
-#define TMI_STUDENT_H
+#ifndef TMI_NUM_LAW_STUDENT_H
+#define TMI_NUM_LAW_STUDENT_H
 
 #include <tamis/num.h>
 

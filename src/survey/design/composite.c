@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-tamis_status tmi_parts_take(tmi_parts **design, const tmi_design_kind *kind, tamis_design *const *parts, size_t count,
+tamis_status tmi_composite_take(tmi_composite **design, const tmi_design_kind *kind, tamis_design *const *parts, size_t count,
                             const char *what, tamis_error *err)
 {
     int64_t sample = 0;
@@ -14,12 +14,12 @@ tamis_status tmi_parts_take(tmi_parts **design, const tmi_design_kind *kind, tam
         for (size_t i = 0; i < h && count <= 1024; i++)
             if (parts[i] == parts[h]) return tmi_fail(err, TAMIS_INVALID, "%s: number %zu appears twice", what, h);
     }
-    tmi_parts *d = tmi_design_alloc(sizeof *d, kind, 0, 0);
+    tmi_composite *d = tmi_design_alloc(sizeof *d, kind, 0, 0);
     if (!d) return tmi_fail_memory(err);
     d->parts = tmi_alloc(count, sizeof *d->parts);
     d->first = tmi_alloc(count + 1, sizeof *d->first);
     if (!d->parts || !d->first) {
-        tmi_parts_clear(&d->base);
+        tmi_composite_clear(&d->base);
         tmi_free(d);
         return tmi_fail_memory(err);
     }
@@ -27,7 +27,7 @@ tamis_status tmi_parts_take(tmi_parts **design, const tmi_design_kind *kind, tam
         d->first[h + 1] = d->first[h] + parts[h]->population;
         sample = sample < 0 || parts[h]->sample < 0 ? -1 : sample + parts[h]->sample;
         if (d->first[h + 1] <= TAMIS_MAX_UNITS) continue;
-        tmi_parts_clear(&d->base);
+        tmi_composite_clear(&d->base);
         tmi_free(d);
         return tmi_fail(err, TAMIS_INVALID, "%s: more than 2^40 units together", what);
     }
@@ -39,16 +39,16 @@ tamis_status tmi_parts_take(tmi_parts **design, const tmi_design_kind *kind, tam
     return TAMIS_OK;
 }
 
-void tmi_parts_clear(tamis_design *design)
+void tmi_composite_clear(tamis_design *design)
 {
-    tmi_parts *d = (tmi_parts *)design;
+    tmi_composite *d = (tmi_composite *)design;
     for (size_t h = 0; h < d->count; h++) tamis_design_free(d->parts[h]);
     tamis_design_free(d->above);
     tmi_free(d->parts);
     tmi_free(d->first);
 }
 
-size_t tmi_part_of(const tmi_parts *design, int64_t unit)
+size_t tmi_part_of(const tmi_composite *design, int64_t unit)
 {
     size_t low = 0, high = design->count; /* first[low] <= unit < first[high] */
     while (high - low > 1) {
@@ -59,14 +59,14 @@ size_t tmi_part_of(const tmi_parts *design, int64_t unit)
     return low;
 }
 
-tmi_watch tmi_parts_watch(const tmi_parts *design, size_t h, const tmi_watch *watch)
+tmi_watch tmi_composite_watch(const tmi_composite *design, size_t h, const tmi_watch *watch)
 {
     const double all = (double)design->base.population;
     return tmi_watch_part(watch, (double)design->first[h] / all, (double)design->first[h + 1] / all);
 }
 
 /* The pairs within part h; `inside` and `at` have room for `count` units and their places. */
-static tamis_status joint_of_part(tmi_ball *pij, const tmi_parts *design, size_t h, const int64_t *units,
+static tamis_status joint_of_part(tmi_ball *pij, const tmi_composite *design, size_t h, const int64_t *units,
                                   const size_t *part, size_t count, int64_t *inside, size_t *at, long bits,
                                   tamis_error *err)
 {
@@ -86,7 +86,7 @@ static tamis_status joint_of_part(tmi_ball *pij, const tmi_parts *design, size_t
     return status;
 }
 
-tamis_status tmi_parts_joint(tmi_ball *pij, const tmi_parts *design, const int64_t *units, size_t count, long bits,
+tamis_status tmi_composite_joint(tmi_ball *pij, const tmi_composite *design, const int64_t *units, size_t count, long bits,
                              tamis_error *err)
 {
     int64_t *inside = tmi_alloc(count, sizeof *inside);
@@ -104,27 +104,27 @@ tamis_status tmi_parts_joint(tmi_ball *pij, const tmi_parts *design, const int64
     return status;
 }
 
-void tmi_parts_dismiss(void *tables, const tamis_design *design)
+void tmi_composite_dismiss(void *tables, const tamis_design *design)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     void **own = tables;
     for (size_t h = 0; h < d->count; h++) tmi_design_dismiss(own[h], d->parts[h]);
     if (d->above) tmi_design_dismiss(own[d->count], d->above);
     tmi_free(own);
 }
 
-tamis_status tmi_parts_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_composite_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     void **own = tmi_alloc(d->count + 1, sizeof *own);
     tamis_status status = TAMIS_OK;
     if (!own) return tmi_fail_memory(err);
     for (size_t h = 0; h < d->count && status == TAMIS_OK; h++) {
-        const tmi_watch part = tmi_parts_watch(d, h, watch);
+        const tmi_watch part = tmi_composite_watch(d, h, watch);
         status = tmi_design_prepare(&own[h], d->parts[h], &part, err);
     }
     if (status == TAMIS_OK && d->above) status = tmi_design_prepare(&own[d->count], d->above, watch, err);
     if (status == TAMIS_OK) *tables = own;
-    else tmi_parts_dismiss(own, design);
+    else tmi_composite_dismiss(own, design);
     return status;
 }

@@ -1,8 +1,8 @@
 /* What a design is made of. A kind of design is one file with one tmi_design_kind; the calls of survey.h check their
  * arguments in design.c, inclusion.c, sample_law.c and draw.c, and then ask the kind. Designs with parameters of
  * their own put a tamis_design first in a larger struct.                                                             */
-#ifndef TMI_DESIGN_H
-#define TMI_DESIGN_H
+#ifndef TMI_SURVEY_DESIGN_DESIGN_H
+#define TMI_SURVEY_DESIGN_DESIGN_H
 
 #include <tamis/survey.h>
 

@@ -19,8 +19,8 @@
  * weighted mean being the same for all units: up to a common factor, every log w_k is within
  *     epsilon = max over k of |r_k| / (kappa a_k S)
  * of the solution, a_k being the smaller of its values at t = 0 and t = 1 (it is concave in between).                */
-#ifndef TMI_MAX_ENTROPY_H
-#define TMI_MAX_ENTROPY_H
+#ifndef TMI_SURVEY_DESIGN_MAX_ENTROPY_H
+#define TMI_SURVEY_DESIGN_MAX_ENTROPY_H
 
 #include "base/watch.h"
 #include "survey/design/pps.h"

@@ -5,8 +5,8 @@
  *     w_k w_l [z^(n-2)] B_kl(z) + (pi_k w_l + pi_l w_k) [z^(n-2)] A_kl(z),
  * where A_kl, B_kl leave k and l out; all samples weigh [z^n] A or [z^n] B. A unit is left out by dividing by 1 + w
  * z, from the lowest power up. That may lose many bits: the caller looks at the balls and asks again with more.      */
-#ifndef TMI_POLYNOMIAL_H
-#define TMI_POLYNOMIAL_H
+#ifndef TMI_SURVEY_DESIGN_POLYNOMIAL_H
+#define TMI_SURVEY_DESIGN_POLYNOMIAL_H
 
 #include "survey/design/pps.h"
 

@@ -1,8 +1,8 @@
 /* Designs given by a probability for each unit. The probabilities are kept as integers over a common denominator D,
  * so that their sums and differences are exact and cheap. Units of probability 1 are set apart ("certain"): the
  * methods see only the others ("open"), whose probabilities lie in (0, 1) and sum to the integer `size`.             */
-#ifndef TMI_PPS_H
-#define TMI_PPS_H
+#ifndef TMI_SURVEY_DESIGN_PPS_H
+#define TMI_SURVEY_DESIGN_PPS_H
 
 #include "num/common.h"
 #include "survey/design/design.h"

@@ -7,7 +7,7 @@
 
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     size_t c = tmi_part_of(d, unit);
     tmi_ball within;
     tmi_ball_init(&within);
@@ -20,7 +20,7 @@ static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit
 
 static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     size_t c = tmi_part_of(d, unit);
     tamis_number *above = NULL, *within = NULL;
     tamis_status status = TAMIS_OK;
@@ -42,7 +42,7 @@ typedef struct clusters {
     tmi_ball *pij, *within; /* joint probabilities of the clusters; of each unit inside its own */
 } clusters;
 
-static tamis_status find_clusters(clusters *c, const tmi_parts *d, const int64_t *units, size_t count, long bits,
+static tamis_status find_clusters(clusters *c, const tmi_composite *d, const int64_t *units, size_t count, long bits,
                                   tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -67,10 +67,10 @@ done:
 static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
                           tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     clusters c;
     tamis_status status = find_clusters(&c, d, units, count, bits, err);
-    if (status == TAMIS_OK) status = tmi_parts_joint(pij, d, units, count, bits, err);
+    if (status == TAMIS_OK) status = tmi_composite_joint(pij, d, units, count, bits, err);
     for (size_t i = 0; i < count && status == TAMIS_OK; i++)
         for (size_t j = i + 1; j < count; j++) {
             tmi_ball *p = &pij[i * count + j];
@@ -88,7 +88,7 @@ static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64
 /* ---- the law ---- */
 
 /* The drawn clusters from number i on are still to be gone into. */
-static tamis_status go_into(tamis_law *law, const tmi_parts *d, tamis_law *const *inside, const tmi_listed *drawn,
+static tamis_status go_into(tamis_law *law, const tmi_composite *d, tamis_law *const *inside, const tmi_listed *drawn,
                             size_t i, const tmi_listed *so_far, tamis_error *err)
 {
     tamis_law *next = NULL;
@@ -106,7 +106,7 @@ done:
 
 static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     tamis_law *above = NULL, *inside[TAMIS_LAW_UNITS] = {0}; /* no more clusters than units */
     tamis_status status = TAMIS_OK;
     TMI_TRY(tmi_sample_law_of(&above, d->above, err));
@@ -127,13 +127,13 @@ done:
 static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
                          const tmi_watch *watch, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     void *const *own = tables;
     tamis_drawn clusters = {0};
     tamis_status status = tmi_design_draw(&clusters, d->above, own[d->count], 0, rng, watch, err);
     for (size_t i = 0; i < clusters.count && status == TAMIS_OK; i++) {
         int64_t c = clusters.units[i];
-        const tmi_watch part = tmi_parts_watch(d, (size_t)c, watch);
+        const tmi_watch part = tmi_composite_watch(d, (size_t)c, watch);
         status = tmi_design_draw(drawn, d->parts[c], own[c], d->first[c], rng, &part, err);
     }
     tamis_drawn_clear(&clusters);
@@ -154,7 +154,7 @@ static int64_t most_records(const tamis_design *part)
     return part->sample >= 0 ? part->sample : part->population;
 }
 
-static givers find_givers(const tmi_parts *d, const tmi_exposures *above, size_t at)
+static givers find_givers(const tmi_composite *d, const tmi_exposures *above, size_t at)
 {
     givers g = {.smallest = INT64_MAX};
     size_t i = at;
@@ -230,7 +230,7 @@ static void add_absence(tamis_exposure *e, tamis_absence absence)
 }
 
 /* From the exposure inside cluster c to that in the whole design. */
-static void expose_unit(tamis_exposure *e, const tmi_parts *d, const tamis_exposure *cluster, const givers *g, size_t c,
+static void expose_unit(tamis_exposure *e, const tmi_composite *d, const tamis_exposure *cluster, const givers *g, size_t c,
                         const char *theorem)
 {
     e->first += d->first[c];
@@ -255,7 +255,7 @@ static void expose_unit(tamis_exposure *e, const tmi_parts *d, const tamis_expos
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    const tmi_parts *d = (const tmi_parts *)design;
+    const tmi_composite *d = (const tmi_composite *)design;
     tmi_exposures above = {0};
     givers g = {0};
     const char *theorem = "cluster";
@@ -274,11 +274,11 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind stages_kind = {.name = "stages", .clear = tmi_parts_clear, .first = first,
-    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_parts_prepare, .dismiss = tmi_parts_dismiss, .draw = draw, .expose = expose};
+static const tmi_design_kind stages_kind = {.name = "stages", .clear = tmi_composite_clear, .first = first,
+    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_composite_prepare, .dismiss = tmi_composite_dismiss, .draw = draw, .expose = expose};
 
 /* The size of every sample, if the number of clusters is fixed and all of them give as many. */
-static int64_t size_of_samples(const tmi_parts *d)
+static int64_t size_of_samples(const tmi_composite *d)
 {
     for (size_t c = 0; c < d->count; c++)
         if (d->parts[c]->sample < 0 || d->parts[c]->sample != d->parts[0]->sample) return -1;
@@ -288,7 +288,7 @@ static int64_t size_of_samples(const tmi_parts *d)
 tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first_stage, tamis_design *const *second,
                                       size_t count, tamis_error *err)
 {
-    tmi_parts *d;
+    tmi_composite *d;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
     if (!first_stage) return tmi_fail(err, TAMIS_INVALID, "first: NULL");
@@ -298,7 +298,7 @@ tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first
         return tmi_fail(err, TAMIS_INVALID, "second: as many designs are needed as the first stage has units");
     for (size_t c = 0; second && c < count; c++)
         if (second[c] == first_stage) return tmi_fail(err, TAMIS_INVALID, "second: number %zu is the first stage", c);
-    tamis_status status = tmi_parts_take(&d, &stages_kind, second, count, "second", err);
+    tamis_status status = tmi_composite_take(&d, &stages_kind, second, count, "second", err);
     if (status != TAMIS_OK) return status;
     d->above = first_stage;
     d->base.sample = size_of_samples(d);

@@ -17,8 +17,8 @@
  * remembered as `lost`: it is added, as an interval [0, lost], to whatever they could have contributed to. A node of
  * variance v keeps O(sqrt(bits v)) numbers, so a tree takes O(bits V log N) operations, V being the variance of the
  * number of heads.                                                                                                   */
-#ifndef TMI_TREE_H
-#define TMI_TREE_H
+#ifndef TMI_SURVEY_DESIGN_TREE_H
+#define TMI_SURVEY_DESIGN_TREE_H
 
 #include "base/watch.h"
 #include "survey/design/design.h"
