@@ -175,8 +175,8 @@ static bool is_enough(cli_guarantee *g, int digits)
     return enough;
 }
 
-/* The pure epsilon: exact if EXACT_DIGITS digits hold it, else rounded up to CLI_DIGITS. The double above 1/10 rounds up to 0.1001, so
- * decimals below it are tried first: one of them is printed if delta is certainly 0 there. */
+/* The pure epsilon: exact if EXACT_DIGITS digits hold it, else rounded up to CLI_DIGITS. The double above 1/10 rounds up to
+ * 0.1001, so decimals below it are tried first: one of them is printed if delta is certainly 0 there. */
 static void write_pure(cli_guarantee *g)
 {
     for (int digits = CLI_DIGITS; isfinite(g->pure.upper) && digits <= EXACT_DIGITS; digits++)

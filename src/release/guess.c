@@ -125,7 +125,7 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
     return fmax(rest, 1e-6) / (double)silent; /* what the others leave, in equal parts */
 }
 
-/* The part of all units that have a value: where each value has a share, the rest is missing, and it may be counted as a value. */
+/* The part of all units that have a value: where each value has a share, the rest is missing, unless it counts as a value. */
 static double part_present(const tmi_plan_column *category)
 {
     double sum = 0;
