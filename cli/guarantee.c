@@ -159,20 +159,29 @@ static tamis_status walk(cli_guarantee *g, work *w, double end, double asked, ta
     return TAMIS_OK;
 }
 
-/* The pure epsilon in CLI_DIGITS digits. The double above 1/10 rounds up to 0.1001, so the nearest decimal below is tried first:
- * it is printed if delta is certainly 0 there. */
-static void write_pure(cli_guarantee *g)
+#define EXACT_DIGITS 8 /* 1/64 is 0.015625 */
+
+/* Whether delta is certainly 0 at the decimal below the pure epsilon. */
+static bool is_enough(cli_guarantee *g, int digits)
 {
     const cli_mechanism *m = g->mechanism;
     tamis_number *eps = NULL;
     tamis_bound delta;
     cli_note note;
-    tamis_decimal_down(g->pure_text, g->pure.upper, CLI_DIGITS);
-    bool enough = isfinite(g->pure.upper) && g->pure.lower <= strtod(g->pure_text, NULL)
-                  && tamis_number_read(&eps, g->pure_text, NULL) == TAMIS_OK
-                  && m->delta(&delta, &note, m->what, eps, NULL) == TAMIS_OK && delta.upper == 0;
-    if (!enough) tamis_decimal_up(g->pure_text, g->pure.upper, CLI_DIGITS);
+    tamis_decimal_down(g->pure_text, g->pure.upper, digits);
+    const bool enough = g->pure.lower <= strtod(g->pure_text, NULL) && tamis_number_read(&eps, g->pure_text, NULL) == TAMIS_OK
+                        && m->delta(&delta, &note, m->what, eps, NULL) == TAMIS_OK && delta.upper == 0;
     tamis_number_free(eps);
+    return enough;
+}
+
+/* The pure epsilon: exact if EXACT_DIGITS digits hold it, else rounded up to CLI_DIGITS. The double above 1/10 rounds up to
+ * 0.1001, so decimals below it are tried first: one of them is printed if delta is certainly 0 there. */
+static void write_pure(cli_guarantee *g)
+{
+    for (int digits = CLI_DIGITS; isfinite(g->pure.upper) && digits <= EXACT_DIGITS; digits++)
+        if (is_enough(g, digits)) return;
+    tamis_decimal_up(g->pure_text, g->pure.upper, CLI_DIGITS);
 }
 
 tamis_status cli_guarantee_compute(cli_guarantee *g, const cli_mechanism *mechanism, tamis_error *err)

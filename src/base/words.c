@@ -72,8 +72,9 @@ int tmi_meant_word(const char *word, tmi_word_at *word_at, const void *words, si
 tamis_status tmi_fail_column(tamis_error *err, const char *file, const char *has, const char *column, tmi_word_at *name_at,
                              const void *names, size_t count)
 {
-    const int nearest = strlen(column) < 4 ? -1 : tmi_nearest_word(column, name_at, names, count);
+    const int nearest = tmi_nearest_word(column, name_at, names, count);
     const char *meant = nearest < 0 ? "" : name_at(names, (size_t)nearest);
+    if (strlen(column) < 4 && strcasecmp(meant, column) != 0) meant = ""; /* of a short word only capitals may differ */
     const bool is_word = (*meant | 32) >= 'a' && (*meant | 32) <= 'z';
     tmi_text shown;
     tmi_text_init(&shown);

@@ -156,8 +156,9 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, own ? " would exceed the plan's own budget of " : " would exceed the budget of ");
     tmi_coin_words(&words, limit, false);
-    tmi_text_format(&words, ", of which %s", left.words);
-    tmi_text_format(&words, " %s left; nothing was spent", a ? "is" : "would be");
+    if (own) tmi_text_format(&words, ", as %s is spent already", spent.words); /* which may be above it: nothing is left then */
+    else tmi_text_format(&words, ", of which %s %s left", left.words, a ? "is" : "would be");
+    tmi_text_put(&words, "; nothing was spent");
     if (own) {
         tmi_text_put(&words, ". The survey may spend ");
         tmi_coin_words(&words, &a->budget, false);

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "plan/plan.h"
 
-/* A line for each file that was modified after `time` (as in the ledger), and how to pay for new numbers; nothing for
- * databases, nor where a file's time is not known. */
+/* A line on the files that were modified after `time` (as in the ledger), one on those that came to their place after it with an
+ * older time of modification, and how to pay for new numbers; nothing for databases, nor where a file's time is not known. */
 void tmi_source_changed(tmi_text *text, const tmi_plan_source *source, const char *time);
 
 #endif

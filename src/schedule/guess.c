@@ -125,11 +125,21 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
     return fmax(rest, 1e-6) / (double)silent; /* what the others leave, in equal parts */
 }
 
-/* The part of the units for which all conditions hold, as if they had nothing to do with each other. */
-static double indicator_share(const tmi_plan_column *indicator, bool *typical)
+/* The part of all units that have a value: where each value has a share, the rest is missing, unless it counts as a value. */
+static double part_present(const tmi_plan_column *category)
+{
+    double sum = 0;
+    if (category->is_number || category->cut_of || !category->shares || category->missing == TMI_AS_VALUE) return 1;
+    for (size_t code = 0; code < category->value_count; code++) sum += tmi_share_of(category, code);
+    return fmin(sum, 1);
+}
+
+/* The part of all units for which all conditions hold, as if they had nothing to do with each other. */
+static double indicator_share(const tmi_plan_column *indicator, bool *typical, double *present)
 {
     double share = 1;
     *typical = true;
+    *present = 1;
     for (size_t i = 0; i < indicator->condition_count; i++) {
         const tmi_plan_condition *c = &indicator->conditions[i];
         double part = 0;
@@ -139,6 +149,7 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical)
         }
         for (size_t k = 0; k < c->code_count; k++) part += tmi_share_of(c->column, (size_t)c->codes[k]);
         share *= c->column->is_number ? part_between(c->column, c->least, c->most) : part;
+        *present *= part_present(c->column);
     }
     return *typical ? fmin(share, 1) : share / 2;
 }
@@ -147,12 +158,13 @@ tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
 {
     if (column->conditions) {
         tmi_guessed_value v = {.high = 1};
-        v.mean = indicator_share(column, &v.typical);
+        const double share = indicator_share(column, &v.typical, &v.present);
+        v.mean = fmin(share / v.present, 1);
         v.sd = sqrt(v.mean * (1 - v.mean));
         return v;
     }
     double low = column->grid.step * (double)column->grid.low, high = column->grid.step * (double)column->grid.high;
     double mean = guessed(column->typical, low + 0.75 * (high - low));
     double sd = half_spread(mean, low, high);
-    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4), low, high, column->typical != NULL};
+    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4), 1, low, high, column->typical != NULL};
 }

@@ -31,7 +31,8 @@ double tmi_share_of(const tmi_plan_column *category, size_t code);
 bool tmi_has_shares(const tmi_plan_column *category);
 
 typedef struct tmi_guessed_value {
-    double mean, sd;
+    double mean, sd; /* over the units that have a value */
+    double present;  /* their part of all units: what the guessed shares of the columns that an indicator asks for add up to */
     double low, high;
     bool typical; /* the mean is the plan's guess */
 } tmi_guessed_value;

@@ -123,7 +123,11 @@ typedef struct subject {
 static subject subject_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    subject about = {.schedule = s, .statistic = i, .y = {.mean = 1}, .where = t->where ? tmi_value_of(t->where).mean : 1};
+    subject about = {.schedule = s, .statistic = i, .x = {.present = 1}, .y = {.mean = 1, .present = 1}, .where = 1};
+    if (t->where) {
+        const tmi_value where = tmi_value_of(t->where);
+        about.where = where.mean * where.present;
+    }
     tmi_sizes_make(&about.sizes, s);
     if (t->column) about.x = tmi_value_of(t->column);
     if (t->second) about.y = tmi_value_of(t->second);
@@ -162,7 +166,8 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     const tmi_guessed_value x = about->x;
-    double N = g->units, p = g->part, groups = sqrt((double)tmi_statistic_cells(t)); /* K has no groups, and all of its cells are used */
+    double N = g->units, p = g->part * x.present; /* of all units, those in the group that have a value */
+    double groups = sqrt((double)tmi_statistic_cells(t)); /* K has no groups, and all of its cells are used */
     o->factor[TMI_NUMERATOR] = o->square[TMI_NUMERATOR_SQUARES] = 1;
     if (!t->column) {
         *o = (tmi_outlook){.factor = {[TMI_NUMERATOR] = 1, [TMI_CONTROL_ROWS] = p * groups}, .square = {[TMI_NUMERATOR_SQUARES] = 1, [TMI_CONTROL_SQUARES] = p * p}, .size = N * p,
@@ -209,18 +214,19 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     const size_t i = whole->statistic;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_guessed_value x = whole->x, y = whole->y;
-    double B = not_zero(fabs(g->units * g->part * y.mean), g->units * g->part), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
+    const double p = g->part * fmin(x.present, y.present); /* of all units, those in the group that have the values */
+    double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
     double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_NUMERATOR), width = x.high - x.low, apart = difference(t->column, whole);
     double groups = sqrt((double)tmi_statistic_cells(t));
     if (!t->second) about = fmax(fabs(about), apart); /* groups differ: a typical value is not that of each */
     double square = x.sd * x.sd;
-    o->sampling_sd = residual_sd(g, g->part * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0))) / B;
+    o->sampling_sd = residual_sd(g, p * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0))) / B;
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
     o->factor[TMI_NUMERATOR] = 1 / B;
     o->factor[TMI_DENOMINATOR] = fabs(about) / B;
-    o->factor[TMI_CONTROL_ROWS] = apart * g->part * groups / B; /* so far do control cells differ */
+    o->factor[TMI_CONTROL_ROWS] = apart * p * groups / B; /* so far do control cells differ */
     o->square[TMI_NUMERATOR_SQUARES] = 1;
     o->square[TMI_CONTROL_SQUARES] = width * width / 16;
     o->square[TMI_PRODUCTS] = 2 * fabs(about);
@@ -234,7 +240,7 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     o->factor[TMI_SQUARES] = 1 / B;
     o->factor[TMI_NUMERATOR] = 2 * fabs(about) / B;
     o->factor[TMI_DENOMINATOR] = (square + about * about) / B; /* their difference, but neither is known */
-    o->sampling_sd = residual_sd(g, g->part * square * fmax(width * width / 4 - square, 0)) / B;
+    o->sampling_sd = residual_sd(g, p * square * fmax(width * width / 4 - square, 0)) / B;
 }
 
 static void make(tmi_outlook *o, const subject *about, const guess *g, const double *variances)

@@ -78,7 +78,7 @@ def the_json_has_the_enclosures_of_the_calculator():
 
 def printed_rows(text):
     lines = text.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("epsilon  delta")) + 2
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["epsilon", "delta"]) + 2
     return [line.split()[:2] for line in lines[start:lines.index("", start)]]
 
 
@@ -99,7 +99,8 @@ def what_is_printed_is_rounded_up():
 @case
 def an_exact_epsilon_is_printed_exactly():
     for arguments, epsilon in ((["--laplace", "10"], "0.1"), (["--discrete-laplace", "20"], "0.05"), (["--laplace", "3"], "0.3334"),
-                               (["--laplace", "10", "--delta", "0"], "0.1"), (["--laplace", "100001/10000"], "0.1")):
+                               (["--laplace", "10", "--delta", "0"], "0.1"), (["--laplace", "100001/10000"], "0.1"),
+                               (["--laplace", "64"], "0.015625"), (["--discrete-laplace", "640"], "0.0015625")):
         text = privacy("noise", *arguments).stdout
         assert f"delta 0: epsilon {epsilon}\n" in text and f"exp({epsilon})" in text, text
         assert printed_rows(text)[-1] == [epsilon, "0"], text

@@ -235,6 +235,21 @@ def changed_data_are_said_to_the_operator_alone(folder):
     believed(folder, "a", "same", "fresh")
 
 
+@in_a_folder
+def a_copy_that_keeps_its_date_is_noticed(folder):
+    write_plan(folder, by="a")
+    assert tamis("release", "plan.yaml", "--out", "a", cwd=folder).returncode == OK
+    assert "put in place" not in tamis("release", "plan.yaml", "--out", "b", cwd=folder).stderr
+    time.sleep(1.1)  # the ledger's times are in seconds
+    (folder / "new.csv").write_text("a,b\n" + "a1,b1\n" * 200)
+    old = time.time() - 3600
+    os.utime(folder / "new.csv", (old, old))
+    os.replace(folder / "new.csv", folder / "d.csv")
+    done = tamis("release", "plan.yaml", "--out", "c", cwd=folder)
+    assert done.returncode == OK and "d.csv was put in place" in done.stderr and "--again" in done.stderr, done
+    assert "was changed after" not in done.stderr and "put in place" not in done.stdout, done
+
+
 case(everybody_says_what_can_be_done, "everybody says what can be done")
 case(voided, "voided")
 case(a_rollback_is_found_by_certificates_alone, "a rollback is found by certificates alone")
@@ -242,4 +257,5 @@ ACCOUNTS = [("epsilon: 0.1", "{epsilon: 0.6}"), ("rho: 0.001", "{epsilon: 2, del
 for LOSS, BUDGET in ACCOUNTS if LONG else ACCOUNTS[:2]:
     case(in_a_folder(lambda folder, l=LOSS, b=BUDGET: claimed(folder, l, b)), f"claimed: {LOSS} in an account of {BUDGET}")
 case(changed_data_are_said_to_the_operator_alone, "changed data are said to the operator alone")
+case(a_copy_that_keeps_its_date_is_noticed, "a copy that keeps its date is noticed")
 main()

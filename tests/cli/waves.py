@@ -91,7 +91,7 @@ def a_budget_is_raised_and_certificates_say_so():
         done = raise_to(folder, "--epsilon", "4", "--json")
         assert done.returncode == OK and json.loads(done.stdout)["accounts"][0]["raised"][0]["reason"] == "the board's decision"
         assert "raised" in tamis("ledger", "show", "tamis.ledger", cwd=folder).stdout
-        refused(folder, plan, "plan's own budget of epsilon 1")
+        refused(folder, plan, "plan's own budget of epsilon 1, as epsilon 1 is spent already;")
         told, second = released(folder, "b", PLAN, "--again")
         assert told["left"]["epsilon"]["lower"] == 2 and second["account"]["cap"] == {"epsilon": "4"}
         raised = second["account"]["raised"][0]
@@ -100,7 +100,7 @@ def a_budget_is_raised_and_certificates_say_so():
         assert tamis("ledger", "verify", "tamis.ledger", "--against", "a", "b", cwd=folder).returncode == OK
         _, lower = released(folder, "c", PLAN.replace("{epsilon: 4}", "{epsilon: 3}"), "--again")
         assert lower["plan"]["budget"] == {"epsilon": "3"} and lower["account"]["cap"] == {"epsilon": "4"}
-        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 3}"), "plan's own budget of epsilon 3")
+        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 2}"), "plan's own budget of epsilon 2, as epsilon 3 is spent already;")
 
 
 @case

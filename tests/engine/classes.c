@@ -379,7 +379,7 @@ static void nearest_columns(void **state)
 {
     (void)state;
     static const tmi_column wrong = {.name = "incmoe", .grid = {0, 100, 1, 0, 100}}, capitals = {.name = "INCOME", .kind = TMI_LABEL},
-                            far = {.name = "salary", .kind = TMI_LABEL};
+                            brief = {.name = "ID", .kind = TMI_LABEL}, far = {.name = "salary", .kind = TMI_LABEL};
     static const char words[] = "there is no column incmoe; did you mean income?";
     static const double numbers[] = {1};
     const char *const text = server_text(), *csv = write_text("near.csv", "id,income\n1,2\n"),
@@ -392,6 +392,7 @@ static void nearest_columns(void **state)
     expect("Parquet", open_engine(&parquet, 1, 1), &wrong, words);
     expect("PostgreSQL", open_server(&text, 1, "near", false, 1), &wrong, words);
     expect("capitals", open_server(&text, 1, "near", false, 1), &capitals, "no column INCOME; did you mean income?");
+    expect("capitals of a short name", open_engine(&csv, 1, 1), &brief, "no column ID; did you mean id?");
     static const char *const files[] = {"s.sav", "s.zsav", "s.dta", "s.sas7bdat", "s.xpt"};
     for (size_t i = 0; i < COUNT(files); i++) {
         const char *path = write_one(files[i], READSTAT_TYPE_DOUBLE, NULL);

@@ -201,6 +201,26 @@ static void of_rows_that_are_drawn_together(void **state)
     assert_int_equal(remove(plan) | remove(data) | rmdir(folder), 0);
 }
 
+/* Shares of all values that leave a rest: two of four values are not in the list, so that half of the units have none. */
+static void of_values_that_are_missing(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tamis-preview-XXXXXX", plan[100], data[100];
+    assert_non_null(mkdtemp(folder));
+    snprintf(plan, sizeof plan, "%s/plan.yaml", folder);
+    snprintf(data, sizeof data, "%s/data.csv", folder);
+    write_units(data, 2000, 1, 1);
+    FILE *file = fopen(plan, "w");
+    assert_non_null(file);
+    fputs("tamis: 1\nsurvey: s\nsource: {file: data.csv}\ndesign: {srs: {population: 40000, sample: 2000}}\nprivacy: {epsilon: 1}\n"
+          "columns:\n  g: {values: [a, b], typical: {a: 0.25, b: 0.25}}\n  x: {from: 0, to: 40, step: 1, typical: {mean: 20, sd: 8}}\n"
+          "statistics: [{share: {g: a}}, {total: {g: a}}, {mean: x, by: g}, {ratio: {of: {g: a}, to: {g: b}}}, {total: x, where: {g: a}}]\n",
+          file);
+    assert_int_equal(fclose(file), 0);
+    compare_with_data("missing values", plan, test_size(3, 40));
+    assert_int_equal(remove(plan) | remove(data) | rmdir(folder), 0);
+}
+
 /* ---- populations ---- */
 
 static void compare_with_study(const char *name, const tamis_plan *plan, const tamis_coverage_options *options)
@@ -273,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_every_example_with_data),
         cmocka_unit_test(of_rows_that_are_drawn_together),
+        cmocka_unit_test(of_values_that_are_missing),
         cmocka_unit_test(of_every_plan_of_the_coverage_study),
         cmocka_unit_test(of_a_sample_of_random_size),
     };
