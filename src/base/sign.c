@@ -44,10 +44,10 @@ static tamis_status read_bytes(char **bytes, size_t *length, bool *is_open, cons
 {
     struct stat facts;
     tamis_status status = TAMIS_OK;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
     *length = 0;
     *is_open = false;
-    *bytes = tmi_secret_alloc(LARGEST_KEY, 1);
+    *bytes = tmi_secret_alloc(LARGEST_KEY, 1); /* before the file is opened: a lock that is not granted sets errno too */
+    int file = *bytes ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (!*bytes) {
         status = tmi_fail_memory(err);
     } else if (file < 0 || fstat(file, &facts) != 0) {

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/base/memory_that_fails.h"
@@ -170,6 +172,26 @@ static void keys_that_are_none_are_refused(void **state)
     refused(written("curve", elliptic, 0600), false, TAMIS_INVALID, "expected Ed25519");
 }
 
+/* A user who may lock no memory is told about the key, not about the lock. */
+static void a_refused_lock_is_not_the_reason(void **state)
+{
+    (void)state;
+    int status;
+    assert_int_equal(chmod(folder, 0755), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        tmi_key *key;
+        tamis_error err = {0};
+        if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) _exit(2);
+        if (tmi_key_read_secret(&key, in_folder("nothing.key"), &err) != TAMIS_INVALID) _exit(3);
+        _exit(strstr(err.message, "No such file") ? 0 : 4);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void wrong_arguments(void **state)
 {
     (void)state;
@@ -201,7 +223,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(the_vector_of_the_standard), cmocka_unit_test(a_new_pair_signs),
         cmocka_unit_test(a_key_is_never_written_over), cmocka_unit_test(keys_that_are_none_are_refused),
-        cmocka_unit_test(wrong_arguments), cmocka_unit_test(no_memory),
+        cmocka_unit_test(a_refused_lock_is_not_the_reason), cmocka_unit_test(wrong_arguments), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }
