@@ -1,4 +1,4 @@
-"""The arrow script passes on this tree, and sees each kind of fault in a tree that has it."""
+"""The arrow script passes on this tree and finds each kind of fault in a tree that has it. docs/architecture.md shows its drawing."""
 import pathlib
 import subprocess
 import sys
@@ -16,11 +16,12 @@ CASES = [
     ("src/num/a.c", '#include "rng/door.h"', "num may not know rng"),
     ("src/num/a.c", "#include <tamis/release.h>", "num may not know release"),
     ("src/num/a.c", "#include <tamis/tamis.h>", "not tamis.h"),
-    ("src/privacy/a.c", '#include "survey/frame.h"', "privacy may not know survey"),
+    ("src/composition/a.c", '#include "survey/estimator.h"', "composition may not know survey"),
+    ("src/inference/a.c", '#include "engine/core/engine.h"', "inference may not know engine"),
     ("src/plan/a.c", '#include "engine/engine.h"', "plan may not know engine"),
     ("src/release/a.c", '#include "study/gain.h"', "release may not know study"),
     ("src/attic/a.c", "", "attic has no place"),
-    ("include/tamis/num.h", "#include <tamis/amplification.h>", "num may not know privacy"),
+    ("include/tamis/num.h", "#include <tamis/amplification.h>", "num may not know amplification"),
     ("include/tamis/num.h", '#include "num/ball.h"', "no private one"),
     ("cli/a.c", "#include <tamis/tamis.h>", None),
     ("cli/a.c", '#include "command.h"', None),
@@ -37,8 +38,8 @@ CASES = [
     ("src/engine/core/sql.c", "#include <duckdb.h>", "DuckDB is not"),
     ("src/engine/duckdb/rows.c", "#include <duckdb.h>", None),
     ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
-    ("src/frame/a.c", '#include "engine/frame.h"', None),
-    ("src/release/a.c", '#include "engine/frame.h"', "The cells of a frame"),
+    ("src/draw/a.c", '#include "engine/files/frame.h"', None),
+    ("src/release/a.c", '#include "engine/files/frame.h"', "The cells of a frame"),
     ("src/release/run.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
     ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
@@ -47,17 +48,21 @@ CASES = [
 ]
 
 
-def arrows(folder):
-    done = subprocess.run([TOP / "scripts" / "arrows", folder], capture_output=True, text=True)
+def arrows(*arguments):
+    done = subprocess.run([TOP / "scripts" / "arrows", *arguments], capture_output=True, text=True)
     return done.returncode, done.stdout
 
 
-def case_is_right(path, line, words):
+def with_file(path, text, *options):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, path)
         file.parent.mkdir(parents=True)
-        file.write_text("\n" + line + "\n")
-        code, said = arrows(folder)
+        file.write_text(text)
+        return arrows(*options, folder)
+
+
+def case_is_right(path, line, words):
+    code, said = with_file(path, "\n" + line + "\n")
     if words is None:
         return code == 0 and said == ""
     return code == 1 and words in said and said.startswith(path + ":")
@@ -69,4 +74,12 @@ for path, line, words in CASES:
     case(f"{path}: {line or 'unknown room'}", case_is_right(path, line, words))
 with tempfile.TemporaryDirectory() as empty:
     case("an empty folder is a fault", arrows(empty)[0] == 1)
+code, said = with_file("src/rng/a.c", '#include "num/ball.h"\n#include <tamis/base.h>\n#include <stdio.h>\n', "--draw")
+lines = [line.split() for line in said.splitlines()]
+case("a drawing lists the rooms that a room includes", code == 0 and ["2", "rng", "base", "num"] in lines, said)
+case("a drawing lists rooms without files", ["0", "base", "(not", "built", "yet)"] in lines, said)
+code, said = arrows("--draw", TOP)
+page = (TOP / "docs" / "architecture.md").read_text()
+case("docs/architecture.md shows the drawing of this tree", code == 0 and f"```\n{said}```\n" in page,
+     "replace its drawing by the output of scripts/arrows --draw:\n" + said)
 sys.exit(done())
