@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo test test-long mutants bench fuzz install setup clean help
+.PHONY: all demo check test test-long mutants bench fuzz format tidy install setup clean help
 
 all:
 	@scripts/setup demo
@@ -29,6 +29,15 @@ fuzz:
 	@scripts/setup test
 	@$(PYTHON) scripts/test --fuzz $(SECONDS)
 
+# The version matters: others break lines at other places.
+format:
+	@scripts/setup test
+	@find src cli include tests bench -name '*.[ch]' -exec clang-format-14 -i {} +
+
+tidy: all
+	@scripts/setup test
+	@find src cli -name '*.c' -print0 | xargs -0 -P2 -n4 clang-tidy-14 -p build/release --quiet
+
 bench: all
 	@scripts/setup bench
 	@$(PYTHON) bench/run
@@ -51,6 +60,8 @@ help:
 	@echo 'make mutants ONLY=      plant privacy bugs, one at a time (all, or one room or name): a test must fail'
 	@echo 'make bench              measure, beside other programs and the limits of this machine'
 	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
+	@echo 'make format             format the C sources (clang-format 14)'
+	@echo 'make tidy               look for likely mistakes with clang-tidy 14 (.clang-tidy)'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
 	@echo 'make setup              fetch what is missing: Debian packages, DuckDB'
 	@echo 'make clean              remove what was built, keep what was fetched'

@@ -27,11 +27,13 @@ typedef struct cli_mechanism {
 } cli_mechanism;
 
 /* --epsilon E, --delta D, --svg FILE and --ascii; a command that shows a guarantee has them among its options. */
+/* clang-format off */
 #define CLI_GUARANTEE_OPTIONS                                                                                         \
     {.name = "epsilon", .value = "E", .help = "which delta goes with this epsilon?"},                                \
     {.name = "delta", .value = "D", .help = "which epsilon goes with this delta?"},                                  \
     {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},                                   \
     {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"}
+/* clang-format on */
 
 /* The file of --svg: opened before the work, so that what is wrong is told first (the exit code; 0: go on), written once,
  * and gone if it was new and nothing was written. All of it does nothing if there is no --svg. */

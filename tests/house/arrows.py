@@ -13,7 +13,7 @@ CASES = [
     ("src/rng/a.c", '#include "num/ball.h"', None),
     ("src/rng/a.c", "#include <tamis/num.h>", None),
     ("src/rng/a.c", "#include <stdio.h>", None),
-    ("src/num/a.c", '#include "rng/door.h"', "num may not know rng"),
+    ("src/num/a.c", '#include "rng/generator.h"', "num may not know rng"),
     ("src/num/a.c", "#include <tamis/release.h>", "num may not know release"),
     ("src/num/a.c", "#include <tamis/tamis.h>", "not tamis.h"),
     ("src/composition/a.c", '#include "survey/estimator.h"', "composition may not know survey"),

@@ -1,5 +1,7 @@
 """What must not be in the tree: a second copy of the version, printing or exiting in the library, names that others
-could clash with, paths of one machine, files that are too long to be one subject."""
+could clash with, paths of one machine, files, folders and lines that are too long, names
+that are defined twice."""
+import collections
 import pathlib
 import re
 import subprocess
@@ -48,7 +50,7 @@ static = [m.group(1) for m in re.finditer(r"^[0-9a-f]+ [A-Z] (\S+)$",
 case("the static library exports something", "tamis_version" in static)
 none("the static library exports only tamis_ and tmi_", (s for s in static if not s.startswith(("tamis_", "tmi_"))))
 declared = set(re.findall(r"\b(tamis_\w+)\s*\(", "\n".join((TOP / f).read_text() for f in tracked("include/tamis/*.h"))))
-none("every exported function stands in a public header", (s for s in shared if s not in declared))
+none("every exported function is in a public header", (s for s in shared if s not in declared))
 
 # What the library may not do: print, end the process, draw numbers by another door, start programs.
 forbidden = {"printf", "__printf_chk", "vprintf", "__vprintf_chk", "puts", "putchar", "perror", "stdout", "stderr", "stdin",
@@ -61,8 +63,8 @@ none("the library does not print, exit, abort, or draw from elsewhere", sorted(f
 # The text of the tree.
 version = re.search(r"version: '([^']+)'", (TOP / "meson.build").read_text()).group(1)
 code = [f for f in tracked() if re.search(r"(\.[ch]|\.py|\.build|\.md|\.yaml|Makefile)$|^scripts/|^\.ci/|^bench/", f)]
-# CHANGELOG.md and bench/results.json are records: they tell what a version was, not which one this is.
-none("the version stands in meson.build alone",
+# CHANGELOG.md and bench/results.json are records: they say what a version was, not which one this is.
+none("the version is in meson.build alone",
      lines_with(re.escape(version).join([r"(?<![\d.])", r"(?![\d.])"]), (f for f in code if f not in ("meson.build", "CHANGELOG.md", "bench/results.json"))))
 none("no path of one machine", lines_with(r"/(home|root|Users|work)/", (f for f in code if not f.startswith("tests/"))))
 none("nothing is left to do later", lines_with(r"\b(TODO|FIXME|XXX)\b", (f for f in code if f != "tests/house/sources.py")))
@@ -74,9 +76,36 @@ papers = (TOP / "docs" / "papers.md").read_text()
 none("the papers' table names files and functions that exist",
      [p for p in sorted(set(re.findall(r"\b(?:src|tests|examples|include)/[\w/.-]*\w", papers))) if not (TOP / p).exists()] +
      [f for f in sorted(set(re.findall(r"`(tamis_\w+)`", papers))) if f not in declared])
-none("every claim that is cited stands in the papers' table", (f"{f}: {c}" for f in tracked("include/*", "src/*", "tests/*")
+none("every claim that is cited is in the papers' table", (f"{f}: {c}" for f in tracked("include/*", "src/*", "tests/*")
      if f.endswith((".c", ".h")) for c in re.findall(r"papers\.md(#[\w-]+)", (TOP / f).read_text())
      if f'id="{c[1:]}"' not in papers and f"\n#{c}\n".replace("##", "## ") not in papers))
-none("no file of more than 600 lines", (f"{f}: {n}" for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f)
-     if (n := len((TOP / f).read_text().splitlines())) > 600))
+
+# Sizes: one subject per file, one screenful of files per folder, lines that fit beside each other.
+LINES, OTHER_LINES, FILES, COLUMNS = 450, 600, 35, 130
+c_files = [f for f in tracked() if f.endswith((".c", ".h")) and (TOP / f).exists()]
+length = {f: len((TOP / f).read_text().splitlines()) for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f) and (TOP / f).exists()}
+none(f"no file in src/ or cli/ has more than {LINES} lines",
+     (f"{f}: {n}" for f, n in length.items() if f.startswith(("src/", "cli/")) and n > LINES))
+none(f"no other file has more than {OTHER_LINES} lines", (f"{f}: {n}" for f, n in length.items() if n > OTHER_LINES))
+folders = collections.Counter(str(pathlib.Path(f).parent) for f in tracked("src", "cli", "include") if (TOP / f).exists())
+none(f"no folder in src/, cli/ or include/ has more than {FILES} files", (f"{f}: {n}" for f, n in folders.items() if n > FILES))
+none(f"no line of C has more than {COLUMNS} columns", lines_with(r"^.{%d}" % (COLUMNS + 1), c_files))
+
+# Names: what two headers define, whoever includes both cannot compile.
+headers = {f: (TOP / f).read_text() for f in c_files if f.endswith(".h") and f.startswith(("src/", "cli/", "include/"))}
+definition = re.compile(r"^#define (\w+)|^(?:typedef )?(?:struct|enum|union) (\w+) \{|^typedef\b[^;{]*?\(?\*?\b(\w+)\)?(?:\([^;]*\))?;|^\} (\w+);",
+                        re.M)
+places = collections.defaultdict(set)
+for f, text in headers.items():
+    undefined = set(re.findall(r"^#undef (\w+)", text, re.M))
+    for found in definition.findall(text):
+        name = next(n for n in found if n)
+        if name.startswith(("tmi_", "TMI_", "tamis_", "TAMIS_", "cli_", "CLI_")) and name not in undefined:
+            places[name].add(f)
+case("names are found in headers", {"tmi_text", "tamis_plan", "TMI_BASE_TEXT_H"} <= set(places))
+forward = re.compile(r"^typedef (?:struct|enum|union) (\w+) \1;$", re.M)  # declares, defines nothing
+declares = {(f, n) for f, text in headers.items() for n in forward.findall(text)}
+none("no type, macro or header guard is defined in two headers",
+     (f"{name}: {', '.join(sorted(where))}" for name, all_of in sorted(places.items())
+      if len(where := {f for f in all_of if (f, name) not in declares}) > 1))
 sys.exit(done())

@@ -22,7 +22,8 @@
 static const char *const designs[] = {
     "srs: {population: 1000, sample: 100}",
     "srs: {population: 1000, sample: 100}, nonresponse: yes",
-    "stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}, nonresponse: yes",
+    ("stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}, "
+     "nonresponse: yes"),
     "weights: {}, weight: w, max_weight: 20",
 };
 

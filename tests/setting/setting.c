@@ -65,9 +65,9 @@ static void refusals_name_a_setting_that_works(void **state)
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
         const tamis_setting *s = &tamis_settings()[i];
         for (int secret = 0; secret <= 1; secret++) {
-            for (int protected = 0; protected <= 1; protected++) {
-                tamis_status status = tamis_setting_outsider(s, secret, protected, &err);
-                assert_int_equal(status, s->may_amplify && secret && !protected ? TAMIS_OK : TAMIS_REFUSED);
+            for (int is_protected = 0; is_protected <= 1; is_protected++) {
+                tamis_status status = tamis_setting_outsider(s, secret, is_protected, &err);
+                assert_int_equal(status, s->may_amplify && secret && !is_protected ? TAMIS_OK : TAMIS_REFUSED);
                 if (status == TAMIS_OK) continue;
                 assert_non_null(strstr(err.message, !s->may_amplify ? "{protect: frame" : secret ? "design_variables: public"
                                                                                                  : "secret_sample: yes"));

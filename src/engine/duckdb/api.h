@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 /* Every function of DuckDB that we call, without its prefix. */
+/* clang-format off */
 #define TMI_DUCKDB_FUNCTIONS(X)                                                                                       \
     X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect) X(disconnect) X(free)            \
     X(query) X(destroy_result) X(result_error_type) X(result_error) X(column_count) X(column_name) X(column_type)     \
@@ -27,6 +28,7 @@
     X(aggregate_function_set_functions)                                                                               \
     X(aggregate_function_set_special_handling) X(aggregate_function_set_extra_info)                                   \
     X(aggregate_function_get_extra_info) X(aggregate_function_set_error) X(register_aggregate_function)
+/* clang-format on */
 
 typedef struct tmi_duckdb_api {
 #define TMI_DUCKDB_MEMBER(name) __typeof__(&duckdb_##name) name;
