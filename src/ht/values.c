@@ -1,16 +1,15 @@
 /* Every pair of neighbours over a finite set of values.
  *
- * Units whose exchange leaves the law as it is are alike: one of them is looked at, and among the others only how many have
- * which value matters. A pair that an evaluation of few bits shows to be no worse than the worst one so far is not
- * looked at more closely.                                                                                           */
+ * Only one of several units that are alike (alike.h) is examined, and among the others only the number with each value
+ * matters. A pair that a low-precision evaluation shows to be no worse than the worst one so far is not evaluated further. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "composition/profile.h"
+#include "ht/alike.h"
 #include "ht/listed.h"
 #include "num/bound.h"
-#include "composition/profile.h"
 
 /* Totals that are added up, and pairs with Gaussian noise that are integrated: about ten seconds. */
 #define MAX_TOTALS 4e6
@@ -56,87 +55,7 @@ done:
     return status;
 }
 
-/* ---- units that are alike ---- */
-
-typedef struct sample_set {
-    uint32_t set;
-    tamis_number *p;
-} sample_set;
-
-static int by_set(const void *x, const void *y)
-{
-    const sample_set *a = x, *b = y;
-    return (a->set > b->set) - (a->set < b->set);
-}
-
-static uint32_t set_of(const tamis_law *law, size_t j)
-{
-    const uint8_t *units;
-    size_t size = tamis_law_sample(&units, law, j);
-    uint32_t set = 0;
-    for (size_t i = 0; i < size; i++) set |= UINT32_C(1) << units[i];
-    return set;
-}
-
-/* Samples with the same units (drawn with replacement) are added up. */
-static tamis_status gather_sets(sample_set *sets, size_t *count, const tamis_law *law, tamis_error *err)
-{
-    size_t kept = 0, samples = tamis_law_count(law);
-    tamis_status status = TAMIS_OK;
-    for (size_t j = 0; j < samples; j++) {
-        sets[j].set = set_of(law, j);
-        TMI_TRY(tmi_number_copy(&sets[j].p, tamis_law_exact(law, j), err));
-        *count = j + 1;
-    }
-    qsort(sets, samples, sizeof *sets, by_set);
-    for (size_t j = 1; j < samples; j++) {
-        if (sets[j].set != sets[kept].set) {
-            sample_set next = sets[j];
-            sets[j].p = NULL;
-            sets[++kept] = next;
-            continue;
-        }
-        status = tmi_sum_take(&sets[kept].p, sets[j].p, err);
-        sets[j].p = NULL;
-        TMI_TRY(status);
-    }
-    *count = kept + 1;
-done:
-    return status;
-}
-
-static bool are_alike(const sample_set *sets, size_t count, size_t i, size_t j)
-{
-    uint32_t both = UINT32_C(1) << i | UINT32_C(1) << j;
-    for (size_t k = 0; k < count; k++) {
-        uint32_t inside = sets[k].set & both;
-        if (inside == 0 || inside == both) continue;
-        sample_set other = {sets[k].set ^ both, NULL}, *found = bsearch(&other, sets, count, sizeof *sets, by_set);
-        if (!found || tmi_number_compare(found->p, sets[k].p) != 0) return false;
-    }
-    return true;
-}
-
-static tamis_status find_classes(listing *l, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    size_t count = 0;
-    sample_set *sets = NULL;
-    for (size_t i = 0; i < l->units; i++) l->class_of[i] = i;
-    if (!l->exact) return TAMIS_OK; /* equal probabilities could not be told */
-    if (!(sets = tmi_alloc(l->samples, sizeof *sets))) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(gather_sets(sets, &count, l->v->law, err));
-    for (size_t i = 1; i < l->units; i++)
-        for (size_t j = 0; j < i; j++)
-            if (l->class_of[j] == j && are_alike(sets, count, i, j)) {
-                l->class_of[i] = j;
-                break;
-            }
-done:
-    for (size_t j = 0; sets && j < l->samples; j++) tamis_number_free(sets[j].p);
-    tmi_free(sets);
-    return status;
-}
+/* ---- the weighted values ---- */
 
 static void listing_clear(listing *l)
 {
@@ -411,7 +330,7 @@ static tamis_status all_units(tamis_ht_unit *units, const tamis_ht_values *v, co
     TMI_TRY(listing_set(l, v, err));
     listed = true;
     TMI_TRY(tmi_check_law(v->law, err));
-    TMI_TRY(find_classes(l, err));
+    TMI_TRY(tmi_alike_units(l->class_of, v->law, err));
     TMI_TRY(check_work(l, err));
     for (size_t i = 0; i < l->units; i++) {
         if (l->class_of[i] == i) TMI_TRY(try_unit(&(search){l, q, &units[i], i}, err));

@@ -76,7 +76,7 @@ static bool is_stopped(tamis_progress *progress, void *context)
 }
 
 /* What is known without the server's own words, of which only the class of the code is looked at. */
-static tamis_status tell_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
+tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
 {
     static const struct {
         const char *class, *reason;
@@ -144,11 +144,11 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
     return TAMIS_OK;
 }
 
-static tamis_status run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err)
+tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err)
 {
     PGresult *result = PQexec(session->parts[p].connection, sql);
     const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
-    tamis_status status = done ? TAMIS_OK : tell_trouble(session, p, result, err);
+    tamis_status status = done ? TAMIS_OK : tmi_postgres_trouble(session, p, result, err);
     PQclear(result);
     return status;
 }
@@ -169,21 +169,21 @@ static tamis_status prepare(const tmi_postgres *session, size_t p, tamis_error *
     /* Texts are searched in the order of their bytes, which must be that of UTF-8. */
     if (!encoding || (strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0 && strcmp(encoding, "LATIN1") != 0))
         return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the database has another encoding than UTF8", p + 1);
-    TMI_TRY(run(session, p, settings, err));
+    TMI_TRY(tmi_postgres_run(session, p, settings, err));
     if (session->threads > 0) {
         char sql[96];
         snprintf(sql, sizeof sql, "SET max_parallel_workers_per_gather = %u",
                  session->threads < 1024 ? session->threads - 1 : 1023);
-        TMI_TRY(run(session, p, sql, err));
+        TMI_TRY(tmi_postgres_run(session, p, sql, err));
     }
-    TMI_TRY(run(session, p, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err));
+    TMI_TRY(tmi_postgres_run(session, p, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err));
 done:
     return status;
 }
 
 /* ---- the table ---- */
 
-static PGresult *ask_text(const tmi_postgres *session, size_t p, const char *sql)
+PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *sql)
 {
     return PQexecParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
 }
@@ -219,15 +219,15 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
     }
     tmi_text_put(&sql, ")::oid");
     if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
-    result = ask_text(session, p, sql.bytes);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tell_trouble(session, p, result, err));
+    result = tmi_postgres_query(session, p, sql.bytes);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
     /* A longer name is cut by the server, and then another table is found. */
     if (PQntuples(result) != 1 || (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 &&
                                    strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));
     session->parts[p].table = tmi_copy_text(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0));
     if (!session->parts[p].table) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(run(session, p, "SET LOCAL search_path = pg_catalog, pg_temp", err));
+    TMI_TRY(tmi_postgres_run(session, p, "SET LOCAL search_path = pg_catalog, pg_temp", err));
 done:
     PQclear(result);
     tmi_free(schema);
@@ -251,171 +251,6 @@ done:
     return status;
 }
 
-/* ---- types ---- */
-
-/* Of the types that every server has; others are asked about. */
-static bool is_known(tmi_sql_type *type, Oid oid)
-{
-    static const struct {
-        Oid oid;
-        tmi_sql_type type;
-    } known[] = {
-        {16, TMI_SQL_BOOLEAN}, {20, TMI_SQL_INTEGER}, {21, TMI_SQL_INTEGER}, {23, TMI_SQL_INTEGER}, {700, TMI_SQL_FLOAT},
-        {701, TMI_SQL_DOUBLE}, {1700, TMI_SQL_NUMERIC}, {18, TMI_SQL_TEXT}, {19, TMI_SQL_TEXT}, {25, TMI_SQL_TEXT},
-        {1042, TMI_SQL_OTHER_TEXT}, {1043, TMI_SQL_TEXT}, {1082, TMI_SQL_DATE}, {2950, TMI_SQL_UUID},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].oid == oid) {
-            *type = known[i].type;
-            return true;
-        }
-    return false;
-}
-
-/* Whether a question about the catalogue has the answer `true`. */
-static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p, const tmi_text *sql, tamis_error *err)
-{
-    *so = false;
-    if (sql->failed) return tmi_fail_memory(err);
-    PGresult *result = ask_text(session, p, sql->bytes);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
-    tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
-    *so = answered && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
-    PQclear(result);
-    return status;
-}
-
-/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such
- * as citext, in ways of their own. */
-static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
-{
-    char sql[96];
-    snprintf(sql, sizeof sql, "SELECT typcategory FROM pg_type WHERE oid = %u", oid);
-    PGresult *result = ask_text(session, p, sql);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
-    const tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
-    const char category = answered && PQntuples(result) == 1 ? PQgetvalue(result, 0, 0)[0] : '\0';
-    *type = category == 'E'                      ? TMI_SQL_TEXT
-            : category == 'S'                    ? TMI_SQL_OTHER_TEXT
-            : category == 'D' || category == 'T' ? TMI_SQL_TIME
-                                                 : TMI_SQL_OTHER;
-    PQclear(result);
-    return status;
-}
-
-/* Whether texts of a column are equal only if their bytes are. A domain gives its collation to the column. */
-static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *session, size_t p, const tmi_column *column,
-                                   tamis_error *err)
-{
-    tmi_text sql;
-    tmi_text_init(&sql);
-    tmi_text_put(&sql, "SELECT coalesce(c.collisdeterministic, true) FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = "
-                       "a.attcollation WHERE a.attrelid = ");
-    tmi_sql_text(&sql, session->parts[p].table);
-    tmi_text_put(&sql, "::regclass AND a.attname = ");
-    tmi_sql_text(&sql, column->name);
-    tmi_text_put(&sql, "::name");
-    const tamis_status status = ask_whether(is_deterministic, session, p, &sql, err);
-    tmi_text_clear(&sql);
-    return status;
-}
-
-/* The type of a column, from the one that the server names. */
-static tamis_status find_type(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
-                              tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    bool is_deterministic = true;
-    if (!is_known(type, oid)) TMI_TRY(find_category(type, session, p, oid, err));
-    if (*type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
-        TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
-    if (!is_deterministic) *type = TMI_SQL_OTHER_TEXT;
-done:
-    return status;
-}
-
-static const char *name_at(const void *names, size_t k)
-{
-    return PQgetvalue(names, (int)k, 0);
-}
-
-/* INVALID: there is no such column; the server is asked for those that there are. */
-static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
-{
-    char part[TMI_POSTGRES_PART], has[TMI_POSTGRES_PART + 16];
-    tmi_text sql;
-    tmi_text_init(&sql);
-    tmi_text_put(&sql, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = ");
-    tmi_sql_text(&sql, session->parts[p].table);
-    tmi_text_put(&sql, "::regclass ORDER BY attnum");
-    if (sql.failed) {
-        tmi_text_clear(&sql);
-        return tmi_fail_memory(err);
-    }
-    PGresult *result = ask_text(session, p, sql.bytes);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
-    tmi_postgres_part_name(part, p);
-    snprintf(has, sizeof has, "%s: there is", part);
-    const size_t count = answered ? (size_t)PQntuples(result) : 0;
-    const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, count)
-                                         : tell_trouble(session, p, result, err);
-    PQclear(result);
-    tmi_text_clear(&sql);
-    return status;
-}
-
-/* A savepoint, because the question fails where a column is not there. */
-static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column,
-                            tamis_error *err)
-{
-    PGresult *result = NULL;
-    tamis_status status;
-    char part[TMI_POSTGRES_PART];
-    tmi_text sql;
-    tmi_text_init(&sql);
-    tmi_postgres_part_name(part, p);
-    const tmi_source_part here = {.name = part};
-    TMI_TRY(run(session, p, "SAVEPOINT a", err));
-    tmi_text_put(&sql, "SELECT t.");
-    tmi_sql_name(&sql, column->name);
-    tmi_text_format(&sql, " FROM %s t LIMIT 0", session->parts[p].table);
-    if (sql.failed) TMI_TRY(tmi_fail_memory(err));
-    result = ask_text(session, p, sql.bytes);
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
-    TMI_TRY(run(session, p, "ROLLBACK TO SAVEPOINT a", err));
-    /* A name of more than 63 bytes is cut by the server, which then finds another column. */
-    if (answered ? strcmp(PQfname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
-        TMI_TRY(lacks_column(session, p, column, err));
-    if (!answered && code && strcmp(code, "42501") == 0)
-        TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
-    if (!answered) TMI_TRY(tell_trouble(session, p, result, err));
-    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* of a domain the type below it */
-    if (column->kind == TMI_NUMBER)
-        status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
-    else if (tmi_sql_form(*type) == TMI_FORM_NONE)
-        status = tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, part, column->name);
-    else if (column->kind == TMI_CATEGORY)
-        status = tmi_values_check(column->values, column->value_count, tmi_sql_form(*type), &here, column->name, err);
-done:
-    PQclear(result);
-    tmi_text_clear(&sql);
-    return status;
-}
-
-tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
-                                tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    for (size_t c = 0; c < layout->column_count; c++) {
-        if (!tmi_is_read(layout->columns[c])) continue;
-        const tamis_status one = type_of(&types[c], session, p, layout->columns[c], err);
-        if (one == TAMIS_SYSTEM) return one;
-        if (one != TAMIS_OK) status = one;
-    }
-    return status;
-}
-
 /* ---- questions ---- */
 
 typedef struct question {
@@ -430,7 +265,7 @@ static tamis_status take_results(bool *done, const question *q, size_t p, tamis_
 {
     PGconn *connection = q->session->parts[p].connection;
     tamis_status status = TAMIS_OK;
-    if (!PQconsumeInput(connection)) return tell_trouble(q->session, p, NULL, err);
+    if (!PQconsumeInput(connection)) return tmi_postgres_trouble(q->session, p, NULL, err);
     while (!*done && status == TAMIS_OK && !PQisBusy(connection)) {
         PGresult *result = PQgetResult(connection);
         *done = !result;
@@ -442,7 +277,7 @@ static tamis_status take_results(bool *done, const question *q, size_t p, tamis_
                     tmi_wipe(PQgetvalue(result, row, k), (size_t)PQgetlength(result, row, k));
             }
         else if (result)
-            status = tell_trouble(q->session, p, result, err);
+            status = tmi_postgres_trouble(q->session, p, result, err);
         PQclear(result);
     }
     return status;
@@ -494,7 +329,7 @@ tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count,
         PGconn *connection = session->parts[first + i].connection;
         if (!PQsendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) ||
             !PQsetSingleRowMode(connection))
-            TMI_TRY(tell_trouble(session, first + i, NULL, err));
+            TMI_TRY(tmi_postgres_trouble(session, first + i, NULL, err));
     }
     TMI_TRY(listen(&q, progress, context, err));
 done:

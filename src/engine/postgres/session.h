@@ -38,6 +38,15 @@ tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, 
 /* After a failure nothing more can be asked. */
 void tmi_postgres_close(tmi_postgres *session);
 
+/* Runs a command in part p. */
+tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err);
+
+/* Asks part p one question; the caller checks the result's status and clears it. The rows come as text. */
+PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *sql);
+
+/* Reports why part p failed, without the server's own words. `result` may be NULL: the connection was lost. */
+tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err);
+
 /* The types of the columns of a layout that are read, in part p. INVALID names the columns that are not there, that may not
  * be read, whose class is not that of numbers where these are needed, or that have no canonical form where that is. */
 tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,

@@ -63,6 +63,9 @@ tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, tmi_form form
 /* The canonical text of a column in SQL; of texts, with the blanks around them. */
 void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
 
+/* The grid point of number c as v, with a comma before it. */
+void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c);
+
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);
 

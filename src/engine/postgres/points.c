@@ -1,0 +1,107 @@
+/* Grid points in SQL. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/postgres/sql.h"
+
+#define LARGEST "'1.7976931348623157e308'::float8"
+
+static void put_double(tmi_text *sql, double value)
+{
+    tmi_text_format(sql, "'%.17g'::float8", value);
+}
+
+/* A quotient below this is rounded to nothing beside the 1/2 that is added: 2^-60. */
+#define NOTHING 0x1p-60
+
+/* The grid point of the number `x`, which is there. Numbers between -2^-60 and 2^-60 steps have the point 0 (or the nearest
+ * there is) whatever they are exactly, so they may be moved: away from quotients that PostgreSQL would raise on. */
+static void put_point(tmi_text *sql, const char *x, const tmi_grid *grid)
+{
+    const double small = grid->step * NOTHING;
+    double from = grid->from, to = grid->to;
+    if (grid->low == grid->high) {
+        tmi_sql_integer(sql, grid->low);
+        return;
+    }
+    const bool below = floor(from / grid->step + 0.5) < (double)grid->low;
+    const bool above = floor(to / grid->step + 0.5) > (double)grid->high;
+    const bool around = from < 0 && to > 0 && grid->step != 1;
+    if (fabs(from) < small) from = from < 0 ? -small : small;
+    if (fabs(to) < small) to = to > 0 ? small : -small;
+    if (above) tmi_text_put(sql, "least(");
+    if (below) tmi_text_put(sql, "greatest(");
+    tmi_text_put(sql, "floor(");
+    if (around) {
+        tmi_text_format(sql, "CASE WHEN abs(%s) < ", x);
+        put_double(sql, small);
+        tmi_text_put(sql, " THEN '0'::float8 ELSE ");
+    }
+    tmi_text_format(sql, "least(greatest(%s, ", x);
+    put_double(sql, from);
+    tmi_text_put(sql, "), ");
+    put_double(sql, to);
+    tmi_text_put(sql, ")");
+    if (grid->step != 1) {
+        tmi_text_put(sql, " / ");
+        put_double(sql, grid->step);
+    }
+    tmi_text_put(sql, around ? " END + '0.5'::float8)::bigint" : " + '0.5'::float8)::bigint");
+    if (below) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->low);
+        tmi_text_put(sql, ")");
+    }
+    if (above) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->high);
+        tmi_text_put(sql, ")");
+    }
+}
+
+/* Grids by the code of a category, halved like the texts. */
+static void put_points_by(tmi_text *sql, const char *x, const tmi_column *column, size_t by, size_t first, size_t count)
+{
+    if (count == 1) {
+        put_point(sql, x, &column->grids[first]);
+        return;
+    }
+    tmi_text_format(sql, "CASE WHEN v%zu < %zu THEN ", by, first + count / 2);
+    put_points_by(sql, x, column, by, first, count / 2);
+    tmi_text_put(sql, " ELSE ");
+    put_points_by(sql, x, column, by, first + count / 2, count - count / 2);
+    tmi_text_put(sql, " END");
+}
+
+void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
+{
+    const tmi_column *column = source->layout->columns[c];
+    const tmi_sql_type type = source->types[c];
+    const size_t by = column->by ? tmi_layout_index(source->layout, column->by) : 0;
+    char x[64];
+    snprintf(x, sizeof x, column->reciprocal ? "('1'::float8 / f%zu)" : "f%zu", c);
+    tmi_text_put(sql, ", CASE WHEN ");
+    if (column->by) tmi_text_format(sql, "v%zu IS NULL THEN NULL WHEN ", by);
+    if (column->reciprocal)
+        tmi_text_format(sql, "f%zu >= '2.2250738585072014e-308'::float8 AND f%zu <= " LARGEST, c, c);
+    else if (type == TMI_SQL_DOUBLE || type == TMI_SQL_FLOAT)
+        tmi_text_format(sql, "abs(f%zu) <= " LARGEST, c);
+    else
+        tmi_text_format(sql, "f%zu IS NOT NULL", c);
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        if (!(fabs(column->missing_codes[i]) <= DBL_MAX)) continue;
+        tmi_text_format(sql, " AND f%zu <> ", c);
+        put_double(sql, column->missing_codes[i]);
+    }
+    tmi_text_put(sql, " THEN ");
+    if (column->by)
+        put_points_by(sql, x, column, by, 0, column->by->value_count);
+    else
+        put_point(sql, x, &column->grid);
+    if (column->has_instead) {
+        tmi_text_put(sql, " ELSE ");
+        tmi_sql_integer(sql, column->instead);
+    }
+    tmi_text_format(sql, " END AS v%zu", c);
+}
