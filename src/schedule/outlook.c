@@ -125,7 +125,7 @@ static subject subject_of(const tmi_schedule *s, size_t i)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     subject about = {.schedule = s, .statistic = i, .x = {.present = 1}, .y = {.mean = 1, .present = 1}, .where = 1};
     if (t->where) {
-        const tmi_value where = tmi_value_of(t->where);
+        const tmi_guessed_value where = tmi_value_of(t->where);
         about.where = where.mean * where.present;
     }
     tmi_sizes_make(&about.sizes, s);
