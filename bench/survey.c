@@ -76,7 +76,7 @@ int main(void)
             design = NULL;
             double start = now();
             if (make(&design, rows[i].method, pi, rows[i].population, rows[i].sample, &err) != TAMIS_OK ||
-                tamis_sampler_new(&sampler, design, NULL, NULL, &err) != TAMIS_OK) {
+                tamis_sampler_new(&sampler, design, NULL, &err) != TAMIS_OK) {
                 fprintf(stderr, "%s: %s\n", rows[i].method, err.message);
                 return 1;
             }
@@ -84,7 +84,7 @@ int main(void)
         }
         for (timing_begin(&drawing, 0.1); timing_goes_on(&drawing);) {
             double start = now();
-            if (tamis_draw(&drawn, sampler, rng, NULL, NULL, &err) != TAMIS_OK) return 1;
+            if (tamis_sampler_draw(&drawn, sampler, rng, NULL, &err) != TAMIS_OK) return 1;
             timing_add(&drawing, now() - start);
             tamis_drawn_clear(&drawn);
         }

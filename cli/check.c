@@ -8,13 +8,13 @@ static int run(const cli_call *call)
     tamis_plan *plan = NULL;
     tamis_preview *preview = NULL;
     char *text = NULL;
+    const tamis_detail detail = cli_value(call, "all") ? TAMIS_DETAIL_ALL : TAMIS_DETAIL_SHORT;
     tamis_status status = tamis_plan_read(&plan, path, &err);
-    if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
+    if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
     if (preview && !(call->json && status != TAMIS_OK)) { /* also of a release that the ledger refuses; JSON is one object, and that the error */
         tamis_error reason = {0};
         tamis_status written = call->json ? tamis_preview_json(&text, preview, &reason)
-                               : cli_value(call, "all") ? tamis_preview_text_all(&text, preview, &reason)
-                                                        : tamis_preview_text(&text, preview, &reason);
+                                          : tamis_preview_text(&text, preview, detail, &reason);
         if (written != TAMIS_OK) {
             status = written;
             err = reason;

@@ -155,6 +155,9 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 /* A step between two calls of the library: SYSTEM once the user wants to stop. */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
+/* --engine, whose names were checked with the command line. */
+tamis_engine cli_engine(const cli_call *call);
+
 /* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */
 void cli_remark_engine(const cli_call *call, const tamis_plan *plan);
 

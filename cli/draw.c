@@ -43,7 +43,8 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
     tamis_frame_sample sample;
     cli_progress progress;
     cli_progress_begin(&progress, call);
-    tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, cli_progress_step, &progress, &err);
+    const tamis_watch watch = {cli_progress_step, &progress};
+    tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, &watch, &err);
     cli_progress_end(&progress);
     return status == TAMIS_OK ? tell(call, &sample, out) : failed(&err);
 }

@@ -9,18 +9,18 @@ static int run(const cli_call *call)
     tamis_estimate *estimate = NULL;
     char *text = NULL;
     cli_progress progress;
-    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress};
+    tamis_estimate_options options = {.engine = cli_engine(call), .watch = {cli_progress_step, &progress}};
 
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) {
         cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
         cli_remark_engine(call, plan);
         cli_progress_begin(&progress, call);
-        status = tamis_estimate_run(&estimate, plan, &options, &err);
+        status = tamis_estimate_new(&estimate, plan, &options, &err);
         cli_progress_end(&progress);
     }
     if (status == TAMIS_OK)
-        status = call->json ? tamis_estimate_json(&text, estimate, &err) : tamis_estimate_text(&text, estimate, &err);
+        status = (call->json ? tamis_estimate_json : tamis_estimate_text)(&text, estimate, &err);
     tamis_estimate_free(estimate);
     tamis_plan_free(plan);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);

@@ -17,7 +17,7 @@ static int run(const cli_call *call)
     const char *topic = call->operand_count > 0 ? call->operands[0] : NULL;
     tamis_error err = {0};
     char *text = NULL;
-    tamis_status status = tamis_explain(&text, topic, call->json, &err);
+    tamis_status status = (call->json ? tamis_explain_json : tamis_explain_text)(&text, topic, &err);
     if (status == TAMIS_INVALID && topic) return unknown(call, topic);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
 }

@@ -87,7 +87,7 @@ static int run(const cli_call *call)
     const tamis_init init = {.file = connection ? NULL : data, .connection = connection ? data : NULL, .table = table,
                              .source = connection ? NULL : name_from(room, out, data),
                              .schema = cli_find_shared(schema, "plan.schema.json") ? schema : NULL};
-    if (tamis_init_plan(&text, &init, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     code = write_new(call, out, text);
     tamis_free(text);
     if (code != TAMIS_OK) return code;

@@ -52,7 +52,7 @@ static tamis_status show(char **text, const cli_call *call, const tamis_ledger *
     }
     for (size_t i = 0; status == TAMIS_OK && i < count; i++)
         status = find_outsider(&outsiders[i], &amplified[i], reasons[i], ledger, i, at, err);
-    if (status == TAMIS_OK) status = tamis_ledger_text(text, ledger, outsiders, at, call->json, err);
+    if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(text, ledger, outsiders, at, err);
     for (size_t i = 0; amplified && i < count; i++) tamis_amplified_clear(&amplified[i]);
     free(outsiders);
     free(amplified);
@@ -112,7 +112,8 @@ static int run_verify(const cli_call *call)
         return cli_wrong_usage(call->command, "'%s' is one argument too many; certificates stand after --against", call->more[0]);
     }
     for (size_t i = 0; certificates && i < count; i++) certificates[i] = i == 0 ? against : call->more[i - 1];
-    if (certificates) status = tamis_ledger_verify(&ok, &text, path, certificates, count, call->json, &err);
+    if (certificates)
+        status = (call->json ? tamis_ledger_verify_json : tamis_ledger_verify_text)(&ok, &text, path, certificates, count, &err);
     free(certificates);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     if (ok && !call->json) {
@@ -155,7 +156,7 @@ static int run_export(const cli_call *call)
     tamis_ledger *ledger = NULL;
     char *text = NULL;
     tamis_status status = tamis_ledger_look(&ledger, path, &err);
-    if (status == TAMIS_OK) status = tamis_ledger_export(&text, ledger, call->json, &err);
+    if (status == TAMIS_OK) status = (call->json ? tamis_ledger_entries_json : tamis_ledger_csv)(&text, ledger, &err);
     tamis_ledger_free(ledger);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
 }

@@ -51,7 +51,7 @@ static int read_request(request *r, const cli_call *call)
     *r = (request){.call = call};
     int code = read_sizes(r);
     if (code != 0) return code;
-    tamis_status status = tamis_outline_list(&json, call->operands[0], &err);
+    tamis_status status = tamis_outline_list_json(&json, call->operands[0], &err);
     if (status == TAMIS_OK) status = tamis_releases_read(&r->sampled, &r->releases, json, &err);
     if (status == TAMIS_OK) status = amplify(r, &err);
     tamis_free(json);

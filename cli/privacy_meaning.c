@@ -35,7 +35,7 @@ static int show(const cli_call *call, const tamis_promise *promise)
 {
     tamis_error err = {0};
     char *text = NULL;
-    tamis_status status = call->json ? tamis_meaning_json(&text, promise, &err) : tamis_meaning_text(&text, promise, &err);
+    tamis_status status = (call->json ? tamis_meaning_json : tamis_meaning_text)(&text, promise, &err);
     if (status == TAMIS_INVALID) { /* "eps: ..." or "delta: ..." */
         bool is_delta = err.message[0] == 'd';
         return cli_wrong_usage(call->command, "--%s%s", is_delta ? "delta" : "epsilon, --outsider", strchr(err.message, ':'));

@@ -8,7 +8,7 @@
 static tamis_status remark_notice(const cli_call *call, const tamis_release *release, tamis_error *err)
 {
     char *notice = NULL;
-    tamis_status status = tamis_release_notice(&notice, release, err);
+    tamis_status status = tamis_release_notice_text(&notice, release, err);
     if (status == TAMIS_OK && *notice) cli_remark(call, "%s", notice);
     tamis_free(notice);
     return status;
@@ -18,7 +18,7 @@ static tamis_status remark_notice(const cli_call *call, const tamis_release *rel
 static tamis_status remark_for_operator(const cli_call *call, const tamis_release *release, tamis_error *err)
 {
     char *text = NULL;
-    tamis_status status = tamis_release_remarks(&text, release, err);
+    tamis_status status = tamis_release_remarks_text(&text, release, err);
     for (char *line = text; status == TAMIS_OK && *line; line += strcspn(line, "\n") + 1) cli_remark(call, "%.*s", (int)strcspn(line, "\n"), line);
     tamis_free(text);
     return status;
@@ -30,7 +30,7 @@ static int tell_result(const cli_call *call, const tamis_release *release, const
     char *text = NULL;
     if (remark_for_operator(call, release, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (call->json && remark_notice(call, release, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    tamis_status status = call->json ? tamis_release_json(&text, release, &err) : tamis_release_text(&text, release, &err);
+    tamis_status status = (call->json ? tamis_release_json : tamis_release_text)(&text, release, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     fputs(text, stdout);
     tamis_free(text);
@@ -39,9 +39,16 @@ static int tell_result(const cli_call *call, const tamis_release *release, const
     return code;
 }
 
+tamis_engine cli_engine(const cli_call *call)
+{
+    const char *name = cli_value(call, "engine");
+    tamis_engine engine = TAMIS_ENGINE_FITTING;
+    return !name || tamis_engine_of_name(&engine, name, NULL) != TAMIS_OK ? TAMIS_ENGINE_FITTING : engine;
+}
+
 void cli_remark_engine(const cli_call *call, const tamis_plan *plan)
 {
-    if (!cli_value(call, "engine") && strcmp(tamis_run_engine(plan), "memory") == 0)
+    if (!cli_value(call, "engine") && tamis_release_engine(plan) == TAMIS_ENGINE_MEMORY)
         cli_remark(call, "DuckDB is not installed: the engine memory reads the CSV files, with the same results "
                          "(`make setup` fetches DuckDB)");
 }
@@ -53,9 +60,9 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     tamis_release *release = NULL;
     char *usual_folder = NULL;
     cli_progress progress;
-    tamis_run_options options = {.engine = cli_value(call, "engine"), .progress = cli_progress_step, .context = &progress,
-                                 .ledger = ledger, .again = cli_value(call, "again") != NULL,
-                                 .new_account = cli_value(call, "new-account"), .sign = cli_value(call, "sign")};
+    tamis_release_options options = {.engine = cli_engine(call), .watch = {cli_progress_step, &progress}, .ledger = ledger,
+                                     .again = cli_value(call, "again") != NULL, .new_account = cli_value(call, "new-account"),
+                                     .sign = cli_value(call, "sign")};
 
     int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
     if (code != TAMIS_OK) return code;
@@ -68,7 +75,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     if (status == TAMIS_OK && code == TAMIS_OK) {
         cli_remark_engine(call, plan);
         cli_progress_begin(&progress, call);
-        status = tamis_release_run(&release, plan, folder, &options, &err);
+        status = tamis_release_new(&release, plan, folder, &options, &err);
         cli_progress_end(&progress);
     }
     if (status != TAMIS_OK)

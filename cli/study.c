@@ -5,13 +5,13 @@ static int run_coverage(const cli_call *call)
 {
     const char *path = call->operands[0], *runs = cli_value(call, "runs"), *threads = cli_value(call, "threads"),
                *drawing = cli_value(call, "drawn-by");
+    cli_progress progress;
     tamis_coverage_options options = {.population = cli_value(call, "population"), .size = cli_value(call, "size"),
-                                      .response = cli_value(call, "response"), .progress = cli_progress_step};
+                                      .response = cli_value(call, "response"), .watch = {cli_progress_step, &progress}};
     tamis_error err = {0};
     tamis_plan *plan = NULL, *drawn_by = NULL;
     tamis_coverage *study = NULL;
     char *text = NULL, *picture = NULL;
-    cli_progress progress;
     cli_svg svg;
     int64_t cores = 0;
     if (runs && !cli_whole(&options.runs, runs, 1, 1000000))
@@ -24,12 +24,11 @@ static int run_coverage(const cli_call *call)
     if (status == TAMIS_OK && drawing) status = tamis_plan_read(&drawn_by, drawing, &err);
     options.drawn_by = drawn_by;
     if (status == TAMIS_OK) {
-        options.context = &progress;
         cli_progress_begin(&progress, call);
-        status = tamis_study_coverage(&study, plan, &options, &err);
+        status = tamis_coverage_new(&study, plan, &options, &err);
         cli_progress_end(&progress);
     }
-    if (status == TAMIS_OK) status = call->json ? tamis_coverage_json(&text, study, &err) : tamis_coverage_text(&text, study, &err);
+    if (status == TAMIS_OK) status = (call->json ? tamis_coverage_json : tamis_coverage_text)(&text, study, &err);
     if (status == TAMIS_OK && svg.file) status = tamis_coverage_svg(&picture, study, &err);
     if (picture) status = cli_svg_take(&svg, picture, &err);
     cli_svg_close(&svg);

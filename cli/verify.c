@@ -7,7 +7,8 @@ static int run(const cli_call *call)
     char *text = NULL;
     int ok = 0;
     const tamis_verify_options options = {.key = cli_value(call, "key"), .frame = cli_value(call, "frame")};
-    if (tamis_verify(&ok, &text, call->operands[0], &options, call->json, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    tamis_status status = (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, call->operands[0], &options, &err);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
     int code = cli_print(text);
     return code != TAMIS_OK ? code : ok ? TAMIS_OK : TAMIS_INVALID;
 }

@@ -63,11 +63,11 @@ std::string release(const char *ledger)
     check(tamis_source_texts(rows, "kind", kind.data(), &err), err);
 
     // Nothing is written but the ledger: the folder is a null pointer.
-    tamis_run_options options = {};
+    tamis_release_options options = {};
     options.ledger = ledger;
     options.rows = rows;
     tamis_release *made = nullptr;
-    check(tamis_release_run(&made, plan, nullptr, &options, &err), err);
+    check(tamis_release_new(&made, plan, nullptr, &options, &err), err);
     const owned<tamis_release> keeps_release(made, tamis_release_free);
 
     char *text = nullptr;

@@ -21,18 +21,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: release PLAN.yaml LEDGER FOLDER\n");
         return 2;
     }
-    const tamis_run_options options = {.ledger = argv[2]};
+    const tamis_release_options options = {.ledger = argv[2]};
 
     /* Before the data: a wrong plan ends here, and has cost nothing. */
     status = tamis_plan_read(&plan, argv[1], &err);
-    if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
-    if (status == TAMIS_OK) status = tamis_preview_text(&text, preview, &err);
+    if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
+    if (status == TAMIS_OK) status = tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err);
     if (status == TAMIS_OK) fputs(text, stdout);
     tamis_free(text);
 
     /* The release: folder `argv[3]`, all of it or nothing. */
     text = NULL;
-    if (status == TAMIS_OK) status = tamis_release_run(&release, plan, argv[3], &options, &err);
+    if (status == TAMIS_OK) status = tamis_release_new(&release, plan, argv[3], &options, &err);
     if (status == TAMIS_OK) status = tamis_release_csv(&text, release, &err);
     if (status == TAMIS_OK) printf("\n%s", text);
     else fprintf(stderr, "release: %s\n", err.message);

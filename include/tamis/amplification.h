@@ -61,7 +61,7 @@ typedef struct tamis_amplified {
  * Cost     O(units) for unequal probabilities, else O(1) a stratum and a cluster.
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (no theorem for the design, or for these neighbours).
  * Paper    settings, Theorem 4.1, and docs/papers.md#settings-designs for the other designs.                         */
-TAMIS_API tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design *design,
+TAMIS_USE tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design *design,
                                             const tamis_sample_promise *promise, tamis_error *err);
 TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
 
@@ -72,7 +72,7 @@ TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
  *          the lower ends are the budget that may be spent, by each release. On failure [0, inf] and [0, 1].
  * Cost     about a hundred times that of tamis_amplify_design at worst.
  * Errors   as above.                                                                                                 */
-TAMIS_API tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n,
+TAMIS_USE tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n,
                                                     const tamis_design *design, const tamis_sample_promise *target,
                                                     tamis_error *err);
 
@@ -93,7 +93,7 @@ typedef struct tamis_sampling_facts {
  *          samples and draws with replacement, whose units do not come and go one by one.
  * Errors   REFUSED, INVALID, SYSTEM (memory).
  * Paper    settings, 5.1.3 and 5.2; docs/papers.md#settings-designs.                                                 */
-TAMIS_API tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const tamis_design *design,
+TAMIS_USE tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const tamis_design *design,
                                                   tamis_error *err);
 
 /* ---- noise whose law is known ----
@@ -120,7 +120,7 @@ typedef struct tamis_noisy_sum {
  *          changes over the binomial k, and `lower` is attained; they meet as n/N gets small. On failure [0, 1].
  * Cost     milliseconds for each group of units that differ in their distances.
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
-TAMIS_API tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design,
+TAMIS_USE tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design,
                                            const tamis_noisy_sum *sum, const tamis_number *eps_pop, tamis_error *err);
 
 /* Weights: the sum of weight times value, with Laplace noise. A record that is replaced by one of another weight changes
@@ -142,7 +142,7 @@ typedef struct tamis_weighted_sum {
  *          [0, inf].
  * Cost     O(units); with weights = NULL and equal probabilities O(strata).
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
-TAMIS_API tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,
+TAMIS_USE tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,
                                            const tamis_weighted_sum *sum, tamis_error *err);
 
 /* ---- strata that are protected ---- */
@@ -158,7 +158,7 @@ TAMIS_API tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst,
  * Gives    enclosures of the largest over all strata; `upper` is the number to publish. On failure [0, inf] and [0, 1].
  * Cost     O(count).
  * Errors   INVALID, UNABLE, REFUSED (a stratum of which everybody is taken cannot lose a record).                    */
-TAMIS_API tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, const int64_t *populations,
+TAMIS_USE tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, const int64_t *populations,
                                            const int64_t *samples, size_t count, const tamis_number *eps,
                                            const tamis_number *delta, tamis_error *err);
 
@@ -180,7 +180,7 @@ typedef enum tamis_rounding {
  * Gives    an enclosure of the bound; `upper` is the number to publish. On failure [0, inf].
  * Cost     O(1).
  * Errors   INVALID, UNABLE, REFUSED.                                                                                 */
-TAMIS_API tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest,
+TAMIS_USE tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest,
                                                   tamis_rounding rounding, const tamis_number *eps, tamis_error *err);
 
 /* ---- the people who may have been sampled ----
@@ -201,7 +201,7 @@ typedef struct tamis_outsider tamis_outsider;
  * Gives    an outsider that the caller frees with tamis_outsider_free; NULL on failure.
  * Errors   INVALID, SYSTEM (memory).
  * Paper    settings, Theorem 4.1 and section 5.2 (docs/papers.md#settings-4-1, #settings-5-2).                        */
-TAMIS_API tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *sampled, const tamis_number *rate,
+TAMIS_USE tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *sampled, const tamis_number *rate,
                                           tamis_error *err);
 
 /* The same people in several samples, each drawn independently of the others: amplified each, then composed. Each of the
@@ -210,17 +210,17 @@ TAMIS_API tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis
  *
  * Needs    count >= 1.
  * Errors   INVALID, SYSTEM (memory).                                                                                  */
-TAMIS_API tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
+TAMIS_USE tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
                                                   size_t count, tamis_error *err);
 
 /* The largest of several, point by point: over units or strata with their own rates. */
-TAMIS_API tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
+TAMIS_USE tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
                                               tamis_error *err);
 
 /* As tamis_profile_delta and tamis_profile_epsilon. */
-TAMIS_API tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
                                             tamis_error *err);
-TAMIS_API tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
                                               tamis_error *err);
 
 TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
@@ -241,7 +241,7 @@ TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
  *          answer is the largest eps_a, which holds whatever the patterns are.
  * Cost     O(n log n): the best set B holds the patterns of the largest losses.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
-TAMIS_API tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
+TAMIS_USE tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
                                                  const tamis_number *const *loss, size_t count, tamis_error *err);
 
 /* ---- the theorem, and simple random sampling ---- */
@@ -267,7 +267,7 @@ typedef struct tamis_amplification {
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    the proof is in src/amplification/mixture.h; settings, Theorem 4.1 is a case (docs/papers.md#settings-4-1).       */
-TAMIS_API tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_pop, const tamis_amplification *a,
+TAMIS_USE tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_pop, const tamis_amplification *a,
                                      tamis_error *err);
 
 /* From the guarantee on the sample to the guarantee on the population.
@@ -277,7 +277,7 @@ TAMIS_API tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_po
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    settings, Theorem 4.1; gain, Theorem 1 (docs/papers.md#settings-4-1, #gain-1).                            */
-TAMIS_API tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n,
+TAMIS_USE tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n,
                                          const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 /* The other way: the largest budget on the sample that a target (eps, delta) on the population allows,
@@ -289,7 +289,7 @@ TAMIS_API tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delt
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    gain, Theorem 1 (docs/papers.md#gain-1).                                                                  */
-TAMIS_API tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
+TAMIS_USE tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
                                                  const tamis_number *eps, const tamis_number *delta,
                                                  tamis_error *err);
 
@@ -303,7 +303,7 @@ TAMIS_API tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    settings, Theorem 4.1 on the whole profile (docs/papers.md#settings-4-1).                                 */
-TAMIS_API tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
+TAMIS_USE tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
                                                  const tamis_number *eps0, const tamis_number *eps_pop,
                                                  tamis_error *err);
 
@@ -316,7 +316,7 @@ TAMIS_API tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_
  * Cost     O(count).
  * Errors   INVALID, UNABLE.
  * Paper    settings, section 5.2 (docs/papers.md#settings-5-2).                                                      */
-TAMIS_API tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const tamis_number *const *eps,
+TAMIS_USE tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const tamis_number *const *eps,
                                          size_t count, tamis_error *err);
 
 TAMIS_END

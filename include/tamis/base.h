@@ -9,13 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* TAMIS_API: a function of the library. TAMIS_USE: one whose result must be looked at; compilers warn where it is not. */
 #if defined(__GNUC__)
 #define TAMIS_API __attribute__((visibility("default")))
+#define TAMIS_USE __attribute__((visibility("default"), warn_unused_result))
 #else
 #define TAMIS_API
+#define TAMIS_USE
 #endif
 
-/* What stands between the two is C, also for a C++ compiler. */
+/* What is between the two is C, also for a C++ compiler. */
 #ifdef __cplusplus
 #define TAMIS_BEGIN extern "C" {
 #define TAMIS_END }
@@ -67,12 +70,21 @@ typedef struct tamis_error {
  *          an error without a file is about, or NULL.
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
  * Errors   INVALID (json or problem is NULL), SYSTEM (memory).                                                       */
-TAMIS_API tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file,
+TAMIS_USE tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file,
                                         tamis_error *err);
 
 /* Called now and then during long work with the share done in [0, 1], or a negative number while it is unknown, and
  * the rows read so far. A result other than 0 asks to stop: the work ends with TAMIS_SYSTEM, nothing is published. */
 typedef int tamis_progress(void *context, double share, int64_t rows);
+
+/* Who watches long work, and can cancel it. All zero: nobody.
+ *
+ * The function is called several times a second, one call at a time, but perhaps by a thread of the library. To cancel from
+ * another thread, let that thread set an atomic flag in the context, and the function return it.                     */
+typedef struct tamis_watch {
+    tamis_progress *progress;
+    void *context;
+} tamis_watch;
 
 /* "1.2.3": the version of the library that is running. */
 TAMIS_API const char *tamis_version(void);
@@ -82,10 +94,10 @@ TAMIS_API const char *tamis_version(void);
  *
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
  * Errors   INVALID (text is NULL), SYSTEM (memory).                                                                 */
-TAMIS_API tamis_status tamis_parts_text(char **text, tamis_error *err);
+TAMIS_USE tamis_status tamis_parts_text(char **text, tamis_error *err);
 
 /* The same as one JSON object: {"tamis": "1.2.3", "GMP": "6.2.1", ...}; null for a part that was not found. */
-TAMIS_API tamis_status tamis_parts_json(char **json, tamis_error *err);
+TAMIS_USE tamis_status tamis_parts_json(char **json, tamis_error *err);
 
 /* Frees a text that a tamis function gave; NULL is fine. */
 TAMIS_API void tamis_free(void *text);

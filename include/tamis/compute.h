@@ -34,7 +34,7 @@ TAMIS_BEGIN
  *          NULL only if there was no memory to write it. OK if the answer has "out", otherwise the status that the
  *          answer's "error" tells (INVALID also for the code unknown); err then holds the same message.
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
-TAMIS_API tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
+TAMIS_USE tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
 
 /* A design as it is written in a request: {"srs": {"population": 6194, "sample": 200}} and so on. Where clusters differ
  * in size and only their smallest and largest size are told, a frame with two clusters of the largest size: the one that
@@ -42,14 +42,14 @@ TAMIS_API tamis_status tamis_compute_line(char **answer, const char *line, size_
  *
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_API tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
 
 /* Releases as they are written in a request, composed: [{"law": "laplace", "scale": "10", "count": 5}, ...].
  *
  * Gives    the profile of all together, which the caller frees with tamis_profile_free, and how many releases that are,
  *          each counted as often as its "count" says; NULL and 0 on failure.
  * Errors   INVALID (also for an empty list), SYSTEM (memory).                                                        */
-TAMIS_API tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err);
+TAMIS_USE tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err);
 
 TAMIS_END
 

@@ -4,8 +4,8 @@
  * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame. With replacement the
  * sample has a row for each draw, so that a unit drawn twice appears twice; then inclusion_probability is that of being
  * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.   */
-#ifndef TAMIS_FRAME_H
-#define TAMIS_FRAME_H
+#ifndef TAMIS_DRAW_H
+#define TAMIS_DRAW_H
 
 #include <tamis/num.h>
 
@@ -42,7 +42,7 @@ typedef struct tamis_frame_design {
 /* Whether the parts fit together; no file is opened.
  *
  * Errors   INVALID: the message begins with the part that is missing, wrong or of no use here.                       */
-TAMIS_API tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_error *err);
+TAMIS_USE tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_error *err);
 
 typedef struct tamis_frame_sample {
     int64_t population, sample; /* units of the frame, and drawn */
@@ -50,8 +50,7 @@ typedef struct tamis_frame_sample {
     int64_t clusters, clusters_drawn; /* 0 without clusters */
 } tamis_frame_sample;
 
-/* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact. `progress` (may be NULL) is called
- * with `context` some times a second.
+/* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact. `watch` may be NULL.
  *
  * Needs    `frame` ends in .csv or .parquet; `out` does not exist yet.
  * Gives    the file `out`, complete or not at all; *sample is all zero on failure.
@@ -61,8 +60,8 @@ typedef struct tamis_frame_sample {
  * Errors   INVALID (a design that does not fit, a column that is missing, a cell that is no number: the message names
  *          column and row, never what stands there), UNABLE (as for the design), SYSTEM (engine, disk, memory, cancelled).
  */
-TAMIS_API tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
-                                        const char *out, tamis_progress *progress, void *context, tamis_error *err);
+TAMIS_USE tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
+                                        const char *out, const tamis_watch *watch, tamis_error *err);
 
 TAMIS_END
 

@@ -4,8 +4,8 @@
  *     tamis_source_arrow                            record batches of the Arrow C data interface
  *     tamis_source_asking                           questions as JSON, answers as JSON: for clusters and other databases
  *
- * A source is named in tamis_run_options and then stands for the source of the plan. What it refers to must stay as it is
- * until tamis_source_free.                                                                                           */
+ * A source is given as `rows` in tamis_release_options and tamis_estimate_options, and then replaces the source of the plan.
+ * What it refers to must stay as it is until tamis_source_free.                                                     */
 #ifndef TAMIS_ENGINE_H
 #define TAMIS_ENGINE_H
 
@@ -14,6 +14,23 @@
 
 TAMIS_BEGIN
 
+/* What reads the rows of a plan. The answers of all engines are the same. */
+typedef enum tamis_engine {
+    TAMIS_ENGINE_FITTING, /* the one that fits the source */
+    TAMIS_ENGINE_DUCKDB,  /* CSV, Parquet and DuckDB files */
+    TAMIS_ENGINE_MEMORY,  /* CSV files, arrays, Arrow */
+    TAMIS_ENGINE_POSTGRES,
+    TAMIS_ENGINE_READSTAT /* files of SPSS, Stata and SAS */
+} tamis_engine;
+
+/* "duckdb", "memory", "postgres", "readstat"; NULL for any other number. */
+TAMIS_API const char *tamis_engine_name(tamis_engine engine);
+
+/* The engine of a name. TAMIS_ENGINE_FITTING on failure. Errors: INVALID. */
+TAMIS_USE tamis_status tamis_engine_of_name(tamis_engine *engine, const char *name, tamis_error *err);
+
+/* ---- arrays ---- */
+
 typedef struct tamis_source tamis_source;
 
 /* A source without columns.
@@ -21,7 +38,7 @@ typedef struct tamis_source tamis_source;
  * Needs    0 <= rows <= 2^40.
  * Gives    a source that the caller frees with tamis_source_free; NULL on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *err);
+TAMIS_USE tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *err);
 TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
 
 /* One more column: `rows` values that the caller keeps.
@@ -34,11 +51,11 @@ TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
  *
  * Needs    a source of tamis_source_new, a name that it does not have yet, values (NULL only without rows).
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_source_numbers(tamis_source *source, const char *name, const double *values,
+TAMIS_USE tamis_status tamis_source_numbers(tamis_source *source, const char *name, const double *values,
                                             tamis_error *err);
-TAMIS_API tamis_status tamis_source_integers(tamis_source *source, const char *name, const int64_t *values,
+TAMIS_USE tamis_status tamis_source_integers(tamis_source *source, const char *name, const int64_t *values,
                                              tamis_error *err);
-TAMIS_API tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts,
+TAMIS_USE tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts,
                                           tamis_error *err);
 
 /* ---- Arrow ---- */
@@ -84,7 +101,7 @@ struct ArrowArray {
  * Needs    a schema and arrays of structs (format "+s") that fit it; they are read and not released.
  * Gives    a source as tamis_source_new.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
+TAMIS_USE tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
                                           const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err);
 
 /* ---- an engine of the caller's own ---- */
@@ -105,7 +122,7 @@ TAMIS_API void tamis_reply_say(tamis_reply *reply, const char *text);
  *
  * Gives    a source as tamis_source_new.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err);
+TAMIS_USE tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err);
 
 TAMIS_END
 

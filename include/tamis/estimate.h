@@ -1,170 +1,39 @@
-/* Estimators of sample surveys, unprotected: totals, means and ratios from the sampled units, and their variances.
+/* The statistics of a plan without protection, for use inside the agency only.
  *
- * An estimate is published with its sampling error, and both come in two steps. A point estimator gives the estimate
- * and, for each sampled unit, its linear value u: to first order the estimate varies as the weighted total of u
- * (Taylor linearisation; for a total u is the variable itself). A variance estimator knows the design and takes u of
- * any point estimator, so each of them serves totals, means, ratios and domains alike.
- *
- * No privacy guarantee hangs on these numbers: they are doubles, summed with compensation, and agree with R's survey
- * and sampling packages to nine digits or more. What they tell about the sample is not protected.
- *
- * All lists have one entry for each sampled unit. On failure an estimate is NaN and a variance infinite.
- *
- * Errors   INVALID (the message names the parameter), SYSTEM (memory), for every function.                            */
+ * The ordinary design-based estimates: values as they are, no clamping, no grid, no noise; standard errors by linearisation,
+ * intervals by Student's t, as R's package survey computes them. <tamis/estimator.h> has the estimators for lists of one's own. */
 #ifndef TAMIS_ESTIMATE_H
 #define TAMIS_ESTIMATE_H
 
 #include <tamis/base.h>
+#include <tamis/engine.h>
+#include <tamis/plan.h>
 
 TAMIS_BEGIN
 
-/* ---- point estimators ----
- *
- * Needs    finite values and weights (1 / inclusion probability, or calibrated ones, which may be negative).
- *          `domain`, if not NULL, is nonzero for the units that the estimate is about: the others stay in the lists,
- *          because the variance needs them.
- * Gives    the estimate; and, if `linear` is not NULL, the linear value of each unit, 0 outside the domain (all 0 on
- *          failure). `linear` may be the list of values itself.
- * Cost     O(count), no memory.                                                                                      */
+/* How rows are read; all zero is the usual way. The fields are those of tamis_release_options. */
+typedef struct tamis_estimate_options {
+    tamis_engine engine;
+    unsigned threads;
+    const tamis_source *rows;
+    tamis_watch watch;
+} tamis_estimate_options;
 
-/* Horvitz-Thompson: sum of weight * value. */
-TAMIS_API tamis_status tamis_total(double *total, double *linear, const double *values, const double *weights,
-                                   const uint8_t *domain, size_t count, tamis_error *err);
+typedef struct tamis_estimate tamis_estimate;
 
-/* Hajek mean: the ratio of the estimated total and the estimated number of units. Needs a positive sum of weights. The
- * Hajek total is this mean times the known number of units, and so are its linear values; the Horvitz-Thompson mean is
- * tamis_total divided by that number.                                                                                */
-TAMIS_API tamis_status tamis_mean(double *mean, double *linear, const double *values, const double *weights,
-                                  const uint8_t *domain, size_t count, tamis_error *err);
+/* Needs    a plan; options may be NULL. No ledger is read or charged.
+ * Gives    an estimate that the caller frees with tamis_estimate_free; NULL on failure. It must not leave the agency. It may
+ *          outlive the plan.
+ * Errors   INVALID (a column or file is missing, the rows contradict the design), REFUSED (the engine gives no rows),
+ *          SYSTEM (engine, disk, memory, cancelled by the watch).                                                      */
+TAMIS_USE tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *plan,
+                                          const tamis_estimate_options *options, tamis_error *err);
+TAMIS_API void tamis_estimate_free(tamis_estimate *estimate); /* NULL is fine */
 
-/* The ratio of two totals, of `values` over `bases`. Needs an estimated total of `bases` that is not 0. */
-TAMIS_API tamis_status tamis_ratio(double *ratio, double *linear, const double *values, const double *bases,
-                                   const double *weights, const uint8_t *domain, size_t count, tamis_error *err);
-
-/* ---- variances from joint inclusion probabilities ----
- *
- * Needs    finite linear values; joint[k * count + l] in (0, 1], the probability that the sampled units k and l are both
- *          in the sample, symmetric, with the inclusion probabilities on the diagonal (tamis_inclusion_joint).
- * Gives    the estimated variance, which may be negative: neither estimator is sure to be positive.
- * Cost     O(count^2), no memory.                                                                                    */
-
-/* Horvitz and Thompson (1952): for any design. */
-TAMIS_API tamis_status tamis_variance_horvitz_thompson(double *variance, const double *linear, const double *joint,
-                                                       size_t count, tamis_error *err);
-
-/* Yates, Grundy and Sen (1953): for designs of fixed size, where it is much more stable. */
-TAMIS_API tamis_status tamis_variance_yates_grundy(double *variance, const double *linear, const double *joint,
-                                                   size_t count, tamis_error *err);
-
-/* ---- variances without joint inclusion probabilities ----
- *
- * For one design of unequal probabilities (in strata: the sum of the variances of the strata). They need the sampled
- * units only. Units of probability 1 do not vary: they do not count in Poisson's, Hajek's and Deville's formula, and in the other
- * three they count in n and in means of u / pi, as in R's survey.
- *
- * Needs    finite linear values, inclusion probabilities in (0, 1]; but for Poisson sampling, at least two units (for Hajek's
- *          and Deville's formula: of probability below 1), or none below 1.
- * Cost     O(count), no memory.                                                                                      */
-
-/* Poisson and Bernoulli sampling: unbiased, sum of (1 - pi) (u / pi)^2. */
-TAMIS_API tamis_status tamis_variance_poisson(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
-
-/* Hajek (1964), for designs of large entropy and fixed size: squared residuals of u / pi about their mean with weights
- * 1 - pi, times n / (n - 1).                                                                                         */
-TAMIS_API tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities,
-                                            size_t count, tamis_error *err);
-
-/* Deville (1999): as Hajek, with 1 / (1 - sum of a^2), where a = (1 - pi) / (sum of 1 - pi), in place of n / (n - 1). */
-TAMIS_API tamis_status tamis_variance_deville(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
-
-/* Brewer (2002, 18.24): as Hajek, about the plain mean of u / pi. */
-TAMIS_API tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities,
-                                             size_t count, tamis_error *err);
-
-/* Overton (1985): Horvitz-Thompson with 1 - pi_k pi_l / pi_kl = -(1 - (pi_k + pi_l) / 2) / (n - 1) for two units, which
- * needs no frame: n / (n - 1) times the sum of (1 - pi) z (z - mean of z), z = u / pi. May be negative.              */
-TAMIS_API tamis_status tamis_variance_overton(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
-
-/* Hartley and Rao (1962), for systematic sampling in random order: Horvitz-Thompson with 1 - pi_k pi_l / pi_kl =
- * -(1 - pi_k - pi_l + frame_squares / n) / (n - 1) for two units. May be negative.
- *
- * Needs    and frame_squares, the sum of pi^2 over all units of the frame, at most n; 0: estimated by the
- *          sum of the sampled units' pi.                                                                             */
-TAMIS_API tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, const double *probabilities,
-                                                  double frame_squares, size_t count, tamis_error *err);
-
-/* Hansen and Hurwitz (1943), for draws with replacement: n / (n - 1) times the squares of weight * u about their mean,
- * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times stands k times.
- *
- * Needs    finite linear values and weights, at least two draws.                                                     */
-TAMIS_API tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights,
-                                                     size_t count, tamis_error *err);
-
-/* ---- strata, clusters, stages ---- */
-
-/* How one stage of a sample was drawn: in each stratum, clusters by simple random sampling. One entry for each sampled
- * unit, as in all lists. Labels of a stage count inside a stratum, and a cluster, of the stage before: they may begin
- * again in the next one.                                                                                             */
-typedef struct tamis_stage {
-    const int64_t *strata;     /* NULL: one stratum */
-    const int64_t *clusters;   /* NULL: each unit by itself */
-    const double *populations; /* clusters that the stratum has in the frame; NULL or infinite: with replacement, or so
-                                  many that it does not matter; later stages are then not looked at */
-} tamis_stage;
-
-#define TAMIS_MAX_STAGES 8
-
-/* The variance of a sample in stages: {strata, NULL, populations} is stratified sampling, {NULL, clusters, populations}
- * cluster sampling, {strata, clusters, NULL} the ultimate-cluster variance, two entries are two-stage sampling.
- *
- * A stratum from which one cluster of several was drawn tells no variance. What is done then (the options of R's survey):
- *   "fail"       INVALID; also if lonely is NULL
- *   "certainty"  it adds nothing, as if the cluster had been sure to be drawn (R also calls this "remove")
- *   "adjust"     the square of its total stands for its spread, as if the mean were 0: cautious
- *   "average"    it gets the mean of the other strata of its stage; INVALID if there is none
- *
- * Needs    finite linear values and weights; populations >= the number of sampled clusters, the same in a whole stratum;
- *          1 to TAMIS_MAX_STAGES stages.
- * Gives    the variance; and, if `degrees` is not NULL, the degrees of freedom: clusters minus strata of the first stage
- *          (0 on failure).
- * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
-TAMIS_API tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear,
-                                             const double *weights, size_t count, const tamis_stage *stages,
-                                             size_t stage_count, const char *lonely, tamis_error *err);
-
-/* ---- calibration ---- */
-
-#define TAMIS_MAX_AUXILIARY 1024
-
-/* Weights close to the given ones that reproduce known totals of auxiliary variables (Deville and Sarndal 1992). An
- * indicator for each category makes post-strata (one classification) or raked margins (several).
- *
- *   "linear"   weights * (1 + x' lambda): generalised regression; weights may become negative
- *   "raking"   weights * exp(x' lambda): stay positive
- *   "logit"    each weight changes by a factor between lower and upper, which only this method looks at
- *
- * Needs    positive weights; auxiliary[i * variables + j], the value of variable j for unit i, and totals[j], finite;
- *          1 <= variables <= TAMIS_MAX_AUXILIARY; 0 <= lower < 1 < upper for "logit". Variables may depend on each
- *          other if their totals agree.
- * Gives    calibrated weights that meet the totals to ten digits or better; NaN on failure.
- * Cost     O(count * variables^2) a step, mostly fewer than ten steps; memory O(variables^2).
- * Errors   and UNABLE: no weights of this method meet the totals, or they were not found in 100 steps.               */
-TAMIS_API tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper,
-                                       const double *weights, const double *auxiliary, const double *totals,
-                                       size_t count, size_t variables, tamis_error *err);
-
-/* What calibration leaves of a variable: the residuals of linear values in the regression on the auxiliary variables,
- * with the weights from before calibration. The variance of a calibrated estimate is that of these residuals, with the
- * calibrated weights (where a variance takes weights).
- *
- * Needs    as above. `residuals` may be the list of linear values itself.
- * Gives    one residual for each unit; NaN on failure.                                                               */
-TAMIS_API tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights,
-                                                   const double *auxiliary, size_t count, size_t variables,
-                                                   tamis_error *err);
+/* Texts; the caller frees each with tamis_free. NULL on failure. */
+TAMIS_USE tamis_status tamis_estimate_json(char **json, const tamis_estimate *estimate, tamis_error *err);
+TAMIS_USE tamis_status tamis_estimate_csv(char **csv, const tamis_estimate *estimate, tamis_error *err);
+TAMIS_USE tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err);
 
 TAMIS_END
 

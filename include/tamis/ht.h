@@ -54,9 +54,9 @@ typedef struct tamis_ht_worst {
  *          n = 10^6 of 3.3 10^8, 0.02 s without noise and 0.05 to 0.1 s with it. UNABLE after some seconds of work; with
  *          noise beyond 2^40, or discrete Gaussian noise beyond about 30000, on the count if the window is wide.
  * Paper    ht, Result 8 (docs/papers.md#ht-8).                                                                         */
-TAMIS_API tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+TAMIS_USE tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
                                           const tamis_number *eps, tamis_error *err);
-TAMIS_API tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+TAMIS_USE tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
                                               const tamis_number *exp_eps, tamis_error *err);
 
 /* The smallest eps with delta = 0, perhaps infinite ({inf, inf}). Gaussian noise does not change it.
@@ -64,13 +64,13 @@ TAMIS_API tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst
  * Gives    an enclosure; [0, inf] on failure.
  * Cost     O(1); with Laplace noise O(sqrt n).
  * Paper    ht, Result 9 (docs/papers.md#ht-9), extended to noise.                                                      */
-TAMIS_API tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_error *err);
 
 /* The smallest eps for a given delta, perhaps 0 or infinite.
  *
  * Gives    an enclosure of relative width 1e-10; on failure one that may be wide, up to [0, inf].
  * Cost     some tens of tamis_ht_srs_delta.                                                                            */
-TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta,
                                             tamis_error *err);
 
 /* The smallest noise of the kind srs->noise for a target (eps, delta); srs->scale is not looked at.
@@ -80,7 +80,7 @@ TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs
  *          More noise meets the target too, but for discrete Gaussian noise of a scale below about 1 and a large eps:
  *          there delta rises and falls with the scale, the lower end misses the target, and only the upper end is sure.
  * Cost     some tens of tamis_ht_srs_delta.                                                                            */
-TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
                                           const tamis_number *delta, tamis_error *err);
 
 /* ---- any design ---- */
@@ -106,7 +106,7 @@ typedef struct tamis_ht_pair {
  * Errors   INVALID, SYSTEM (memory), UNABLE (too many samples or places, crossings that cannot be isolated,
  *          probabilities that are not rational and not known closely enough).
  * Paper    ht, Results 4 and 6 as corrected (docs/papers.md#ht-4, #ht-6).                                              */
-TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
+TAMIS_USE tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
                                            const tamis_number *eps, tamis_error *err);
 
 /* The smallest eps with delta = 0 for x against x_prime, perhaps infinite ({inf, inf}). With Gaussian noise it is infinite
@@ -116,21 +116,21 @@ TAMIS_API tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reve
  * Gives    an enclosure; [0, inf] on failure.
  * Errors   as above.
  * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6), extended to the other noises.                */
-TAMIS_API tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
 
 /* The smallest eps for a given delta, x against x_prime, perhaps 0 or infinite.
  *
  * Gives    an enclosure (of relative width 1e-10 with noise); [0, inf] on failure.
  * Cost     without noise O(J log J), otherwise some tens of tamis_ht_pair_delta.
  * Errors   as above; INVALID unless 0 <= delta <= 1.                                                                  */
-TAMIS_API tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pair *pair, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pair *pair, const tamis_number *delta,
                                              tamis_error *err);
 
 /* The largest step of which v / pi_i is a multiple for every unit i and every value v: public, if the values are.
  *
  * Gives    a new number that the caller frees; NULL on failure.
  * Errors   INVALID (also if all values are 0, which have no step), SYSTEM.                                            */
-TAMIS_API tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
+TAMIS_USE tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
                                      size_t count, tamis_error *err);
 
 /* ---- too many values for a pure eps ---- */
@@ -150,7 +150,7 @@ typedef struct tamis_ht_exclusion {
     int64_t samples;    /* without the unit, counted as sets; -1 if they were not listed, then 2^(N-1) stands for them */
     const char *reason; /* in words */
 } tamis_ht_exclusion;
-TAMIS_API tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
+TAMIS_USE tamis_status tamis_ht_excluded(tamis_ht_exclusion *exclusion, const tamis_design *design, int64_t unit,
                                          const tamis_number *values, tamis_error *err);
 
 /* ---- every pair over a finite set of values, unit by unit ----
@@ -188,10 +188,10 @@ typedef struct tamis_ht_unit {
  *          seconds; with Gaussian noise at most 20 000 pairs.
  * Errors   INVALID, SYSTEM, UNABLE.
  * Paper    ht, the definitions, and Results 1 to 6 as corrected (docs/papers.md#ht-def).                              */
-TAMIS_API tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps,
                                              tamis_error *err);
-TAMIS_API tamis_status tamis_ht_values_pure(tamis_ht_unit *units, const tamis_ht_values *values, tamis_error *err);
-TAMIS_API tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis_ht_values *values,
+TAMIS_USE tamis_status tamis_ht_values_pure(tamis_ht_unit *units, const tamis_ht_values *values, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis_ht_values *values,
                                                const tamis_number *delta, tamis_error *err);
 
 /* ---- every pair with values in a range ----
@@ -242,11 +242,11 @@ typedef struct tamis_ht_part {
  *          inclusion probabilities in it; eps at delta some tens of times as much.
  * Errors   INVALID, SYSTEM, UNABLE.
  * Paper    ht, Result 1 (docs/papers.md#ht-1, #ht-range).                                                             */
-TAMIS_API tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+TAMIS_USE tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                             const tamis_number *eps, tamis_error *err);
-TAMIS_API tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+TAMIS_USE tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                            tamis_error *err);
-TAMIS_API tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+TAMIS_USE tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                               const tamis_number *delta, tamis_error *err);
 
 /* The smallest noise of the kind range->noise for which the proved bound meets a target (eps, delta); range->scale is not
@@ -257,14 +257,14 @@ TAMIS_API tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *cou
  *          Discrete Gaussian noise of a scale below about 1: see tamis_ht_srs_scale.
  * Cost     some tens of tamis_ht_range_delta.
  * Errors   as above.                                                                                                  */
-TAMIS_API tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
                                             const tamis_number *delta, tamis_error *err);
 
 /* The largest step of which from/p and to/p are multiples for all units.
  *
  * Gives    a new number that the caller frees; NULL on failure.
  * Errors   INVALID, SYSTEM, UNABLE (a step so small that it cannot be written).                                      */
-TAMIS_API tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
+TAMIS_USE tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
                                            const tamis_number *to, tamis_error *err);
 
 TAMIS_END

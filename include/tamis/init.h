@@ -23,7 +23,7 @@ typedef struct tamis_init {
  * Needs    either a `file`, or a `connection` and a `table`; texts are UTF-8.
  * Gives    YAML that the caller frees with tamis_free; NULL on failure. Columns that a plan cannot name are comments.
  * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, no DuckDB, no server). */
-TAMIS_API tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err);
+TAMIS_USE tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err);
 
 TAMIS_END
 

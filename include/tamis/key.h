@@ -2,7 +2,7 @@
  *
  * A certificate proves that its numbers follow from one another, not whose they are. An agency that wants its releases known
  * as its own makes one pair of Ed25519 keys, publishes the public one and its fingerprint, and signs each release with
- * the secret one (tamis_run_options.sign); tamis_verify checks the signature. Keys are PEM files as OpenSSL writes them
+ * the secret one (tamis_run_options.sign); tamis_verify_text checks the signature. Keys are PEM files as OpenSSL writes them
  * (PKCS #8 and SubjectPublicKeyInfo), so that other programs can make and check them too: docs/certificate.md#signatures
  * has the commands.                                                                                                   */
 #ifndef TAMIS_KEY_H
@@ -20,7 +20,7 @@ TAMIS_BEGIN
  * Gives    both files, durable, or neither; and the SHA-256 of the public key (of its DER form), 64 hexadecimal digits, which is
  *          what a certificate calls `signed_by`. Empty on failure.
  * Errors   INVALID (a file exists already: a key is never written over; no such folder), SYSTEM.                       */
-TAMIS_API tamis_status tamis_key_create(char fingerprint[TAMIS_KEY_FINGERPRINT], const char *name, tamis_error *err);
+TAMIS_USE tamis_status tamis_key_create(char fingerprint[TAMIS_KEY_FINGERPRINT], const char *name, tamis_error *err);
 
 TAMIS_END
 

@@ -43,14 +43,14 @@ typedef struct tamis_ledger tamis_ledger;
  *
  * Needs    a path whose folder exists; not a symbolic link, and no file that has two names.
  * Gives    a ledger that the caller frees with tamis_ledger_free; NULL on failure. Everything in it has been checked as
- *          by tamis_ledger_verify, except that a fault of the measurements kept is found when they are asked for.
+ *          by tamis_ledger_verify_text, except that a fault of the measurements kept is found when they are asked for.
  * Cost     about 20 microseconds an entry.
  * Errors   INVALID (another kind of file; damaged, tampered with; of a later version), SYSTEM (disk, read-only folder,
  *          busy for more than ten seconds, memory).                                                                   */
-TAMIS_API tamis_status tamis_ledger_open(tamis_ledger **ledger, const char *path, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_open(tamis_ledger **ledger, const char *path, tamis_error *err);
 
 /* The same, for reading only: the file must exist and is not changed. */
-TAMIS_API tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_look(tamis_ledger **ledger, const char *path, tamis_error *err);
 
 TAMIS_API void tamis_ledger_free(tamis_ledger *ledger); /* NULL is fine */
 
@@ -124,12 +124,12 @@ typedef struct tamis_charged {
  *          (also: a reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted),
  *          SYSTEM. On INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk:
  *          if it did, it stays. */
-TAMIS_API tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
+TAMIS_USE tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
                                            tamis_error *err);
 
 /* The same question without the charge: `entry` is 0 unless the same was released before. For previews; the ledger may be
  * open for reading only. */
-TAMIS_API tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
+TAMIS_USE tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
                                         tamis_error *err);
 
 TAMIS_API void tamis_charged_clear(tamis_charged *charged);
@@ -140,7 +140,7 @@ TAMIS_API void tamis_charged_clear(tamis_charged *charged);
  * Needs    an entry that is a charge and not released yet; measurements as above. One that was charged with `leftover`: by
  *          the ledger that charged it, or the last one that claimed it.
  * Errors   INVALID, REFUSED (it was voided, or claimed by another: the numbers must not be published), SYSTEM. */
-TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
+TAMIS_USE tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
                                              tamis_error *err);
 
 /* Voids a charge that was never published: its amount no longer counts, and the entry and the reason stay in the book. What
@@ -152,7 +152,7 @@ TAMIS_API tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry
  * Errors   INVALID (the reason; open for reading only), REFUSED (no such charge; it was released or voided; its process
  *          lives; it has fixed how much rho the account may spend; what is left of it cannot be deleted), SYSTEM. Then it
  *          stays charged; but after SYSTEM it is unknown whether the entry reached the disk. */
-TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *reason, tamis_error *err);
 
 /* Raises the budget of a survey: a decision of people, which stays in the book and appears in every later certificate. After it,
  * guarantees with delta or rho hold at the highest cap only (docs/ledger.md).
@@ -160,7 +160,7 @@ TAMIS_API tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, co
  * Needs    a budget of the same kind as that of the account, one number of it larger and none smaller; a reason of 1 to
  *          TAMIS_LEDGER_NAME bytes, for people, not blank.
  * Errors   INVALID, REFUSED (no such account; not a higher budget of the same kind), SYSTEM. But for SYSTEM nothing was changed. */
-TAMIS_API tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason,
+TAMIS_USE tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason,
                                           tamis_error *err);
 
 /* ---- looking ---- */
@@ -192,7 +192,7 @@ typedef struct tamis_spending {
  * Needs    an account of the ledger; any output may be NULL.
  * Gives    the upper end of `spent` and the lower end of `left` are the ones to tell. On failure [0, inf] and [0, 1].
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_API tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
+TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
                                              const tamis_ledger *ledger, size_t account, tamis_error *err);
 
 /* All charges of an account as one epsilon and delta of a sampled person: what sampling amplifies, once. Rhos are
@@ -200,7 +200,7 @@ TAMIS_API tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spend
  *
  * Gives    exact numbers that the caller frees, rounded up where rhos were converted; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_API tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger,
+TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger,
                                            size_t account, const tamis_number *at, tamis_error *err);
 
 /* The design under "outsider" in the frozen fields, as tamis_design_read takes it: what sampling adds is computed by the
@@ -217,19 +217,22 @@ typedef struct tamis_ledger_outsider {
     size_t part_count;
 } tamis_ledger_outsider;
 
-/* The book for people, or with json as `tamis ledger show --json` prints it (docs/ledger.md).
+/* The book for people, and as `tamis ledger show --json` prints it (docs/ledger.md).
  *
- * Needs    outsiders: one an account, or NULL: not computed; at: as in tamis_ledger_sample, may be NULL.
+ * Needs    outsiders: one per account, or NULL: not computed; at: as in tamis_ledger_sample, may be NULL.
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_API tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                                         const tamis_number *at, int json, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                                         const tamis_number *at, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                                         const tamis_number *at, tamis_error *err);
 
-/* Everything that the book holds: as CSV one charge a line, with json every entry exactly as it was hashed and the numbers
- * that were kept, from which a stranger can recompute the chain.
+/* Everything in the book: as CSV one charge per line; as JSON every entry exactly as it was hashed and the numbers that were
+ * kept, from which a stranger can recompute the chain.
  *
  * Gives, Errors   as above, and INVALID if numbers that were kept are damaged.                                        */
-TAMIS_API tamis_status tamis_ledger_export(char **text, tamis_ledger *ledger, int json, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_csv(char **csv, tamis_ledger *ledger, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_entries_json(char **json, tamis_ledger *ledger, tamis_error *err);
 
 /* Recomputes the chain, the sums and the caps, looks at every table, and finds what was edited, deleted or reordered. Each
  * certificate, a JSON file or the folder that has it, names an entry and its hash, which must be in the chain: that finds what
@@ -238,11 +241,13 @@ TAMIS_API tamis_status tamis_ledger_export(char **text, tamis_ledger *ledger, in
  * certificate names.
  *
  * Needs    a file; certificates may be NULL if count is 0.
- * Gives    *ok: no problem was found; and in *text the problems, a line each, or with json
+ * Gives    *ok: no problem was found; and the problems, one per line, or as
  *          {"ok": ..., "problems": [{"field", "message"}]}, which the caller frees with tamis_free. 0 and NULL on failure.
  * Errors   INVALID (no such file, another kind of file, a certificate that is not JSON), SYSTEM.                      */
-TAMIS_API tamis_status tamis_ledger_verify(int *ok, char **text, const char *path, const char *const *certificates,
-                                           size_t count, int json, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_verify_text(int *ok, char **text, const char *path, const char *const *certificates,
+                                                size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_verify_json(int *ok, char **json, const char *path, const char *const *certificates,
+                                                size_t count, tamis_error *err);
 
 TAMIS_END
 

@@ -44,17 +44,17 @@ typedef struct tamis_meaning {
  * Gives    enclosures; the upper ends are what to publish. On failure {1, inf}, {0, 1}, {0, 1}, {0, 1}.
  * Cost     O(1).
  * Errors   INVALID, UNABLE.                                                                                          */
-TAMIS_API tamis_status tamis_meaning_of(tamis_meaning *meaning, const tamis_number *eps, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_meaning_of(tamis_meaning *meaning, const tamis_number *eps, const tamis_number *delta,
                                         tamis_error *err);
 
 /* From a whole profile: (eps, delta) is read off it at `delta`, and `found` is the least bound over many points of it.
  *
  * Errors   INVALID, UNABLE, SYSTEM.                                                                                  */
-TAMIS_API tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profile *profile,
+TAMIS_USE tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profile *profile,
                                                 const tamis_number *delta, tamis_error *err);
 
 /* What a belief of `prior` becomes at most. Needs 0 <= prior <= 1. Gives {0, 1} on failure. Errors: INVALID, UNABLE. */
-TAMIS_API tamis_status tamis_meaning_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_meaning_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps,
                                                tamis_error *err);
 
 /* A guarantee, and who has it. The outsider's is NULL where none is proved. */
@@ -66,12 +66,12 @@ typedef struct tamis_promise {
 
 /* Three lines for people: the nosy neighbour, the journalist, the outsider, with all of the numbers above rounded up; and
  * the same as a JSON list of objects. The caller frees the text with tamis_free; NULL on failure. */
-TAMIS_API tamis_status tamis_meaning_text(char **text, const tamis_promise *promise, tamis_error *err);
-TAMIS_API tamis_status tamis_meaning_json(char **json, const tamis_promise *promise, tamis_error *err);
+TAMIS_USE tamis_status tamis_meaning_text(char **text, const tamis_promise *promise, tamis_error *err);
+TAMIS_USE tamis_status tamis_meaning_json(char **json, const tamis_promise *promise, tamis_error *err);
 
 /* A picture: belief without the person's answers against the highest belief with them, a curve for a sampled person and
  * one for an outsider. Errors: as above. */
-TAMIS_API tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_error *err);
+TAMIS_USE tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_error *err);
 
 TAMIS_END
 

@@ -20,7 +20,7 @@ TAMIS_BEGIN
  * Cost     O(1).
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    gain, smooth sensitivity of the median (docs/papers.md#gain-smooth).                                      */
-TAMIS_API tamis_status tamis_laplace_pair_delta(tamis_bound *delta, const tamis_number *eps, const tamis_number *shift,
+TAMIS_USE tamis_status tamis_laplace_pair_delta(tamis_bound *delta, const tamis_number *eps, const tamis_number *shift,
                                                 const tamis_number *b1, const tamis_number *b2, tamis_error *err);
 
 TAMIS_END

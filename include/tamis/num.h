@@ -21,10 +21,10 @@ typedef struct tamis_number tamis_number;
  *
  * Gives    a number that the caller frees with tamis_number_free; NULL on failure.
  * Errors   INVALID (NULL, not a number, too long, exponent too large), SYSTEM (memory).                             */
-TAMIS_API tamis_status tamis_number_read(tamis_number **number, const char *text, tamis_error *err);
+TAMIS_USE tamis_status tamis_number_read(tamis_number **number, const char *text, tamis_error *err);
 
 /* The number as "p/q" in lowest terms, or "p" if it is an integer. The caller frees the text with tamis_free. */
-TAMIS_API tamis_status tamis_number_write(char **text, const tamis_number *number, tamis_error *err);
+TAMIS_USE tamis_status tamis_number_write(char **text, const tamis_number *number, tamis_error *err);
 
 TAMIS_API void tamis_number_free(tamis_number *number);
 
@@ -60,23 +60,23 @@ TAMIS_API void tamis_decimal_down(char *text, double x, int digits);
 #define TAMIS_MAX_UNITS (INT64_C(1) << 40)
 
 /* log of n choose k; here the enclosure is {-inf, inf} on failure. Needs 0 <= k <= n. */
-TAMIS_API tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_error *err);
 
 /* Hypergeometric: X ones in a simple random sample without replacement from a population with `ones` ones.
  * Needs 0 <= ones <= population, 0 <= sample <= population. */
-TAMIS_API tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+TAMIS_USE tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
                                                  int64_t k, tamis_error *err);
-TAMIS_API tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+TAMIS_USE tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
                                                      int64_t k, tamis_error *err);
-TAMIS_API tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
+TAMIS_USE tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
                                                     int64_t k, tamis_error *err);
 
 /* Binomial: X ones in independent trials. Needs 0 <= probability <= 1. */
-TAMIS_API tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
+TAMIS_USE tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
                                            tamis_error *err);
-TAMIS_API tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability,
+TAMIS_USE tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability,
                                                int64_t k, tamis_error *err);
-TAMIS_API tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability,
+TAMIS_USE tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability,
                                               int64_t k, tamis_error *err);
 
 /* Poisson-binomial: X ones in independent trials of unequal probabilities, given as groups of equal ones; a plain
@@ -90,26 +90,26 @@ typedef struct tamis_trials {
     int64_t count;
 } tamis_trials;
 
-TAMIS_API tamis_status tamis_poisson_binomial_mass(tamis_bound *p, const tamis_trials *groups, size_t group_count,
+TAMIS_USE tamis_status tamis_poisson_binomial_mass(tamis_bound *p, const tamis_trials *groups, size_t group_count,
                                                    int64_t k, tamis_error *err);
-TAMIS_API tamis_status tamis_poisson_binomial_at_least(tamis_bound *p, const tamis_trials *groups, size_t group_count,
+TAMIS_USE tamis_status tamis_poisson_binomial_at_least(tamis_bound *p, const tamis_trials *groups, size_t group_count,
                                                        int64_t k, tamis_error *err);
-TAMIS_API tamis_status tamis_poisson_binomial_at_most(tamis_bound *p, const tamis_trials *groups, size_t group_count,
+TAMIS_USE tamis_status tamis_poisson_binomial_at_most(tamis_bound *p, const tamis_trials *groups, size_t group_count,
                                                       int64_t k, tamis_error *err);
 
 /* Discrete Laplace, P(k) proportional to exp(-|k|/scale), and discrete Gaussian, P(k) proportional to
  * exp(-k^2/(2 scale^2)), on all integers. Symmetric. Need scale > 0. */
-TAMIS_API tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
+TAMIS_USE tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
                                                    tamis_error *err);
-TAMIS_API tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
+TAMIS_USE tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
                                                        tamis_error *err);
-TAMIS_API tamis_status tamis_discrete_gaussian_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
+TAMIS_USE tamis_status tamis_discrete_gaussian_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
                                                     tamis_error *err);
-TAMIS_API tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
+TAMIS_USE tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
                                                         tamis_error *err);
 
 /* P(Z >= x) of a standard normal Z. */
-TAMIS_API tamis_status tamis_normal_at_least(tamis_bound *p, const tamis_number *x, tamis_error *err);
+TAMIS_USE tamis_status tamis_normal_at_least(tamis_bound *p, const tamis_number *x, tamis_error *err);
 
 TAMIS_END
 

@@ -16,11 +16,11 @@ typedef struct tamis_plan tamis_plan;
  * Gives    a plan that the caller frees with tamis_plan_free; NULL on failure.
  * Errors   INVALID with all errors at once, a line each: path:line:column: key: what was expected, with an example;
  *          SYSTEM (the file cannot be read, memory).                                                                 */
-TAMIS_API tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err);
+TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err);
 
 /* The same from bytes in memory. `name` opens the error messages and, as a path, tells what source files are relative
  * to; at most 1 MB. */
-TAMIS_API tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
+TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
 
 TAMIS_API void tamis_plan_free(tamis_plan *plan);
@@ -37,12 +37,12 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
  * Errors   REFUSED (final weights; a design whose law the plan does not tell: probabilities or sizes of units that were not
  *          drawn, weights only), INVALID, SYSTEM (memory).                                                            */
-TAMIS_API tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
+TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
                                            const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
 
 /* The folder that `tamis release` writes to unless told otherwise: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
-TAMIS_API tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
+TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
 
 /* ---- what a plan says about its design, before there is anything to release ----
  *
@@ -54,7 +54,7 @@ typedef struct tamis_outline tamis_outline;
 /* Gives    an outline that the caller frees with tamis_outline_free; NULL on failure.
  * Errors   INVALID (no YAML or JSON, no design, a column where a list is needed), SYSTEM (the file cannot be read,
  *          memory).                                                                                                  */
-TAMIS_API tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err);
+TAMIS_USE tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err);
 TAMIS_API void tamis_outline_free(tamis_outline *outline);
 
 /* The design as tamis_design_read takes it; NULL for NULL. Whether it makes sense is for that function to say. */
@@ -67,7 +67,7 @@ TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t
  *
  * Gives    new numbers that the caller frees; NULL on failure.
  * Errors   INVALID (no such column, no bounds), SYSTEM (memory).                                                     */
-TAMIS_API tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
+TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
                                            const char *column, tamis_error *err);
 
 /* A file with a list, YAML or JSON, as a JSON list whose numbers are texts, exactly as they were written: releases, as
@@ -75,7 +75,7 @@ TAMIS_API tamis_status tamis_outline_range(tamis_number **from, tamis_number **t
  *
  * Gives    a text that the caller frees with tamis_free; NULL on failure. Whether it makes sense is for others to say.
  * Errors   INVALID (no such file, no YAML or JSON, no list), SYSTEM (the file cannot be read, memory).                */
-TAMIS_API tamis_status tamis_outline_list(char **json, const char *path, tamis_error *err);
+TAMIS_USE tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error *err);
 
 TAMIS_END
 

@@ -50,7 +50,7 @@ typedef struct tamis_plot {
  *          is not UTF-8 as a question mark.
  * Cost     O(points).
  * Errors   INVALID, SYSTEM (memory).                                                                                 */
-TAMIS_API tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_error *err);
+TAMIS_USE tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_error *err);
 
 typedef enum tamis_letters {
     TAMIS_LETTERS_ASCII,  /* for a terminal that knows nothing else */
@@ -58,7 +58,7 @@ typedef enum tamis_letters {
 } tamis_letters;
 
 /* The same as lines of text, with the same needs. */
-TAMIS_API tamis_status tamis_plot_text(char **text, const tamis_plot *plot, tamis_letters letters, tamis_error *err);
+TAMIS_USE tamis_status tamis_plot_text(char **text, const tamis_plot *plot, tamis_letters letters, tamis_error *err);
 
 TAMIS_END
 

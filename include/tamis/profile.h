@@ -38,11 +38,11 @@ typedef struct tamis_profile tamis_profile;
  * Errors (all)  INVALID, SYSTEM (memory).                                                                            */
 
 /* Any mechanism of which only (eps, delta) is known. Needs 0 <= eps <= TAMIS_MAX_LOSS, 0 <= delta <= 1. */
-TAMIS_API tamis_status tamis_profile_claim(tamis_profile **profile, const tamis_number *eps, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_profile_claim(tamis_profile **profile, const tamis_number *eps, const tamis_number *delta,
                                            tamis_error *err);
 
 /* Randomized response: the true answer with odds e^eps. Every eps-private mechanism is at least as private. */
-TAMIS_API tamis_status tamis_profile_randomized_response(tamis_profile **profile, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_profile_randomized_response(tamis_profile **profile, const tamis_number *eps,
                                                          tamis_error *err);
 
 /* Noise on a number that one person can change by at most `sensitivity` (for several numbers: the sum of the changes
@@ -52,30 +52,30 @@ TAMIS_API tamis_status tamis_profile_randomized_response(tamis_profile **profile
  * changes by 2. Several are composed, one profile each, or told as tamis_profile_zcdp with the sum of the squares over
  * 2 scale^2.
  * Needs scale > 0, 0 <= sensitivity <= TAMIS_MAX_LOSS scale; discrete: sensitivity <= TAMIS_MAX_STEP.                  */
-TAMIS_API tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale,
                                              const tamis_number *sensitivity, tamis_error *err);
-TAMIS_API tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number *scale,
                                               const tamis_number *sensitivity, tamis_error *err);
-TAMIS_API tamis_status tamis_profile_discrete_laplace(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_discrete_laplace(tamis_profile **profile, const tamis_number *scale,
                                                       int64_t sensitivity, tamis_error *err);
-TAMIS_API tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, const tamis_number *scale,
                                                        int64_t sensitivity, tamis_error *err);
 
 /* Any mechanism that is rho-concentrated (zCDP). Its delta is not known exactly: the upper end is the conversion of
  * Canonne, Kamath and Steinke, the lower end the Gaussian mechanism, which is rho-concentrated. Needs
  * 0 <= rho <= TAMIS_MAX_LOSS.                                                                                        */
-TAMIS_API tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_number *rho, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_number *rho, tamis_error *err);
 
 /* Answers 0 ... count-1 with the masses p[k] for one value of a person and q[k] for another; both orders count. Needs
  * 1 <= count <= 2^20, masses that are not negative, and that each of the lists adds up to 1.                           */
-TAMIS_API tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p,
+TAMIS_USE tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p,
                                           const tamis_number *const *q, size_t count, tamis_error *err);
 
 /* Discrete noise that is cut: X given |X| <= reach. Its loss is infinite where one law ends and the other does not. Needs
  * scale > 0, 0 <= sensitivity <= TAMIS_MAX_STEP, 0 <= reach <= 2^18.                                                   */
-TAMIS_API tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale,
                                                        int64_t sensitivity, int64_t reach, tamis_error *err);
-TAMIS_API tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale,
                                                         int64_t sensitivity, int64_t reach, tamis_error *err);
 
 TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
@@ -89,14 +89,14 @@ TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
  * Cost     O(n log n); the work is in the questions.
  * Errors   INVALID, SYSTEM (memory).
  * Paper    settings, section 5.2: what is composed before sampling amplifies (docs/papers.md#settings-5-2).           */
-TAMIS_API tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles,
+TAMIS_USE tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles,
                                              const int64_t *times, size_t count, tamis_error *err);
 
 /* The largest of several profiles, point by point: what holds for every unit, or in every stratum, when each has its own.
  *
  * Needs    count >= 1.
  * Errors   INVALID, SYSTEM (memory).                                                                                 */
-TAMIS_API tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
+TAMIS_USE tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
                                              tamis_error *err);
 
 /* What remains of a profile if only its values at some eps are told, as in a certificate: delta is convex in e^eps, so
@@ -106,7 +106,7 @@ TAMIS_API tamis_status tamis_profile_maximum(tamis_profile **largest, const tami
  * Needs    count >= 1, 0 <= eps[0] < eps[1] < ... <= TAMIS_MAX_LOSS.
  * Cost     one tamis_profile_delta for each.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
-TAMIS_API tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_profile *profile,
+TAMIS_USE tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_profile *profile,
                                               const tamis_number *const *eps, size_t count, tamis_error *err);
 
 /* ---- asking ---- */
@@ -119,7 +119,7 @@ TAMIS_API tamis_status tamis_profile_restrict(tamis_profile **restricted, const 
  * Cost     one release: microseconds; a list: up to about a second for the first question, which the profile keeps
  *          the work of. Profiles may be asked by several threads, and no answer depends on earlier questions.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
-TAMIS_API tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profile *profile, const tamis_number *eps,
                                            tamis_error *err);
 
 /* The smallest eps >= 0 at delta, perhaps infinite ({inf, inf}).
@@ -129,7 +129,7 @@ TAMIS_API tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profi
  *          TAMIS_MAX_LOSS is {TAMIS_MAX_LOSS, inf}. On failure [0, inf].
  * Cost     some tens of tamis_profile_delta.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
-TAMIS_API tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
+TAMIS_USE tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                              tamis_error *err);
 
 /* ---- one noise, by its kind ---- */
@@ -146,7 +146,7 @@ typedef enum tamis_noise_kind {
  * for this kind, with its needs. Discrete noise needs a whole sensitivity. NULL on failure.
  *
  * Errors   INVALID, SYSTEM (memory).                                                                                  */
-TAMIS_API tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_kind kind, const tamis_number *scale,
+TAMIS_USE tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_kind kind, const tamis_number *scale,
                                            const tamis_number *sensitivity, tamis_error *err);
 
 /* The smallest scale with delta(eps) <= delta.
@@ -161,7 +161,7 @@ TAMIS_API tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_
  *          [0, inf].
  * Cost     about a hundred times tamis_profile_delta of one release.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
-TAMIS_API tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const tamis_number *sensitivity,
+TAMIS_USE tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const tamis_number *sensitivity,
                                          const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 TAMIS_END

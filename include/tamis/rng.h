@@ -29,7 +29,7 @@ typedef struct tamis_rng tamis_rng;
  * Cost     64 KiB of memory, microseconds (a millisecond or two for the first one, while libcrypto starts).
  * Errors   INVALID (NULL), SYSTEM (memory, no random bits from the operating system, Linux older than 4.14). A
  *          generator that failed once fails for ever: there are no second-best bits.                                 */
-TAMIS_API tamis_status tamis_rng_new(tamis_rng **rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_rng_new(tamis_rng **rng, tamis_error *err);
 
 /* Wipes and frees; NULL is fine. */
 TAMIS_API void tamis_rng_free(tamis_rng *rng);
@@ -51,7 +51,7 @@ typedef struct tamis_noise tamis_noise;
  * Gives    a law that the caller frees with tamis_noise_free; NULL on failure.
  * Cost     well below a millisecond.
  * Errors   INVALID, SYSTEM (memory).                                                                                */
-TAMIS_API tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
+TAMIS_USE tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
 
 /* The discrete Gaussian law, P(k) proportional to exp(-k^2 / (2 scale^2)), k an integer.
  *
@@ -59,7 +59,7 @@ TAMIS_API tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_
  * Gives    a law that the caller frees with tamis_noise_free; NULL on failure.
  * Cost     about a millisecond.
  * Errors   INVALID, SYSTEM (memory).                                                                                */
-TAMIS_API tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
+TAMIS_USE tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
 
 TAMIS_API void tamis_noise_free(tamis_noise *noise);
 
@@ -76,7 +76,7 @@ TAMIS_API void tamis_noise_free(tamis_noise *noise);
  * Gives    values between -TAMIS_NOISE_MAX and TAMIS_NOISE_MAX; all zero on failure.
  * Cost     a few nanoseconds each.
  * Errors   INVALID, SYSTEM (no random bits, memory).                                                                */
-TAMIS_API tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng,
+TAMIS_USE tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng,
                                         tamis_error *err);
 
 /* ---- coins and choices ---- */
@@ -85,19 +85,19 @@ TAMIS_API tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_
  *
  * Needs    n >= 1.
  * Errors   INVALID, SYSTEM (no random bits); *value is then 0.                                                      */
-TAMIS_API tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err);
 
 /* 1 with probability p, else 0.
  *
  * Needs    0 <= p <= 1.
  * Errors   INVALID, SYSTEM; *yes is then 0.                                                                         */
-TAMIS_API tamis_status tamis_bernoulli(int *yes, const tamis_number *p, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_bernoulli(int *yes, const tamis_number *p, tamis_rng *rng, tamis_error *err);
 
 /* 1 with probability exp(-x), else 0.
  *
  * Needs    x >= 0.
  * Errors   INVALID, SYSTEM; *yes is then 0.                                                                         */
-TAMIS_API tamis_status tamis_bernoulli_exp(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_bernoulli_exp(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
 
 /* A choice among `count` alternatives, prepared: thresholds are computed once and serve any number of draws. */
 typedef struct tamis_choice tamis_choice;
@@ -108,12 +108,12 @@ typedef struct tamis_choice tamis_choice;
  * Gives    a choice that the caller frees with tamis_choice_free; NULL on failure.
  * Cost     microseconds for each weight.
  * Errors   INVALID, SYSTEM (memory).                                                                                */
-TAMIS_API tamis_status tamis_choice_new(tamis_choice **choice, const tamis_number *const *weights, size_t count,
+TAMIS_USE tamis_status tamis_choice_new(tamis_choice **choice, const tamis_number *const *weights, size_t count,
                                         tamis_error *err);
 TAMIS_API void tamis_choice_free(tamis_choice *choice);
 
 /* Errors   INVALID, SYSTEM; *index is then 0.                                                                       */
-TAMIS_API tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choice, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choice, tamis_rng *rng, tamis_error *err);
 
 /* ---- orders and samples ---- */
 
@@ -121,7 +121,7 @@ TAMIS_API tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choi
  *
  * Needs    room for n values; n = 0 is fine.
  * Errors   INVALID, SYSTEM (no random bits); all values are then 0.                                                 */
-TAMIS_API tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err);
 
 #define TAMIS_POPULATION_MAX (UINT64_C(1) << 40)
 
@@ -131,7 +131,7 @@ TAMIS_API tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *r
  * Needs    n <= population <= TAMIS_POPULATION_MAX, room for n units; n = 0 is fine.
  * Cost     O(n) time and memory (at most 32 bytes a sampled unit besides the result), whatever the population.
  * Errors   INVALID, SYSTEM (memory, no random bits); all units are then 0.                                          */
-TAMIS_API tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err);
 
 TAMIS_END
 

@@ -64,7 +64,7 @@ typedef struct tamis_sensitivity {
  * Errors   INVALID (the message names the field), REFUSED (no finite number, with the nearest setting that has one),
  *          SYSTEM.
  * Paper    settings, 4.5.2, as corrected in docs/papers.md#settings-4-5-2.                                           */
-TAMIS_API tamis_status tamis_sensitivity_of(tamis_sensitivity *sensitivity, const tamis_setting *setting,
+TAMIS_USE tamis_status tamis_sensitivity_of(tamis_sensitivity *sensitivity, const tamis_setting *setting,
                                             tamis_estimator estimator, const tamis_contribution *contribution,
                                             tamis_error *err);
 
@@ -73,7 +73,7 @@ TAMIS_API tamis_status tamis_sensitivity_of(tamis_sensitivity *sensitivity, cons
  * may move from any stratum to any other.
  *
  * Needs    count >= 1 contributions that agree in cells, rows_per_unit, left_out, add_remove, design_protected.        */
-TAMIS_API tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *sensitivity, const tamis_setting *setting,
+TAMIS_USE tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *sensitivity, const tamis_setting *setting,
                                                    const tamis_contribution *strata, size_t count, tamis_error *err);
 
 TAMIS_API void tamis_sensitivity_clear(tamis_sensitivity *sensitivity);
@@ -109,7 +109,7 @@ typedef struct tamis_finite {
  * Cost     O(pairs * outputs).
  * Errors   INVALID, REFUSED (universes overlap or are not complete; different values at distance 0), SYSTEM.
  * Paper    settings, Theorem 4.3, as corrected in docs/papers.md#settings-4-3.                                       */
-TAMIS_API tamis_status tamis_laplace_scales(tamis_number **scales, const tamis_finite *finite, tamis_error *err);
+TAMIS_USE tamis_status tamis_laplace_scales(tamis_number **scales, const tamis_finite *finite, tamis_error *err);
 
 TAMIS_END
 

@@ -65,11 +65,11 @@ TAMIS_API const char *tamis_level_name(tamis_level level);
  * Needs    a row of the table; design_protected: strata, sizes and clusters are protected; secret: the plan says that
  *          nobody outside knows who was sampled.
  * Errors   INVALID (setting NULL), REFUSED with the reason and the nearest setting that works.                       */
-TAMIS_API tamis_status tamis_setting_outsider(const tamis_setting *setting, int secret, int design_protected,
+TAMIS_USE tamis_status tamis_setting_outsider(const tamis_setting *setting, int secret, int design_protected,
                                               tamis_error *err);
 
 /* Whether the design variables may be protected. Errors: INVALID, REFUSED with the nearest setting that works. */
-TAMIS_API tamis_status tamis_setting_protects_design(const tamis_setting *setting, tamis_error *err);
+TAMIS_USE tamis_status tamis_setting_protects_design(const tamis_setting *setting, tamis_error *err);
 
 TAMIS_END
 

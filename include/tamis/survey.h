@@ -29,26 +29,26 @@ typedef struct tamis_design tamis_design;
 #define TAMIS_MAX_LISTED ((size_t)1 << 28)
 
 /* Everybody. */
-TAMIS_API tamis_status tamis_design_census(tamis_design **design, int64_t population, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_census(tamis_design **design, int64_t population, tamis_error *err);
 
 /* Simple random sampling: each set of `sample` units is equally likely. */
-TAMIS_API tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err);
 
 /* `draws` independent draws of one unit; a unit may be drawn several times. Needs 1 <= draws <= TAMIS_MAX_UNITS. */
-TAMIS_API tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws,
+TAMIS_USE tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws,
                                                          tamis_error *err);
 
 /* Each unit is drawn with the same probability, independently. */
-TAMIS_API tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate,
+TAMIS_USE tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate,
                                               tamis_error *err);
 
 /* Each unit is drawn with a probability of its own, independently. */
-TAMIS_API tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities,
+TAMIS_USE tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities,
                                             size_t count, tamis_error *err);
 
 /* Every k-th unit of the list after a random start; population / sample need not be an integer. With random_order the
  * list is shuffled first, which is simple random sampling. */
-TAMIS_API tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample,
+TAMIS_USE tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample,
                                                int random_order, tamis_error *err);
 
 /* Unequal probabilities and a fixed sample size, their sum, which must be an integer. Methods:
@@ -60,25 +60,25 @@ TAMIS_API tamis_status tamis_design_systematic(tamis_design **design, int64_t po
  *   "tille"                Tille (1996), elimination
  * Midzuno sampling is REFUSED by name: nothing is proved for it.
  * Units of probability 1 are in every sample. */
-TAMIS_API tamis_status tamis_design_pps(tamis_design **design, const char *method,
+TAMIS_USE tamis_status tamis_design_pps(tamis_design **design, const char *method,
                                         const tamis_number *const *probabilities, size_t count, tamis_error *err);
 
 /* Independent designs side by side: the units of strata[0] come first. On success the strata belong to the new design
  * (the array itself does not); on failure they stay the caller's. */
-TAMIS_API tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
+TAMIS_USE tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
                                                 tamis_error *err);
 
 /* Clusters are drawn by `first`, and inside each drawn cluster c, independently, units by second[c]; the units of
  * cluster 0 come first. On success all of them belong to the new design, on failure they stay the caller's. Needs a
  * first stage without replacement, with as many units as there are second stages. A cluster design is one whose
  * second stages are censuses.                                                                                        */
-TAMIS_API tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first, tamis_design *const *second,
+TAMIS_USE tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first, tamis_design *const *second,
                                                 size_t count, tamis_error *err);
 
 /* Whole clusters by simple random sampling, of which only the smallest and the largest size are known: sizes are such that
  * privacy is least, two clusters the largest and all others the smallest; with fewer than three clusters there are twice as
  * many, at the same rate, so that all of these can be there. Needs 1 <= smallest <= largest, at most 2^20 clusters. */
-TAMIS_API tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int64_t sample, int64_t smallest,
+TAMIS_USE tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int64_t sample, int64_t smallest,
                                              int64_t largest, tamis_error *err);
 
 TAMIS_API void tamis_design_free(tamis_design *design);
@@ -98,14 +98,14 @@ TAMIS_API const char *tamis_design_name(const tamis_design *design);
  * Gives    `count` new numbers that the caller frees; all NULL on failure.
  * Cost     O(count), and O(log count) for each unit that gets 1.
  * Errors   INVALID, SYSTEM, UNABLE (as above).                                                                       */
-TAMIS_API tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes,
+TAMIS_USE tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes,
                                                size_t count, int64_t sample, tamis_error *err);
 
 /* The design of these probabilities, without the numbers in between: tamis_design_pps, or "poisson", whose expected size
  * `sample` is then.
  *
  * Needs    as above, and sizes that are not 0.                                                                       */
-TAMIS_API tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes,
+TAMIS_USE tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes,
                                               size_t count, int64_t sample, tamis_error *err);
 
 /* ---- inclusion probabilities ---- */
@@ -114,7 +114,7 @@ TAMIS_API tamis_status tamis_design_pps_sizes(tamis_design **design, const char 
  *
  * Gives    enclosures of relative width TAMIS_WIDTH; {0, 1} on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, const int64_t *units,
+TAMIS_USE tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, const int64_t *units,
                                              size_t count, tamis_error *err);
 
 /* pij[i * count + j], the probability that units[i] and units[j] are both in the sample; pi on the diagonal.
@@ -125,7 +125,7 @@ TAMIS_API tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design
  *          and Sampford. Brewer, pivotal_random and systematic_random go through the law: small frames only.
  * Errors   INVALID, SYSTEM, UNABLE (too much work; the frame is too large for the law).                              */
 #define TAMIS_MAX_JOINT 2048
-TAMIS_API tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design, const int64_t *units,
+TAMIS_USE tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design, const int64_t *units,
                                              size_t count, tamis_error *err);
 
 /* ---- the law ---- */
@@ -139,14 +139,14 @@ typedef struct tamis_law tamis_law;
  * Cost     up to 2^20 samples; memory about 200 bytes each.
  * Errors   INVALID, SYSTEM, UNABLE (pivotal_random above 10 units, systematic_random above 8; more than 2^21
  *          samples).                                                                                                 */
-TAMIS_API tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_error *err);
+TAMIS_USE tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_error *err);
 
 /* A law given sample by sample: sample j has sizes[j] units, which follow those of sample j-1 in `units`.
  *
  * Needs    units from 0 to population-1, those of a sample different, no sample twice, probabilities >= 0 that sum to
  *          1.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t *units, const size_t *sizes,
+TAMIS_USE tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t *units, const size_t *sizes,
                                        const tamis_number *const *probabilities, size_t count, tamis_error *err);
 TAMIS_API void tamis_law_free(tamis_law *law);
 
@@ -164,7 +164,7 @@ TAMIS_API const tamis_number *tamis_law_exact(const tamis_law *law, size_t j);
 /* The probability that all `count` units are in the sample: inclusion probabilities of any order.
  *
  * Errors   INVALID; {0, 1} on failure.                                                                               */
-TAMIS_API tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count,
+TAMIS_USE tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count,
                                            tamis_error *err);
 
 /* The Horvitz-Thompson total, the sum of x_k / pi_k over the different sampled units, when it is known that a unit is in
@@ -180,7 +180,7 @@ TAMIS_API tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law,
 typedef struct tamis_moments {
     tamis_bound mean, variance;
 } tamis_moments;
-TAMIS_API tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_law *law,
+TAMIS_USE tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_law *law,
                                       const tamis_number *const *x, int64_t unit, tamis_error *err);
 
 /* ---- drawing ---- */
@@ -189,17 +189,15 @@ TAMIS_API tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, con
  * threads (each with a generator of its own).                                                                        */
 typedef struct tamis_sampler tamis_sampler;
 
-/* `progress` (may be NULL) is called with `context` now and then.
- *
- * Needs    a design that lives as long as the sampler.
+/* Needs    a design that lives as long as the sampler; `watch` may be NULL.
  * Gives    a sampler that the caller frees with tamis_sampler_free; NULL on failure.
  * Cost     nothing for most designs; for conditional Poisson and Sampford microseconds a unit, and (variance of the size
  *          of a Poisson sample) * log(population) * 600 steps: below a second for 1000 of 100 000 units. Memory about 100
  *          bytes a unit.
  * Errors   INVALID, SYSTEM (memory, cancelled), UNABLE (probabilities so close to 0 or 1 that conditional Poisson can
  *          not be certified).                                                                                        */
-TAMIS_API tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_progress *progress,
-                                         void *context, tamis_error *err);
+TAMIS_USE tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, const tamis_watch *watch,
+                                         tamis_error *err);
 TAMIS_API void tamis_sampler_free(tamis_sampler *sampler);
 
 /* The drawn units, ascending; a unit drawn k times stands k times. */
@@ -208,14 +206,14 @@ typedef struct tamis_drawn {
     size_t count, room;
 } tamis_drawn;
 
-/* Draws one sample; independent of all others. `progress` (may be NULL) is called with `context` now and then.
+/* Draws one sample; independent of all others. `watch` may be NULL.
  *
  * Gives    a sample that the caller clears with tamis_drawn_clear; empty on failure.
  * Cost     nanoseconds a unit of the frame (of the sample: srs, systematic); tens of microseconds a
  *          unit of the sample for conditional Poisson and Sampford; Brewer: microseconds * population * sample.
  * Errors   INVALID, SYSTEM (memory, no random bits, cancelled), UNABLE.                                              */
-TAMIS_API tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng,
-                                  tamis_progress *progress, void *context, tamis_error *err);
+TAMIS_USE tamis_status tamis_sampler_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng,
+                                          const tamis_watch *watch, tamis_error *err);
 
 /* Wipes and frees: who was sampled may be secret. */
 TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
@@ -255,7 +253,7 @@ typedef struct tamis_exposure {
 /* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL
  *          and 0 on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_API tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
+TAMIS_USE tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
                                               tamis_error *err);
 
 TAMIS_END

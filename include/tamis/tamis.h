@@ -8,6 +8,7 @@
 #include <tamis/draw.h>
 #include <tamis/engine.h>
 #include <tamis/estimate.h>
+#include <tamis/estimator.h>
 #include <tamis/explain.h>
 #include <tamis/ht.h>
 #include <tamis/init.h>
@@ -19,6 +20,7 @@
 #include <tamis/num.h>
 #include <tamis/plan.h>
 #include <tamis/plot.h>
+#include <tamis/preview.h>
 #include <tamis/profile.h>
 #include <tamis/release.h>
 #include <tamis/rng.h>

@@ -8,7 +8,7 @@
  * measurements (to 1e-9 relative), release.csv, registry.yaml and report.html what is written from all that. A frame's
  * file, where it is at hand, must give the facts that the certificate has of it.
  *
- * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify).       */
+ * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify_text).       */
 #ifndef TAMIS_VERIFY_H
 #define TAMIS_VERIFY_H
 
@@ -24,15 +24,17 @@ typedef struct tamis_verify_options {
 
 /* Needs    the folder of a release, of which no file may be missing; or the path of a certificate.json, whose neighbours are
  *          checked as far as they are there. options may be NULL.
- * Gives    *ok: no problem was found; and in *text what was found: the guarantee as it follows, or the problems, one per
- *          line; with json {"ok", "problems": [{"field", "message"}], "files": {NAME: "match", "differ" or "missing"},
+ * Gives    *ok: no problem was found; and what was found: the guarantee as it follows, or the problems, one per line;
+ *          as JSON {"ok", "problems": [{"field", "message"}], "files": {NAME: "match", "differ" or "missing"},
  *          "frame": the same, or null if there is none, "signature": "none", "missing", "not checked", "right" or "wrong",
  *          "signed_by", "others": the files of the folder that are no part of a release, "guarantee"}. The caller frees it
  *          with tamis_free. 0 and NULL on failure.
- * Cost     as tamis_check, and the files are read.
+ * Cost     as tamis_preview_new, and the files are read.
  * Errors   INVALID (no such file, no JSON object, not a public key), SYSTEM.                                          */
-TAMIS_API tamis_status tamis_verify(int *ok, char **text, const char *path, const tamis_verify_options *options, int json,
-                                    tamis_error *err);
+TAMIS_USE tamis_status tamis_verify_text(int *ok, char **text, const char *path, const tamis_verify_options *options,
+                                         tamis_error *err);
+TAMIS_USE tamis_status tamis_verify_json(int *ok, char **json, const char *path, const tamis_verify_options *options,
+                                         tamis_error *err);
 
 TAMIS_END
 

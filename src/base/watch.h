@@ -15,6 +15,12 @@ typedef struct tmi_watch {
     int64_t asked;   /* when tmi_watch_beat last asked, in milliseconds of the monotonic clock */
 } tmi_watch;
 
+/* All of the work that a caller watches; NULL: nobody does. */
+static inline tmi_watch tmi_watch_of(const tamis_watch *watch)
+{
+    return (tmi_watch){.progress = watch ? watch->progress : NULL, .context = watch ? watch->context : NULL, .to = 1};
+}
+
 /* The part of the work between two shares of it; of nothing, nothing. */
 static inline tmi_watch tmi_watch_part(const tmi_watch *watch, double from, double to)
 {

@@ -34,8 +34,8 @@ static tamis_status draw_units(tamis_drawn *drawn, const tamis_design *design, c
     tamis_rng *rng = NULL;
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tamis_sampler_new(&sampler, design, tmi_watch_progress, (void *)&making, err));
-    TMI_TRY(tamis_draw(drawn, sampler, rng, tmi_watch_progress, (void *)&drawing, err));
+    TMI_TRY(tamis_sampler_new(&sampler, design, &(tamis_watch){tmi_watch_progress, (void *)&making}, err));
+    TMI_TRY(tamis_sampler_draw(drawn, sampler, rng, &(tamis_watch){tmi_watch_progress, (void *)&drawing}, err));
 done:
     tamis_sampler_free(sampler);
     tamis_rng_free(rng);
@@ -165,9 +165,9 @@ typedef struct phases {
     tmi_watch reading, drawing, writing;
 } phases;
 
-static phases divide(const tamis_frame_design *design, int64_t rows, tamis_progress *progress, void *context)
+static phases divide(const tamis_frame_design *design, int64_t rows, const tamis_watch *watch)
 {
-    const tmi_watch whole = {.progress = progress, .context = context, .to = 1};
+    const tmi_watch whole = tmi_watch_of(watch);
     const bool reads = design->size || design->probability || design->strata || design->cluster;
     const double drawing = tmi_frame_is_slow(design) ? 0.8 : 0.2, reading = reads ? (1 - drawing) / 2 : 0;
     phases p = {tmi_watch_part(&whole, 0, reading), tmi_watch_part(&whole, reading, reading + drawing),
@@ -177,7 +177,7 @@ static phases divide(const tamis_frame_design *design, int64_t rows, tamis_progr
 }
 
 tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
-                              const char *out, tamis_progress *progress, void *context, tamis_error *err)
+                              const char *out, const tamis_watch *watch, tamis_error *err)
 {
     tmi_frame *file = NULL;
     tmi_frame_units units = {0};
@@ -192,8 +192,8 @@ tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, con
     if (!out) return tmi_fail(err, TAMIS_INVALID, "out: must not be NULL");
     TMI_TRY(tamis_frame_design_check(design, err));
     TMI_TRY(tmi_file_check(out, err));
-    TMI_TRY(tmi_frame_open(&file, frame, progress, context, err));
-    const phases p = divide(design, file->rows, progress, context);
+    TMI_TRY(tmi_frame_open(&file, frame, watch ? watch->progress : NULL, watch ? watch->context : NULL, err));
+    const phases p = divide(design, file->rows, watch);
     TMI_TRY(check_names(file, err));
     TMI_TRY(tmi_units_read(&units, file, design, &p.reading, err));
     TMI_TRY(tmi_frame_plan_make(&plan, design, &units, err));

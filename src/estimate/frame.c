@@ -50,7 +50,7 @@ static tamis_status read_frame(frame *f, const tamis_plan *plan, tamis_error *er
     const char *const files[] = {d->frame};
     const tmi_source source = {.files = files, .file_count = 1};
     tmi_inventory inventory = {.columns = list, .column_count = f->by_strata ? 2 : 1};
-    TMI_TRY(tmi_engine_open(&engine, NULL, &source, 0, err));
+    TMI_TRY(tmi_engine_open(&engine, TAMIS_ENGINE_FITTING, &source, 0, err));
     TMI_TRY(engine->describe(engine, &inventory, f->progress, f->context, err));
     TMI_TRY(engine->rows(engine, list, inventory.column_count, take_rows, f, err));
 

@@ -70,7 +70,7 @@ static tamis_status put_entry(void *context, int64_t number, const char *entry, 
     return TAMIS_OK;
 }
 
-tamis_status tamis_ledger_export(char **text, tamis_ledger *ledger, int json, tamis_error *err)
+static tamis_status export(char **text, tamis_ledger *ledger, bool json, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_text t;
@@ -98,4 +98,14 @@ done:
     tmi_store_cancel(ledger->file);
     tmi_text_clear(&t);
     return status;
+}
+
+tamis_status tamis_ledger_csv(char **csv, tamis_ledger *ledger, tamis_error *err)
+{
+    return export(csv, ledger, false, err);
+}
+
+tamis_status tamis_ledger_entries_json(char **json, tamis_ledger *ledger, tamis_error *err)
+{
+    return export(json, ledger, true, err);
 }

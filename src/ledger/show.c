@@ -403,8 +403,8 @@ done:
     return status;
 }
 
-tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders, const tamis_number *at,
-                               int json, tamis_error *err)
+static tamis_status write_book(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                               const tamis_number *at, bool json, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_text t;
@@ -439,4 +439,16 @@ done:
     account_clear(&x);
     tmi_text_clear(&t);
     return status;
+}
+
+tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                               const tamis_number *at, tamis_error *err)
+{
+    return write_book(text, ledger, outsiders, at, false, err);
+}
+
+tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
+                               const tamis_number *at, tamis_error *err)
+{
+    return write_book(json, ledger, outsiders, at, true, err);
 }

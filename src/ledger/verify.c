@@ -111,8 +111,8 @@ static tamis_status write_faults(char **text, const tmi_faults *faults, bool jso
     return tmi_text_take(text, &t, err);
 }
 
-tamis_status tamis_ledger_verify(int *ok, char **text, const char *path, const char *const *certificates, size_t count, int json,
-                                 tamis_error *err)
+static tamis_status verify(int *ok, char **text, const char *path, const char *const *certificates, size_t count, bool json,
+                           tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_store *file = NULL;
@@ -126,10 +126,22 @@ tamis_status tamis_ledger_verify(int *ok, char **text, const char *path, const c
         if (!certificates[i]) return tmi_fail(err, TAMIS_INVALID, "certificates[%zu]: NULL", i);
     TMI_TRY(tmi_store_open(&file, path, TMI_LOOK, &faults, err));
     if (faults.count == 0) TMI_TRY(check(file, &faults, certificates, count, err)); /* in other tables there is nothing to look for */
-    TMI_TRY(write_faults(text, &faults, json != 0, err));
+    TMI_TRY(write_faults(text, &faults, json, err));
     *ok = faults.count == 0;
 done:
     tmi_store_close(file);
     tmi_faults_clear(&faults);
     return status;
+}
+
+tamis_status tamis_ledger_verify_text(int *ok, char **text, const char *path, const char *const *certificates, size_t count,
+                                      tamis_error *err)
+{
+    return verify(ok, text, path, certificates, count, false, err);
+}
+
+tamis_status tamis_ledger_verify_json(int *ok, char **json, const char *path, const char *const *certificates, size_t count,
+                                      tamis_error *err)
+{
+    return verify(ok, json, path, certificates, count, true, err);
 }

@@ -152,7 +152,7 @@ done:
     return status;
 }
 
-tamis_status tamis_outline_list(char **json, const char *path, tamis_error *err)
+tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error *err)
 {
     char *bytes = NULL;
     size_t length = 0;

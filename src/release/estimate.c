@@ -22,19 +22,20 @@ void tamis_estimate_free(tamis_estimate *estimate)
     tmi_free(estimate);
 }
 
-tamis_status tamis_estimate_run(tamis_estimate **estimate, const tamis_plan *plan, const tamis_run_options *options,
+tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *plan, const tamis_estimate_options *options,
                                 tamis_error *err)
 {
     if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected a place for the result, got NULL");
     *estimate = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    const tamis_estimate_options how = options ? *options : (tamis_estimate_options){0};
     tmi_engine *engine = NULL;
     tamis_status status;
     tamis_estimate *e = tmi_alloc(1, sizeof *e);
     if (!e) return tmi_fail_memory(err);
     e->plan = tmi_plan_hold(plan);
-    TMI_TRY(tmi_engine_for(&engine, plan, options, err));
-    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, options ? options->progress : NULL, options ? options->context : NULL, err));
+    TMI_TRY(tmi_engine_for(&engine, plan, &how, err));
+    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, how.watch.progress, how.watch.context, err));
     *estimate = e;
     e = NULL;
 

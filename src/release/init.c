@@ -187,7 +187,7 @@ static void put_source(tmi_text *yaml, const tamis_init *init)
     tmi_text_put(yaml, "\n");
 }
 
-tamis_status tamis_init_plan(char **text, const tamis_init *init, tamis_error *err)
+tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
 {
     tmi_header h = {0};
     tmi_text yaml;

@@ -1,4 +1,4 @@
-/* tamis_check: everything that can be said before a row is read. */
+/* tamis_preview_new: everything that can be said before a row is read. */
 #include <stdio.h>
 
 #include "base/memory.h"
@@ -34,7 +34,7 @@ static void set_refused(tmi_preview *p)
     snprintf(outsider->reason, sizeof outsider->reason, "the ledger refuses this release");
 }
 
-tamis_status tamis_check(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
+tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
 {
     if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a place for the result, got NULL");
     *preview = NULL;
@@ -82,14 +82,8 @@ tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis
     return status == TAMIS_OK ? tmi_preview_json(text, &preview->made, err) : status;
 }
 
-tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_error *err)
+tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_detail detail, tamis_error *err)
 {
     tamis_status status = check(text, preview, err);
-    return status == TAMIS_OK ? tmi_preview_text(text, &preview->made, false, err) : status;
-}
-
-tamis_status tamis_preview_text_all(char **text, const tamis_preview *preview, tamis_error *err)
-{
-    tamis_status status = check(text, preview, err);
-    return status == TAMIS_OK ? tmi_preview_text(text, &preview->made, true, err) : status;
+    return status == TAMIS_OK ? tmi_preview_text(text, &preview->made, detail == TAMIS_DETAIL_ALL, err) : status;
 }

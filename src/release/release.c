@@ -12,8 +12,8 @@
 
 const tmi_release_file tmi_files[TMI_FILES] = {
     {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},
-    {"measurements.json", tamis_release_measurements}, {"registry.yaml", tamis_release_registry},
-    {"report.html", tamis_release_report},
+    {"measurements.json", tamis_release_measurements_json}, {"registry.yaml", tamis_release_registry_yaml},
+    {"report.html", tamis_release_report_html},
 };
 
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
@@ -117,7 +117,7 @@ tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedu
 }
 
 /* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is there. */
-tamis_status tamis_release_measurements(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_measurements_json(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
@@ -147,13 +147,13 @@ done:
     return status;
 }
 
-tamis_status tamis_release_certificate(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_certificate_json(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     return status == TAMIS_OK ? tmi_release_certify(text, release, NULL, err) : status;
 }
 
-tamis_status tamis_release_notice(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
@@ -165,7 +165,7 @@ tamis_status tamis_release_notice(char **text, const tamis_release *release, tam
     return tmi_text_take(text, &t, err);
 }
 
-tamis_status tamis_release_remarks(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_remarks_text(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
@@ -182,7 +182,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     char *notice = NULL;
     tmi_text t;
     tmi_text_init(&t);
-    status = tamis_release_notice(&notice, release, err);
+    status = tamis_release_notice_text(&notice, release, err);
     if (status != TAMIS_OK) return status;
     if (*notice) {
         tmi_text_wrap(&t, "", "  ", notice);
@@ -201,13 +201,13 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     return tmi_text_take(text, &t, err);
 }
 
-tamis_status tamis_release_registry(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_registry_yaml(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     return status == TAMIS_OK ? tmi_registry(text, &release->results, release->version, err) : status;
 }
 
-tamis_status tamis_release_report(char **text, const tamis_release *release, tamis_error *err)
+tamis_status tamis_release_report_html(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
     return status == TAMIS_OK ? tmi_report(text, &release->results, &release->certificate->schedule, release->version, err) : status;

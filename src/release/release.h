@@ -2,6 +2,8 @@
 #ifndef TMI_RELEASE_RELEASE_H
 #define TMI_RELEASE_RELEASE_H
 
+#include <tamis/estimate.h>
+#include <tamis/preview.h>
 #include <tamis/release.h>
 
 #include "engine/core/engine.h"
@@ -56,8 +58,7 @@ const tmi_preview *tmi_preview_made(const tamis_preview *preview);
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 
-/* The engine that a run asks for. */
-tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,
-                            tamis_error *err);
+/* The engine that reads the rows; `how` is not NULL. */
+tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err);
 
 #endif

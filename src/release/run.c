@@ -281,7 +281,7 @@ static tamis_status publish(tamis_release *r, bool *kept, const tmi_asking *aski
     if (folder->final) TMI_TRY(write_files(r, folder, key, err));
     TMI_TRY(go_on(r, 1, err));
     if (r->account.ledger && !repeated) {
-        TMI_TRY(tamis_release_measurements(&measurements, r, err));
+        TMI_TRY(tamis_release_measurements_json(&measurements, r, err));
         TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, measurements, err));
         *kept = true;
     }
@@ -367,36 +367,34 @@ static tmi_source source_of(const tamis_plan *plan)
                         .sharded_by_unit = plan->source.sharded_by_unit};
 }
 
-const char *tamis_run_engine(const tamis_plan *plan)
+tamis_engine tamis_release_engine(const tamis_plan *plan)
 {
-    if (!plan) return NULL;
+    if (!plan) return TAMIS_ENGINE_FITTING;
     const tmi_source source = source_of(plan);
     return tmi_engine_fitting(&source);
 }
 
-tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_run_options *options,
-                            tamis_error *err)
+tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err)
 {
-    const unsigned threads = options ? options->threads : 0;
-    if (options && options->rows) return tmi_engine_of_source(engine, options->rows, threads, err);
+    if (how->rows) return tmi_engine_of_source(engine, how->rows, how->threads, err);
     const tmi_source source = source_of(plan);
-    return tmi_engine_open(engine, options ? options->engine : NULL, &source, threads, err);
+    return tmi_engine_open(engine, how->engine, &source, how->threads, err);
 }
 
-tamis_status tamis_release_run(tamis_release **release, const tamis_plan *plan, const char *folder,
-                               const tamis_run_options *options, tamis_error *err)
+tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
+                               const tamis_release_options *options, tamis_error *err)
 {
     if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a place for the result, got NULL");
     *release = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
     tmi_engine *engine;
-    tamis_status status = tmi_engine_for(&engine, plan, options, err);
+    const tamis_release_options how = options ? *options : (tamis_release_options){0};
+    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows};
+    tamis_status status = tmi_engine_for(&engine, plan, &reading, err);
     if (status != TAMIS_OK) return status;
-    const tmi_run run = {.folder = folder, .ledger = options && options->ledger ? options->ledger : plan->ledger,
-                         .again = options && options->again, .new_account = options ? options->new_account : NULL,
-                         .sign = options ? options->sign : NULL,
-                         .source = options && options->rows ? NULL : &plan->source,
-                         .progress = options ? options->progress : NULL, .context = options ? options->context : NULL};
+    const tmi_run run = {.folder = folder, .ledger = how.ledger ? how.ledger : plan->ledger, .again = how.again,
+                         .new_account = how.new_account, .sign = how.sign, .source = how.rows ? NULL : &plan->source,
+                         .progress = how.watch.progress, .context = how.watch.context};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;

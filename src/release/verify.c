@@ -197,7 +197,8 @@ done:
     return status;
 }
 
-tamis_status tamis_verify(int *ok, char **text, const char *path, const tamis_verify_options *options, int json, tamis_error *err)
+static tamis_status verify(int *ok, char **text, const char *path, const tamis_verify_options *options, bool json,
+                           tamis_error *err)
 {
     tmi_faults faults = {0};
     tmi_verification v = {.check = {.faults = &faults, .err = err}};
@@ -235,4 +236,14 @@ done:
     tmi_free(certificate);
     tmi_faults_clear(&faults);
     return status;
+}
+
+tamis_status tamis_verify_text(int *ok, char **text, const char *path, const tamis_verify_options *options, tamis_error *err)
+{
+    return verify(ok, text, path, options, false, err);
+}
+
+tamis_status tamis_verify_json(int *ok, char **json, const char *path, const tamis_verify_options *options, tamis_error *err)
+{
+    return verify(ok, json, path, options, true, err);
 }

@@ -99,7 +99,7 @@ static tamis_status write_page(tmi_page *page, const char *topic, tamis_error *e
     return TAMIS_OK;
 }
 
-tamis_status tamis_explain(char **text, const char *topic, int json, tamis_error *err)
+static tamis_status write_topic(char **text, const char *topic, bool json, tamis_error *err)
 {
     tmi_text t;
     tmi_json_out out;
@@ -115,4 +115,14 @@ tamis_status tamis_explain(char **text, const char *topic, int json, tamis_error
     if (status == TAMIS_OK) return tmi_text_take(text, &t, err);
     tmi_text_clear(&t);
     return status;
+}
+
+tamis_status tamis_explain_text(char **text, const char *topic, tamis_error *err)
+{
+    return write_topic(text, topic, false, err);
+}
+
+tamis_status tamis_explain_json(char **json, const char *topic, tamis_error *err)
+{
+    return write_topic(json, topic, true, err);
 }

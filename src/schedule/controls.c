@@ -1,7 +1,7 @@
 #include "schedule/controls.h"
 
 #include <string.h>
-#include <tamis/estimate.h>
+#include <tamis/estimator.h>
 
 #include "base/memory.h"
 #include "num/number.h"

@@ -91,7 +91,8 @@ static int tell(void *context, double share, int64_t rows)
     const tamis_coverage_options *o = w->options;
     const int64_t taken = w->next < w->wanted ? w->next : w->wanted - 1;
     (void)share, (void)rows;
-    if (!w->stopped && o->progress && o->progress(o->context, (double)taken / (double)w->wanted, 0) != 0) w->stopped = true;
+    if (w->stopped || !o->watch.progress) return w->stopped;
+    if (o->watch.progress(o->watch.context, (double)taken / (double)w->wanted, 0) != 0) w->stopped = true;
     return w->stopped;
 }
 
@@ -115,7 +116,8 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, boo
                                       .population = study->population, .sample = study->population};
     census.control_count = 0;
     TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));
-    TMI_TRY(tamis_estimate_run(&estimate, &census, &(tamis_run_options){.rows = source, .threads = 1, .progress = listen, .context = w}, err));
+    const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, w}};
+    TMI_TRY(tamis_estimate_new(&estimate, &census, &options, err));
     const tmi_results *r = tmi_estimate_results(estimate);
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &study->cells[i];
@@ -183,8 +185,8 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
     TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, false, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
     TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.progress = progress, .context = w->watch}, err));
-    TMI_TRY(tamis_estimate_run(&estimate, study->plan,
-                               &(tamis_run_options){.rows = source, .threads = 1, .progress = progress, .context = w->watch}, err));
+    TMI_TRY(tamis_estimate_new(&estimate, study->plan,
+                               &(tamis_estimate_options){.rows = source, .threads = 1, .watch = {progress, w->watch}}, err));
     const tmi_result *own = release->results.list, *bare = tmi_estimate_results(estimate)->list;
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &w->cells[i];
@@ -223,7 +225,7 @@ static int work(void *context)
     tamis_drawn drawn = {0};
     while (atomic_fetch_add(&w->watch->next, 1) < w->watch->wanted) {
         if (w->aloud ? tell(w->watch, 0, 0) : w->watch->stopped) TMI_TRY(tmi_fail(&w->err, TAMIS_SYSTEM, "cancelled"));
-        TMI_TRY(tamis_draw(&drawn, w->sampler, w->rng, NULL, NULL, &w->err));
+        TMI_TRY(tamis_sampler_draw(&drawn, w->sampler, w->rng, NULL, &w->err));
         TMI_TRY(run_once(w, &drawn, &w->err));
         tamis_drawn_clear(&drawn);
         drawn = (tamis_drawn){0};
@@ -338,7 +340,7 @@ static tamis_status run_all(tamis_coverage *study, tmi_population *p, watch *w, 
     if (count > MOST_THREADS) count = MOST_THREADS;
     worker *workers = tmi_alloc(count, sizeof *workers);
     if (!workers) return tmi_fail_memory(err);
-    TMI_TRY(tamis_sampler_new(&sampler, tmi_population_design(p), listen, w, err));
+    TMI_TRY(tamis_sampler_new(&sampler, tmi_population_design(p), &(tamis_watch){listen, w}, err));
     for (size_t i = 0; i < count; i++) {
         workers[i] = (worker){.study = study, .population = p, .sampler = sampler, .watch = w, .aloud = i == 0};
         TMI_TRY(worker_make(&workers[i], p, study->places.count, err));
@@ -355,7 +357,7 @@ done:
     return status;
 }
 
-tamis_status tamis_study_coverage(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
+tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
                                   tamis_error *err)
 {
     tmi_population *p = NULL;

@@ -21,17 +21,17 @@ void tmi_design_dismiss(void *tables, const tamis_design *design)
     if (tables) design->kind->dismiss(tables, design);
 }
 
-tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, tamis_progress *progress,
-                               void *context, tamis_error *err)
+tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, const tamis_watch *watch,
+                               tamis_error *err)
 {
-    const tmi_watch watch = {.progress = progress, .context = context, .to = 1};
+    const tmi_watch whole = tmi_watch_of(watch);
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
     *sampler = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     tamis_sampler *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->design = design;
-    tamis_status status = tmi_design_prepare(&s->tables, design, &watch, err);
+    tamis_status status = tmi_design_prepare(&s->tables, design, &whole, err);
     if (status == TAMIS_OK) *sampler = s;
     else tamis_sampler_free(s);
     return status;
@@ -101,15 +101,15 @@ tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, con
     return status;
 }
 
-tamis_status tamis_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, tamis_progress *progress,
-                        void *context, tamis_error *err)
+tamis_status tamis_sampler_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng, const tamis_watch *watch,
+                                tamis_error *err)
 {
-    const tmi_watch watch = {.progress = progress, .context = context, .to = 1};
+    const tmi_watch whole = tmi_watch_of(watch);
     if (!drawn) return tmi_fail(err, TAMIS_INVALID, "drawn: NULL");
     *drawn = (tamis_drawn){0};
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    tamis_status status = tmi_design_draw(drawn, sampler->design, sampler->tables, 0, rng, &watch, err);
+    tamis_status status = tmi_design_draw(drawn, sampler->design, sampler->tables, 0, rng, &whole, err);
     tmi_bits_done(rng);
     if (status != TAMIS_OK) tamis_drawn_clear(drawn);
     return status;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <tamis/estimate.h>
+#include <tamis/estimator.h>
 
 #include "base/error.h"
 

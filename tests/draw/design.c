@@ -65,11 +65,11 @@ static void nothing_is_invalid(void **state)
     tamis_frame_sample sample = {.population = 1, .sample = 1};
     (void)state;
     assert_int_equal(tamis_frame_design_check(NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL, NULL), TAMIS_INVALID);
     assert_int_equal(sample.population, 0);
-    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL, NULL), TAMIS_INVALID);
 }
 
 int main(void)

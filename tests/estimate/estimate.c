@@ -32,7 +32,7 @@ static char *estimate_as(write_estimate *write, const char *design, const char *
     snprintf(plan_text, sizeof plan_text, "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {%s}\n"
              "privacy: {epsilon: 1}\n%sstatistics:\n%s", design, columns, statistics);
     tamis_status status = tamis_plan_read_text(&plan, API, plan_text, strlen(plan_text), &err);
-    if (status == TAMIS_OK) status = tamis_estimate_run(&estimate, plan, NULL, &err);
+    if (status == TAMIS_OK) status = tamis_estimate_new(&estimate, plan, NULL, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
     tamis_plan_free(plan);
     assert_int_equal(write(&text, estimate, NULL), TAMIS_OK);
@@ -146,7 +146,7 @@ static void json_tells_that_nothing_is_protected(void **state)
     tamis_error err = {0};
     char *text;
     assert_int_equal(tamis_plan_read(&plan, API, &err), TAMIS_OK);
-    assert_int_equal(tamis_estimate_run(&estimate, plan, NULL, &err), TAMIS_OK);
+    assert_int_equal(tamis_estimate_new(&estimate, plan, NULL, &err), TAMIS_OK);
     assert_int_equal(tamis_estimate_json(&text, estimate, &err), TAMIS_OK);
     assert_non_null(strstr(text, "\"protected\": false"));
     assert_non_null(strstr(text, "\"guarantee\": null"));
@@ -165,8 +165,8 @@ static void bad_arguments_are_named(void **state)
     tamis_estimate *estimate;
     tamis_error err = {0};
     char *text = NULL;
-    assert_int_equal(tamis_estimate_run(NULL, NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_estimate_run(&estimate, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_estimate_new(NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_estimate_new(&estimate, NULL, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "plan"));
     assert_int_equal(tamis_estimate_json(NULL, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_estimate_json(&text, NULL, &err), TAMIS_INVALID);

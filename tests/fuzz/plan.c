@@ -30,10 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     }
     if (tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err) == TAMIS_OK) tamis_design_free(design);
     else if (design || !err.message[0]) abort();
-    if (tamis_check(&preview, plan, &err) == TAMIS_OK) {
+    if (tamis_preview_new(&preview, plan, &err) == TAMIS_OK) {
         if (tamis_preview_json(&text, preview, &err) != TAMIS_OK) abort();
         tamis_free(text);
-        if (tamis_preview_text(&text, preview, &err) != TAMIS_OK) abort();
+        if (tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err) != TAMIS_OK) abort();
         tamis_free(text);
     }
     tamis_preview_free(preview);

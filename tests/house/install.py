@@ -29,7 +29,7 @@ int main(void)
 def every_function(headers):
     """A C++ program that needs every public function under its C name: a header without extern "C" does not link."""
     functions = [name for header in sorted(headers)
-                 for name in re.findall(r"^TAMIS_API [^;(]*?\b(tamis_\w+)\(", (TOP / header).read_text(), re.M)]
+                 for name in re.findall(r"^TAMIS_(?:API|USE) [^;(]*?\b(tamis_\w+)\(", (TOP / header).read_text(), re.M)]
     return "\n".join([*(f"#include <{header.removeprefix('include/')}>" for header in sorted(headers)), "#include <cstdio>",
                       "typedef void (*function)();",
                       "function volatile functions[] = {",
@@ -135,7 +135,7 @@ def main(folder):
     plus = shutil.which("g++") or "clang++"  # make test needs clang anyway
     every, functions = every_function(headers)
     exported = {line.split()[-1] for line in run(["nm", "-D", "--defined-only", prefix / "lib" / "libtamis.so"]).stdout.splitlines()}
-    case("every exported function is declared with TAMIS_API", set(functions) == exported, " ".join(set(functions) ^ exported))
+    case("every exported function is declared with TAMIS_API or TAMIS_USE", set(functions) == exported, " ".join(set(functions) ^ exported))
     (folder / "consumer").write_text(every)
     consumer("every public function from C++", folder, prefix, words(prefix, "--libs"), version, (plus, "-std=c++11", "-xc++"))
 

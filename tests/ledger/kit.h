@@ -101,7 +101,7 @@ static inline int verifies(char **text)
     int ok = 0;
     char *problems = NULL;
     tamis_error err = {0};
-    if (tamis_ledger_verify(&ok, &problems, path, NULL, 0, 0, &err) != TAMIS_OK) problems = strdup(err.message);
+    if (tamis_ledger_verify_text(&ok, &problems, path, NULL, 0, &err) != TAMIS_OK) problems = strdup(err.message);
     if (text) *text = problems;
     else tamis_free(problems);
     return ok;

@@ -30,7 +30,7 @@ static void cannot_be_opened(const char *name, tamis_status status, const char *
     }
     int ok = 1;
     char *text = (char *)&ok;
-    assert_int_equal(tamis_ledger_verify(&ok, &text, name, NULL, 0, 0, &err), status);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &text, name, NULL, 0, &err), status);
     assert_int_equal(ok, 0);
     assert_null(text);
 }
@@ -111,10 +111,10 @@ static void there_may_be_nothing_yet(void **state)
     write_text(path, ""); /* as a process leaves it that was killed while making it */
     assert_int_equal(tamis_ledger_look(&ledger, path, &err), TAMIS_OK);
     assert_int_equal(tamis_ledger_accounts(ledger), 0);
-    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, 0, &err), TAMIS_OK);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, &err), TAMIS_OK);
     assert_string_equal(text, "no account: nothing was charged yet\n");
     tamis_free(text);
-    assert_int_equal(tamis_ledger_export(&text, ledger, 1, &err), TAMIS_OK);
+    assert_int_equal(tamis_ledger_entries_json(&text, ledger, &err), TAMIS_OK);
     tamis_free(text);
     tamis_ledger_free(ledger);
     assert_true(verifies(NULL));
@@ -385,15 +385,15 @@ static void arguments_are_named(void **state)
     assert_null(e);
     assert_null(d);
     assert_int_equal(tamis_ledger_sample(NULL, &d, ledger, 0, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_text(NULL, ledger, NULL, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_text(&text, NULL, NULL, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_export(NULL, ledger, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_export(&text, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_verify(NULL, &text, path, NULL, 0, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_verify(&ok, NULL, path, NULL, 0, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_verify(&ok, &text, NULL, NULL, 0, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_verify(&ok, &text, path, NULL, 1, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_verify(&ok, &text, path, (const char *[]){NULL}, 1, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_text(NULL, ledger, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_text(&text, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_csv(NULL, ledger, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_csv(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_verify_text(NULL, &text, path, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_verify_text(&ok, NULL, path, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &text, NULL, NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &text, path, NULL, 1, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &text, path, (const char *[]){NULL}, 1, &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_accounts(NULL), 0);
     assert_null(tamis_ledger_survey(NULL, 0));
     assert_null(tamis_ledger_frozen(ledger, 0));
@@ -446,11 +446,11 @@ static void memory_may_fail(void **state)
     assert_string_equal(charged.measurements, "[5]");
     tamis_charged_clear(&charged);
     for (int json = 0; json < 2; json++) {
-        EVERY_ALLOCATION_FAILS(tamis_ledger_text(&text, ledger, NULL, NULL, json, NULL), assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL, NULL), assert_null(text));
         tamis_free(text);
-        EVERY_ALLOCATION_FAILS(tamis_ledger_export(&text, ledger, json, NULL), assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_entries_json : tamis_ledger_csv)(&text, ledger, NULL), assert_null(text));
         tamis_free(text);
-        EVERY_ALLOCATION_FAILS(tamis_ledger_verify(&ok, &text, path, NULL, 0, json, NULL), assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_verify_json : tamis_ledger_verify_text)(&ok, &text, path, NULL, 0, NULL), assert_null(text));
         assert_true(ok);
         tamis_free(text);
     }

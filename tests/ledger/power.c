@@ -235,7 +235,7 @@ static const char *problem(const history *h, tmi_opening how, bool spend)
     if (spend && !*message && (charges != CHARGES || err.status != TAMIS_REFUSED))
         snprintf(message, sizeof message, "%zu charges of " AMOUNT " in all: %.300s", charges, err.message);
     tamis_ledger_free(ledger);
-    if (!*message && tamis_ledger_verify(&ok, &faults, found, NULL, 0, 0, &err) != TAMIS_OK)
+    if (!*message && tamis_ledger_verify_text(&ok, &faults, found, NULL, 0, &err) != TAMIS_OK)
         snprintf(message, sizeof message, "it cannot be verified: %.400s", err.message);
     else if (!*message && !ok) snprintf(message, sizeof message, "%.500s", faults);
     tamis_free(faults);

@@ -288,7 +288,7 @@ static void write_certificate(const char *text)
 static tamis_status against(int *ok, char **text, tamis_error *err)
 {
     const char *list[] = {certificate, certificate};
-    return tamis_ledger_verify(ok, text, path, list, 2, 1, err);
+    return tamis_ledger_verify_json(ok, text, path, list, 2, err);
 }
 
 #define TABLE "{\"name\": \"counts\", \"noise\": [{\"law\": \"discrete_laplace\", \"scale\": \"4\"}], \"epsilon\": \"1/4\"}"
@@ -443,7 +443,7 @@ static char *export_all(void)
 {
     tamis_ledger *ledger = NULL;
     char *text = NULL;
-    if (tamis_ledger_look(&ledger, path, NULL) == TAMIS_OK && tamis_ledger_export(&text, ledger, 1, NULL) != TAMIS_OK) text = NULL;
+    if (tamis_ledger_look(&ledger, path, NULL) == TAMIS_OK && tamis_ledger_entries_json(&text, ledger, NULL) != TAMIS_OK) text = NULL;
     tamis_ledger_free(ledger);
     return text;
 }

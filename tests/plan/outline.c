@@ -142,22 +142,22 @@ static void lists_are_written_as_json(void **state)
     static const char *const bad[] = {"", "law: laplace", "7", "[", "[[[[[[[[[[[1]]]]]]]]]]]"};
     char *json;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(tamis_outline_list(&json, file_of(good[i][0]), NULL), TAMIS_OK);
+        assert_int_equal(tamis_outline_list_json(&json, file_of(good[i][0]), NULL), TAMIS_OK);
         assert_string_equal(json, good[i][1]);
         tamis_free(json);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         json = path;
-        assert_int_equal(tamis_outline_list(&json, file_of(bad[i]), NULL), TAMIS_INVALID);
+        assert_int_equal(tamis_outline_list_json(&json, file_of(bad[i]), NULL), TAMIS_INVALID);
         assert_null(json);
     }
     file_of(good[0][0]);
-    EVERY_ALLOCATION_FAILS(tamis_outline_list(&json, path, NULL), assert_null(json));
+    EVERY_ALLOCATION_FAILS(tamis_outline_list_json(&json, path, NULL), assert_null(json));
     tamis_free(json);
     unlink(path);
-    assert_int_equal(tamis_outline_list(&json, path, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_list(&json, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_list(NULL, path, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_list_json(&json, path, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_list_json(&json, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_list_json(NULL, path, NULL), TAMIS_INVALID);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static size_t charges(void)
     int ok = 0;
     char *problems = NULL;
     if (access(path, F_OK) != 0) return 0;
-    assert_int_equal(tamis_ledger_verify(&ok, &problems, path, NULL, 0, 0, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &problems, path, NULL, 0, NULL), TAMIS_OK);
     if (!ok) fail_msg("%s", problems);
     tamis_free(problems);
     assert_int_equal(tamis_ledger_look(&ledger, path, NULL), TAMIS_OK);
@@ -234,9 +234,9 @@ static void assert_believed(void)
     char *text = NULL;
     tamis_error err = {0};
     int ok = 0;
-    if (tamis_verify(&ok, &text, out, NULL, 0, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
+    if (tamis_verify_text(&ok, &text, out, NULL, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
     tamis_free(text);
-    if (tamis_ledger_verify(&ok, &text, path, certificates, 1, 0, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
+    if (tamis_ledger_verify_text(&ok, &text, path, certificates, 1, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
     tamis_free(text);
 }
 

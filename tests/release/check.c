@@ -146,9 +146,9 @@ static void a_plan_that_measures_nothing_spends_nothing(void **state)
     tamis_plan *plan = plan_of("census: {population: 5}", "3", "  - count: units\n");
     tamis_preview *preview;
     char *text;
-    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     tamis_plan_free(plan); /* the preview holds what it needs */
-    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "known"));
     assert_non_null(strstr(text, "epsilon 0"));
     tamis_free(text);
@@ -164,11 +164,11 @@ static void scales_out_of_range_are_refused(void **state)
     tamis_preview *preview;
     tamis_error err = {0};
     tamis_plan *plan = plan_of(SRS, "1000000", "  - {count: units, by: g}\n"); /* the largest that a plan may say */
-    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_OK);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
     plan = plan_of(SRS, "1e-300", "  - {total: x}\n");
-    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_INVALID);
     assert_null(preview);
     assert_string_equal(err.message, "p.yaml:5:34: privacy.epsilon: too small: the noise scale of the sum of x would be above "
                                      "36028797018963968 steps");
@@ -185,12 +185,12 @@ static void noise_that_hides_nothing_is_warned_of(void **state)
         tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - {count: units, by: g}\n"); /* scale 2 / epsilon */
         tamis_preview *preview;
         char *text;
-        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
         assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
         assert_true(!strstr(text, "\"warnings\": []") == !!cases[i].words);
         assert_true(!cases[i].words || (strstr(text, cases[i].words) && strstr(text, "unprotected: the rows by g")));
         tamis_free(text);
-        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
         assert_true(!strstr(text, "WARNING, practically unprotected: the rows by g") == !cases[i].words);
         tamis_free(text);
         tamis_preview_free(preview);
@@ -206,8 +206,8 @@ static void texts_are_complete(void **state)
     tamis_preview *preview;
     tamis_error err = {0};
     char *text;
-    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_OK);
-    assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "One ledger keeps count",
                                         "noise above 1/3 of size", "rows by g",
                                         "± is one standard deviation", "Assumed, because the plan does not say",
@@ -243,8 +243,8 @@ static void the_promise_is_in_the_words_of_the_plan(void **state)
         tamis_plan *plan = plan_of(cases[i].design, "1", "  - total: x\n");
         tamis_preview *preview;
         char *text;
-        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
-        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
         assert_true(!strstr(text, "Every person: epsilon 1") == !cases[i].census);
         assert_true(!strstr(text, "Sampled person: epsilon 1") == cases[i].census);
         assert_true(!strstr(text, "about each sampled person") || !cases[i].census);
@@ -281,7 +281,7 @@ static void every_setting_is_checked(void **state)
             tamis_preview *preview;
             tamis_error err;
             char *text, *json;
-            tamis_status status = tamis_check(&preview, plan, &err);
+            tamis_status status = tamis_preview_new(&preview, plan, &err);
             assert_int_equal(status, closed && !s->may_protect_design ? TAMIS_REFUSED : TAMIS_OK);
             if (status == TAMIS_REFUSED) {
                 assert_non_null(strstr(err.message, "privacy.design_variables: with `given:"));
@@ -289,7 +289,7 @@ static void every_setting_is_checked(void **state)
                 tamis_plan_free(plan);
                 continue;
             }
-            assert_int_equal(tamis_preview_text(&text, preview, &err), TAMIS_OK);
+            assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
             assert_int_equal(tamis_preview_json(&json, preview, &err), TAMIS_OK);
             snprintf(name, sizeof name, "delta 0 (%s)", s->name);
             unwrap(text);
@@ -310,8 +310,8 @@ static void every_setting_is_checked(void **state)
     tamis_plan *plan = plan_of("census: {population: 10}", "1, protect: frame, given: population, secret_sample: yes", "  - total: x\n");
     tamis_preview *preview;
     char *text;
-    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
-    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
     unwrap(text);
     assert_non_null(strstr(text, "because a census holds every person"));
     tamis_free(text);
@@ -326,17 +326,17 @@ static void every_allocation_may_fail(void **state)
     tamis_preview *preview = NULL;
     tamis_error err = {0};
     char *text = NULL;
-    ALLOCATIONS_FAIL(k_ + 1 + k_ / 20, tamis_check(&preview, plan, &err), assert_null(preview));
-    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, &err), assert_null(text));
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 20, tamis_preview_new(&preview, plan, &err), assert_null(preview));
+    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), assert_null(text));
     assert_non_null(strstr(text, "would be enough"));
     tamis_free(text);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
     plan = plan_of(SRS, "300", "  - {count: units, by: g}\n  - {mean: x, by: h}\n  - {total: x}\n");
-    EVERY_ALLOCATION_FAILS(tamis_check(&preview, plan, &err), assert_null(preview));
+    EVERY_ALLOCATION_FAILS(tamis_preview_new(&preview, plan, &err), assert_null(preview));
     EVERY_ALLOCATION_FAILS(tamis_preview_json(&text, preview, &err), assert_null(text));
     tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, &err), assert_null(text));
+    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), assert_null(text));
     tamis_free(text);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
@@ -349,7 +349,7 @@ static void read_advice(double *loss, double *sample, const tamis_plan *plan)
     tamis_preview *preview;
     char *json;
     *loss = *sample = NAN;
-    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     assert_int_equal(tamis_preview_json(&json, preview, NULL), TAMIS_OK);
     const char *warning = strstr(json, "the noise exceeds a third of the size");
     for (size_t i = 0; warning && i < 3; i++) {
@@ -399,7 +399,7 @@ static void no_error_is_shown_above_the_range(void **state)
     tamis_preview *preview;
     tmi_json *json;
     char *text;
-    assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
     assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
     for (size_t i = 0; i < 3; i++) {
@@ -410,7 +410,7 @@ static void no_error_is_shown_above_the_range(void **state)
     assert_true(tmi_json_real(tmi_json_get(tmi_json_at(tmi_json_get(json, "statistics"), 2), "noise_sd")) > 1e6);
     tmi_json_free(json);
     tamis_free(text);
-    assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "mean of x by g"));
     tamis_free(text);
     tamis_preview_free(preview);
@@ -423,13 +423,13 @@ static void bad_arguments_are_named(void **state)
     tamis_preview *preview;
     tamis_error err = {0};
     char *text = NULL;
-    assert_int_equal(tamis_check(NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_check(&preview, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_new(NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_new(&preview, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "plan"));
     assert_int_equal(tamis_preview_json(&text, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_preview_text(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_text(&text, NULL, TAMIS_DETAIL_SHORT, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "preview"));
-    assert_int_equal(tamis_preview_text(NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_text(NULL, NULL, TAMIS_DETAIL_SHORT, &err), TAMIS_INVALID);
     tamis_preview_free(NULL);
 }
 
@@ -468,8 +468,8 @@ static void the_promise_rounds_up(void **state)
         tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - total: x\n");
         tamis_preview *preview;
         char *text;
-        assert_int_equal(tamis_check(&preview, plan, NULL), TAMIS_OK);
-        assert_int_equal(tamis_preview_text(&text, preview, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
         assert_non_null(strstr(text, cases[i].printed));
         tamis_free(text);
         tamis_preview_free(preview);
@@ -501,7 +501,7 @@ static void more_cells_than_an_engine_counts(void **state)
         tamis_preview *preview;
         tamis_error err = {0};
         if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
-        assert_int_equal(tamis_check(&preview, plan, &err), cases[i].fits ? TAMIS_OK : TAMIS_INVALID);
+        assert_int_equal(tamis_preview_new(&preview, plan, &err), cases[i].fits ? TAMIS_OK : TAMIS_INVALID);
         if (!cases[i].fits) assert_non_null(strstr(err.message, "need more than 1048576 integers"));
         tamis_preview_free(preview);
         tamis_plan_free(plan);

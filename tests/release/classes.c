@@ -41,7 +41,7 @@ static void expect(const char *design, const char *column)
 {
     const char *ledger = in_folder("account.ledger"), *out = in_folder("out");
     tamis_source *source = source_with(column);
-    const tamis_run_options options = {.ledger = ledger, .rows = source, .threads = 1};
+    const tamis_release_options options = {.ledger = ledger, .rows = source, .threads = 1};
     char text[1024], words[256];
     tamis_plan *plan;
     tamis_release *release;
@@ -52,12 +52,12 @@ static void expect(const char *design, const char *column)
     snprintf(words, sizeof words, "column %s: the plan uses it as a number, but by its type it holds texts", column ? column : "");
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     const tamis_status wanted = column ? TAMIS_INVALID : TAMIS_OK;
-    tamis_status status = tamis_release_run(&release, plan, column ? out : NULL, &options, &err);
+    tamis_status status = tamis_release_new(&release, plan, column ? out : NULL, &options, &err);
     if (status != wanted || (column && !strstr(err.message, words))) fail_msg("release, %s: %d, %s", design, (int)status, err.message);
     assert_int_equal(access(ledger, F_OK) != 0, column != NULL);
     if (column) assert_int_not_equal(access(out, F_OK), 0);
     err = (tamis_error){0};
-    status = tamis_estimate_run(&estimate, plan, &options, &err);
+    status = tamis_estimate_new(&estimate, plan, &(tamis_estimate_options){.rows = source, .threads = 1}, &err);
     if (status != wanted || (column && !strstr(err.message, words))) fail_msg("estimate, %s: %d, %s", design, (int)status, err.message);
     tamis_release_free(release);
     tamis_estimate_free(estimate);

@@ -47,7 +47,7 @@ static void the_longest_measurements_are_counted_to_the_byte(void **state)
                 for (size_t c = 0; c < measurement->cells; c++)
                     r.noisy[m][c] = values == 0 ? -(tmi_int128)measurement->limit : (tmi_int128)measurement->limit;
             }
-            assert_int_equal(tamis_release_measurements(&text, &r, NULL), TAMIS_OK);
+            assert_int_equal(tamis_release_measurements_json(&text, &r, NULL), TAMIS_OK);
             shorter = strlen(text);
             tamis_free(text);
             if (values == 0) assert_int_equal(shorter, longest);
@@ -75,7 +75,7 @@ static void no_certificate_is_longer_than_was_counted(void **state)
     assert_int_equal(tmi_certificate_longest(&longest, &certificate, &(tmi_standing){0}, NULL), TAMIS_OK);
     assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &run, NULL), TAMIS_OK);
     char *text;
-    assert_int_equal(tamis_release_certificate(&text, release, NULL), TAMIS_OK);
+    assert_int_equal(tamis_release_certificate_json(&text, release, NULL), TAMIS_OK);
     assert_true(strlen(text) <= longest && longest < strlen(text) + 40000);
     tamis_free(text);
     tamis_release_free(release);
@@ -118,7 +118,7 @@ static void measurements_beyond_the_ledger_cost_nothing(void **state)
     tamis_release *release;
     tamis_preview *preview;
     tamis_error err = {0};
-    assert_int_equal(tamis_check(&preview, plan, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_INVALID);
     if (!strstr(err.message, "measurements.json")) fail_msg("%s", err.message);
     assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &run, &err), TAMIS_INVALID);
     assert_null(release);
@@ -172,7 +172,7 @@ static void names_of_a_charge_are_checked_without_a_ledger(void **state)
         snprintf(text + n, 4096 - n, "\nsource: {file: a.csv}\ndesign: {" SRS "}\nprivacy: {unit: person, epsilon: 1}\ncolumns:\n"
                  "  g: {values: [a, b]}\nstatistics:\n  - {count: units, by: g}\nledger: %s\n", path);
         tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
-        if (status == TAMIS_OK) status = tamis_check(&preview, plan, &err);
+        if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
         assert_int_equal(status, more ? TAMIS_INVALID : TAMIS_OK);
         if (status == TAMIS_OK) tamis_preview_free(preview);
         tamis_plan_free(plan);

@@ -18,7 +18,7 @@ static char *init_of(const char *path)
     const tamis_init init = {.file = path, .source = "data file.sav"};
     tamis_error err = {0};
     char *text = NULL;
-    if (tamis_init_plan(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
+    if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
     return text;
 }
 
@@ -196,16 +196,16 @@ static void what_is_wrong_is_said(void **state)
         const tamis_init init = {.file = write_text(list[i].name, list[i].text), .table = list[i].table};
         tamis_error err = {0};
         char *text = (char *)"";
-        assert_int_equal(tamis_init_plan(&text, &init, &err), TAMIS_INVALID);
+        assert_int_equal(tamis_init_yaml(&text, &init, &err), TAMIS_INVALID);
         assert_null(text);
         has(err.message, list[i].message);
     }
     const tamis_init gone = {.file = in_folder("nobody.sav")}, none = {0};
     char *text;
-    assert_int_equal(tamis_init_plan(&text, &gone, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_init_plan(&text, &none, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_init_plan(&text, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_init_plan(NULL, &gone, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(&text, &gone, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(&text, &none, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(&text, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(NULL, &gone, NULL), TAMIS_INVALID);
 }
 
 static void memory_may_run_out(void **state)
@@ -213,7 +213,7 @@ static void memory_may_run_out(void **state)
     const tamis_init init = {.file = write_labelled("labelled.sav")};
     char *text = NULL;
     (void)state;
-    EVERY_ALLOCATION_FAILS(tamis_init_plan(&text, &init, NULL), assert_null(text));
+    EVERY_ALLOCATION_FAILS(tamis_init_yaml(&text, &init, NULL), assert_null(text));
     tamis_free(text);
 }
 

@@ -20,7 +20,7 @@ static void expect_plan(const char *path, const char *table, const char *source)
     const tamis_init init = {.file = path, .table = table, .source = "data.file"};
     tamis_error err = {0};
     char *text = NULL;
-    if (tamis_init_plan(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
+    if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
     if (!strstr(text, expected) || !strstr(text, source)) fail_msg("%s", text);
     assert_null(strstr(text, "73519"));
     assert_null(strstr(text, "secret"));
@@ -53,8 +53,8 @@ static void a_table(void **state)
     expect_plan(path, "people", "file: data.file\n  table: people\n\n");
     const tamis_init none = {.file = path, .table = "nobody"}, unclear = {.file = path};
     char *text;
-    assert_int_equal(tamis_init_plan(&text, &none, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_init_plan(&text, &unclear, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(&text, &none, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_init_yaml(&text, &unclear, NULL), TAMIS_INVALID);
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void names_types_and_comments(void **state)
     char *text = NULL;
     (void)state;
     server_run(table);
-    if (tamis_init_plan(&text, &init, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) fail_msg("%s", err.message);
     if (!strstr(text, expected) || !strstr(text, "    table: \"tamis_init.the people\"\n")) fail_msg("%s", text);
     assert_null(strstr(text, "73519"));
     assert_null(strstr(text, "glad"));
@@ -42,7 +42,7 @@ static void what_is_wrong_is_said(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         char *text = (char *)"";
-        assert_int_equal(tamis_init_plan(&text, &list[i], NULL), TAMIS_INVALID);
+        assert_int_equal(tamis_init_yaml(&text, &list[i], NULL), TAMIS_INVALID);
         assert_null(text);
     }
 }

@@ -353,10 +353,10 @@ static void the_folder_holds_what_the_texts_say(void **state)
         tamis_status (*write)(char **, const tamis_release *, tamis_error *);
     } files[] = {{"release.json", tamis_release_json},
                  {"release.csv", tamis_release_csv},
-                 {"measurements.json", tamis_release_measurements},
-                 {"certificate.json", tamis_release_certificate},
-                 {"registry.yaml", tamis_release_registry},
-                 {"report.html", tamis_release_report}};
+                 {"measurements.json", tamis_release_measurements_json},
+                 {"certificate.json", tamis_release_certificate_json},
+                 {"registry.yaml", tamis_release_registry_yaml},
+                 {"report.html", tamis_release_report_html}};
     for (size_t i = 0; i < FILES; i++) {
         char *written = read_all(folder, files[i].name), *text;
         assert_int_equal(files[i].write(&text, r, NULL), TAMIS_OK);
@@ -488,9 +488,9 @@ static void the_example_survey(void **state)
     assert_int_equal(tamis_plan_read(&plan, TESTS_FOLDER "/../examples/api/plan.yaml", &err), TAMIS_OK);
     char ledger[100];
     snprintf(ledger, sizeof ledger, "%s/ledger", place); /* not beside the plan: nothing is written there, and no charge is found */
-    tamis_run_options options = {.ledger = ledger};
+    tamis_release_options options = {.ledger = ledger};
     bits_from_seed(7);
-    tamis_status status = tamis_release_run(&r, plan, NULL, &options, &err);
+    tamis_status status = tamis_release_new(&r, plan, NULL, &options, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
     /* R: sum(enroll), table(stype), tapply(enroll, stype, sum), sum(api00 - 600), tapply(api00 - 600, stype, sum) */
     assert_truth(r, "sum of enroll", (int64_t[]){116922}, 1);
@@ -502,9 +502,12 @@ static void the_example_survey(void **state)
     tamis_release_free(r);
 
     assert_int_equal(unlink(ledger), 0);
-    options = (tamis_run_options){.engine = "abacus"};
-    assert_int_equal(tamis_release_run(&r, plan, NULL, &options, &err), TAMIS_INVALID);
-    assert_string_equal(err.message, "engine: abacus is unknown; use duckdb, memory, postgres or readstat");
+    options = (tamis_release_options){.engine = (tamis_engine)9};
+    assert_int_equal(tamis_release_new(&r, plan, NULL, &options, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "engine: 9 is unknown; use one of tamis_engine");
+    options.engine = TAMIS_ENGINE_POSTGRES;
+    assert_int_equal(tamis_release_new(&r, plan, NULL, &options, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "engine: postgres does not read this source; use duckdb or memory");
     tamis_plan_free(plan);
 }
 
@@ -514,13 +517,13 @@ static void bad_arguments_are_named(void **state)
     tamis_release *release;
     tamis_error err = {0};
     char *text = NULL;
-    assert_int_equal(tamis_release_run(NULL, NULL, NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_release_run(&release, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_new(NULL, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_new(&release, NULL, NULL, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "plan"));
     assert_int_equal(tamis_release_json(&text, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_release_csv(&text, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_release_text(&text, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_release_measurements(&text, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_release_measurements_json(&text, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "release"));
     assert_int_equal(tamis_release_json(NULL, NULL, &err), TAMIS_INVALID);
     tamis_release_free(NULL);

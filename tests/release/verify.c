@@ -111,7 +111,7 @@ static bool verifies(const char *path, char **told)
     int ok;
     char *text;
     tamis_error err = {0};
-    if (tamis_verify(&ok, &text, path, NULL, 1, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
+    if (tamis_verify_json(&ok, &text, path, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
     if (told) *told = text;
     else tamis_free(text);
     return ok;
@@ -370,7 +370,7 @@ static bool ledger_believes(size_t which)
     int ok;
     snprintf(ledger, sizeof ledger, "%s/%s.ledger", folder, cases[which].name);
     path_of(certificate, which, cases[which].times, "certificate.json");
-    assert_int_equal(tamis_ledger_verify(&ok, &text, ledger, list, 1, 0, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ledger_verify_text(&ok, &text, ledger, list, 1, NULL), TAMIS_OK);
     tamis_free(text);
     return ok;
 }
@@ -493,7 +493,7 @@ static void no_memory(void **state)
     path_of(path, 4, 1, "certificate.json");
     int ok;
     char *text = NULL;
-    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify(&ok, &text, path, NULL, 0, NULL), {
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify_text(&ok, &text, path, NULL, NULL), {
         assert_true(ok == 0 && !text);
     });
     tamis_free(text);
@@ -505,15 +505,15 @@ static void wrong_arguments(void **state)
     int ok;
     char *text, path[256];
     tamis_error err;
-    assert_int_equal(tamis_verify(NULL, &text, "x", NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, NULL, "x", NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, &text, NULL, NULL, 0, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_verify(&ok, &text, "/nowhere/certificate.json", NULL, 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify_text(NULL, &text, "x", NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify_text(&ok, NULL, "x", NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify_text(&ok, &text, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_verify_text(&ok, &text, "/nowhere/certificate.json", NULL, &err), TAMIS_INVALID);
     static const char *const texts[] = {"[]", "{", "3", "not JSON"};
     snprintf(path, sizeof path, "%s/other.json", folder);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(path, texts[i]);
-        assert_int_equal(tamis_verify(&ok, &text, path, NULL, 0, &err), TAMIS_INVALID);
+        assert_int_equal(tamis_verify_text(&ok, &text, path, NULL, &err), TAMIS_INVALID);
         assert_true(!ok && !text);
     }
     write_text(path, "{}");

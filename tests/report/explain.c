@@ -13,7 +13,7 @@ static char *explain(const char *topic, int json)
 {
     char *text;
     tamis_error err;
-    if (tamis_explain(&text, topic, json, &err) != TAMIS_OK) fail_msg("%s: %s", topic ? topic : "NULL", err.message);
+    if ((json ? tamis_explain_json : tamis_explain_text)(&text, topic, &err) != TAMIS_OK) fail_msg("%s: %s", topic ? topic : "NULL", err.message);
     return text;
 }
 
@@ -136,17 +136,17 @@ static void bad_arguments_are_named(void **state)
     tamis_error err;
     char *text = (char *)&err;
     (void)state;
-    assert_int_equal(tamis_explain(&text, "sett", 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_explain_text(&text, "sett", &err), TAMIS_INVALID);
     assert_null(text);
     assert_non_null(strstr(err.message, "sett"));
-    assert_int_equal(tamis_explain(&text, "", 1, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_explain(NULL, "settings", 0, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_explain_json(&text, "", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_explain_text(NULL, "settings", &err), TAMIS_INVALID);
     assert_null(tamis_explain_topic(1000));
-    EVERY_ALLOCATION_FAILS(tamis_explain(&text, "srs", 0, NULL), assert_null(text));
+    EVERY_ALLOCATION_FAILS(tamis_explain_text(&text, "srs", NULL), assert_null(text));
     tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_explain(&text, "designs", 1, NULL), assert_null(text));
+    EVERY_ALLOCATION_FAILS(tamis_explain_json(&text, "designs", NULL), assert_null(text));
     tamis_free(text);
-    EVERY_ALLOCATION_FAILS(tamis_explain(&text, NULL, 0, NULL), assert_null(text));
+    EVERY_ALLOCATION_FAILS(tamis_explain_text(&text, NULL, NULL), assert_null(text));
     tamis_free(text);
 }
 

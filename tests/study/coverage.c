@@ -47,7 +47,7 @@ static void refused(const char *design, const tamis_coverage_options *options, t
     tamis_plan *plan = plan_by(design);
     tamis_coverage *study = (tamis_coverage *)folder;
     tamis_error err = {0};
-    assert_int_equal(tamis_study_coverage(&study, plan, options, &err), expected);
+    assert_int_equal(tamis_coverage_new(&study, plan, options, &err), expected);
     assert_null(study);
     if (!strstr(err.message, message)) fail_msg("%s", err.message);
     tamis_plan_free(plan);
@@ -64,8 +64,8 @@ static void bad_arguments_are_named(void **state)
     tamis_coverage *study;
     tamis_error err = {0};
     char *text;
-    assert_int_equal(tamis_study_coverage(NULL, NULL, &good, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_study_coverage(&study, NULL, &good, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_coverage_new(NULL, NULL, &good, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_coverage_new(&study, NULL, &good, &err), TAMIS_INVALID);
     refused(SRS, NULL, TAMIS_INVALID, "population");
     refused(SRS, &none, TAMIS_INVALID, "population");
     refused(SRS, &far, TAMIS_INVALID, "runs");
@@ -118,7 +118,7 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused(STAGES("g"), &one, TAMIS_INVALID, "column g is not a whole number");
     tamis_plan *plan = plan_by(pps);
     tamis_coverage *study;
-    assert_int_equal(tamis_study_coverage(&study, plan, &sized, NULL), TAMIS_OK);
+    assert_int_equal(tamis_coverage_new(&study, plan, &sized, NULL), TAMIS_OK);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
 }
@@ -134,7 +134,7 @@ static void a_study_can_be_stopped(void **state)
 {
     (void)state;
     int calls = 0;
-    const tamis_coverage_options options = {.population = file, .runs = 100, .progress = stop, .context = &calls};
+    const tamis_coverage_options options = {.population = file, .runs = 100, .watch = {stop, &calls}};
     refused(SRS, &options, TAMIS_SYSTEM, "cancelled");
     assert_int_equal(calls, 3);
 }
@@ -145,7 +145,7 @@ static tamis_coverage *study_of(const char *design, unsigned threads, int64_t ru
     tamis_plan *plan = plan_by(design);
     tamis_coverage *study;
     tamis_error err = {0};
-    if (tamis_study_coverage(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
     char *text;
     assert_int_equal(tamis_coverage_json(&text, study, NULL), TAMIS_OK);
     char wanted[40];
@@ -173,7 +173,7 @@ static void without_memory_it_fails_and_leaves_nothing(void **state)
     tamis_plan *plan = plan_by(STAGES("2"));
     tamis_coverage *study;
     tamis_error err;
-    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_study_coverage(&study, plan, &options, &err), { assert_null(study); });
+    ALLOCATIONS_FAIL(k_ + k_ / 6 + 1, tamis_coverage_new(&study, plan, &options, &err), { assert_null(study); });
     char *text;
     EVERY_ALLOCATION_FAILS(tamis_coverage_svg(&text, study, &err), { assert_null(text); });
     assert_non_null(strstr(text, "<svg"));

@@ -51,7 +51,7 @@ static tamis_preview *preview_of(const tamis_plan *plan)
 {
     tamis_preview *preview;
     tamis_error err = {0};
-    if (tamis_check(&preview, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_preview_new(&preview, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
     return preview;
 }
 
@@ -104,7 +104,7 @@ static void compare_with_data(const char *name, const char *path, int runs)
     for (int run = 0; run < runs; run++) {
         tmi_engine *engine;
         tamis_release *release;
-        if (tmi_engine_for(&engine, plan, &(tamis_run_options){.engine = "memory"}, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (tmi_engine_for(&engine, plan, &(tamis_estimate_options){.engine = TAMIS_ENGINE_MEMORY}, &err) != TAMIS_OK) fail_msg("%s", err.message);
         if (tmi_release_with(&release, plan, engine, &(tmi_run){0}, &err) != TAMIS_OK) fail_msg("%s", err.message);
         for (size_t i = 0; i < places.count; i++) {
             const tmi_result *r = &release->results.list[i];
@@ -229,7 +229,7 @@ static void compare_with_study(const char *name, const tamis_plan *plan, const t
     tamis_coverage *study;
     tamis_error err = {0};
     begin_stream(); /* whatever the order of the files is */
-    if (tamis_study_coverage(&study, plan, options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (tamis_coverage_new(&study, plan, options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     seen *list = calloc(study->places.count, sizeof *list);
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];

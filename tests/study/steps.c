@@ -78,7 +78,7 @@ static tamis_coverage *study_of(const tamis_plan *plan, const char *response, co
     tamis_error err = {0};
     uint64_t stream = 7;
     bits_from(next_bits, &stream);
-    if (tamis_study_coverage(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
     return study;
 }
 

@@ -44,12 +44,12 @@ static void draws_follow_the_law(const tamis_design *design, const char *name)
     tamis_sampler *sampler = NULL;
     tamis_error err = {0};
     if (tamis_law_new(&law, design, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
-    if (tamis_sampler_new(&sampler, design, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (tamis_sampler_new(&sampler, design, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     int *counts = calloc(tamis_law_count(law), sizeof *counts);
     assert_true(tamis_law_count(law) <= 2048);
     for (int i = 0; i < DRAWS; i++) {
         tamis_drawn drawn;
-        if (tamis_draw(&drawn, sampler, rng, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+        if (tamis_sampler_draw(&drawn, sampler, rng, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
         counts[find(law, &drawn, name)]++;
         tamis_drawn_clear(&drawn);
     }

@@ -73,7 +73,7 @@ static outcome run(script *s, uint64_t probe)
     s->probe = probe;
     s->takes = s->wanted = 0;
     bits_from(answer, s);
-    assert_int_equal(tamis_draw(&drawn, sampler, rng, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_sampler_draw(&drawn, sampler, rng, NULL, NULL), TAMIS_OK);
     for (size_t i = 0; i < drawn.count; i++) o.set |= UINT32_C(1) << drawn.units[i];
     tamis_drawn_clear(&drawn);
     o.after = s->takes - s->count;
@@ -210,7 +210,7 @@ static void check(tamis_design *design)
     script s = {0};
     tamis_sampler *own;
     tamis_law *law;
-    assert_int_equal(tamis_sampler_new(&own, design, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_sampler_new(&own, design, NULL, NULL), TAMIS_OK);
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
     for (int i = 0; i < SAMPLES; i++) found[i] = 0;
     sampler = own;

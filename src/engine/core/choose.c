@@ -18,31 +18,54 @@ static bool only_csv(const tmi_source *source)
     return source->file_count > 0;
 }
 
-/* Servers and files of SPSS, Stata and SAS have one engine each; for other files there is a choice. */
-static const char *only_engine(const tmi_source *source)
+static const char *const names[] = {[TAMIS_ENGINE_DUCKDB] = "duckdb",
+                                    [TAMIS_ENGINE_MEMORY] = "memory",
+                                    [TAMIS_ENGINE_POSTGRES] = "postgres",
+                                    [TAMIS_ENGINE_READSTAT] = "readstat"};
+
+const char *tamis_engine_name(tamis_engine engine)
 {
-    return source->connection_count > 0 ? "postgres" : has_readstat_file(source) ? "readstat" : NULL;
+    return (size_t)engine < sizeof names / sizeof *names ? names[engine] : NULL;
 }
 
-const char *tmi_engine_fitting(const tmi_source *source)
+tamis_status tamis_engine_of_name(tamis_engine *engine, const char *name, tamis_error *err)
 {
-    const char *only = only_engine(source);
-    return only ? only : only_csv(source) && !tmi_duckdb_is_there() ? "memory" : "duckdb";
+    if (!engine) return tmi_fail(err, TAMIS_INVALID, "engine: NULL");
+    *engine = TAMIS_ENGINE_FITTING;
+    if (!name) return tmi_fail(err, TAMIS_INVALID, "name: NULL");
+    for (size_t i = TAMIS_ENGINE_DUCKDB; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *engine = (tamis_engine)i;
+            return TAMIS_OK;
+        }
+    return tmi_fail(err, TAMIS_INVALID, "engine: %s is unknown; use duckdb, memory, postgres or readstat", name);
 }
 
-tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
+/* Servers and files of SPSS, Stata and SAS have one engine each; for other files there is a choice: FITTING. */
+static tamis_engine only_engine(const tmi_source *source)
+{
+    if (source->connection_count > 0) return TAMIS_ENGINE_POSTGRES;
+    return has_readstat_file(source) ? TAMIS_ENGINE_READSTAT : TAMIS_ENGINE_FITTING;
+}
+
+tamis_engine tmi_engine_fitting(const tmi_source *source)
+{
+    const tamis_engine only = only_engine(source);
+    return only ? only : only_csv(source) && !tmi_duckdb_is_there() ? TAMIS_ENGINE_MEMORY : TAMIS_ENGINE_DUCKDB;
+}
+
+tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_source *source, unsigned threads,
                              tamis_error *err)
 {
-    const char *only = only_engine(source);
+    const tamis_engine only = only_engine(source);
     *engine = NULL;
-    if (!name) name = tmi_engine_fitting(source);
-    const bool is_postgres = strcmp(name, "postgres") == 0, is_readstat = strcmp(name, "readstat") == 0;
-    if (!is_postgres && !is_readstat && strcmp(name, "duckdb") != 0 && strcmp(name, "memory") != 0)
-        return tmi_fail(err, TAMIS_INVALID, "engine: %s is unknown; use duckdb, memory, postgres or readstat", name);
-    if ((only && strcmp(name, only) != 0) || (!only && (is_postgres || is_readstat)))
-        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", name, only ? only : "duckdb or memory");
-    return is_postgres                   ? tmi_engine_postgres(engine, source, threads, err)
-           : is_readstat                 ? tmi_engine_readstat(engine, source, threads, err)
-           : strcmp(name, "memory") == 0 ? tmi_engine_memory(engine, source, threads, err)
-                                         : tmi_engine_duckdb(engine, source, threads, err);
+    if (kind == TAMIS_ENGINE_FITTING) kind = tmi_engine_fitting(source);
+    if (!tamis_engine_name(kind)) return tmi_fail(err, TAMIS_INVALID, "engine: %d is unknown; use one of tamis_engine", (int)kind);
+    if (only ? kind != only : kind != TAMIS_ENGINE_DUCKDB && kind != TAMIS_ENGINE_MEMORY)
+        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", tamis_engine_name(kind),
+                        only ? tamis_engine_name(only) : "duckdb or memory");
+    return kind == TAMIS_ENGINE_POSTGRES   ? tmi_engine_postgres(engine, source, threads, err)
+           : kind == TAMIS_ENGINE_READSTAT ? tmi_engine_readstat(engine, source, threads, err)
+           : kind == TAMIS_ENGINE_MEMORY   ? tmi_engine_memory(engine, source, threads, err)
+                                           : tmi_engine_duckdb(engine, source, threads, err);
 }

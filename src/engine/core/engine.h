@@ -9,7 +9,7 @@
 #define TMI_ENGINE_CORE_ENGINE_H
 
 #include <stdbool.h>
-#include <tamis/base.h>
+#include <tamis/engine.h>
 
 #include "base/error.h"
 #include "base/integer.h"
@@ -251,13 +251,11 @@ struct tmi_engine {
     void (*free)(tmi_engine *engine);
 };
 
-/* The name of the engine that fits a source. Of those that read CSV files that is duckdb, and memory where DuckDB is not
- * there. */
-const char *tmi_engine_fitting(const tmi_source *source);
+/* The engine that fits a source. Of those that read CSV files that is DuckDB, and memory where DuckDB is not installed. */
+tamis_engine tmi_engine_fitting(const tmi_source *source);
 
-/* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that
- * name, or if it does not read such sources. */
-tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
+/* An engine of this kind. INVALID if it does not read such sources. */
+tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_source *source, unsigned threads,
                              tamis_error *err);
 
 /* DuckDB inside this process; the library is loaded here, not before. SYSTEM with what to do if it is not there.

@@ -1,6 +1,6 @@
 /* What a file says about itself before its first row: the names of its columns, their types, and what SPSS, Stata and SAS write
  * beside them, labels of variables and of codes. No row is read, and a file that is cut off after its header serves as well. For
- * writing a plan (tamis_init_plan), not for a release: labels may depend on the data. */
+ * writing a plan (tamis_init_yaml), not for a release: labels may depend on the data. */
 #ifndef TMI_ENGINE_CORE_HEADER_H
 #define TMI_ENGINE_CORE_HEADER_H
 

@@ -1,0 +1,31 @@
+/* Before the data: what a plan would measure, how wrong the numbers will be, what it promises and what it costs. */
+#ifndef TAMIS_PREVIEW_H
+#define TAMIS_PREVIEW_H
+
+#include <tamis/base.h>
+#include <tamis/plan.h>
+
+TAMIS_BEGIN
+
+typedef struct tamis_preview tamis_preview;
+
+/* Needs    a plan; no file of its source is opened.
+ * Gives    a preview that the caller frees with tamis_preview_free; NULL on failure, unless it is the ledger that refuses the
+ *          release: then the preview is there, and the error says why. It may outlive the plan.
+ * Errors   INVALID (plan NULL; a noise scale beyond 10^-6 .. 2^55: the message names the statistic; more
+ *          than 2^20 integers to count), REFUSED (the setting, the ledger), UNABLE, SYSTEM.                             */
+TAMIS_USE tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err);
+TAMIS_API void tamis_preview_free(tamis_preview *preview); /* NULL is fine */
+
+typedef enum tamis_detail {
+    TAMIS_DETAIL_SHORT, /* cells with the same expected error share a line */
+    TAMIS_DETAIL_ALL    /* one line per cell */
+} tamis_detail;
+
+/* Texts for programs and for people; the caller frees each with tamis_free. NULL on failure. */
+TAMIS_USE tamis_status tamis_preview_json(char **json, const tamis_preview *preview, tamis_error *err);
+TAMIS_USE tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_detail detail, tamis_error *err);
+
+TAMIS_END
+
+#endif
