@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/duckdb_api.h"
-#include "engine/engine.h"
+#include "engine/duckdb/api.h"
+#include "engine/core/engine.h"
 #include "timing.h"
 
 #define ROWS 10000000

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <tamis/tamis.h>
 
-#include "release/interval_count.h"
-#include "release/interval_ratio.h"
-#include "release/interval_strata.h"
+#include "inference/interval_count.h"
+#include "inference/interval_ratio.h"
+#include "inference/interval_strata.h"
 #include "timing.h"
 
 /* ---- what is measured; each returns whether it worked ---- */

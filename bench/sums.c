@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/duckdb_api.h"
-#include "engine/source.h"
+#include "engine/duckdb/api.h"
+#include "engine/files/source.h"
 #include "timing.h"
 #include "weighted.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 #define GROUPS 20
 

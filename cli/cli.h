@@ -8,8 +8,8 @@
  * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; but for 2 these are the tamis_status. What is
  * wrong on the command line itself, in form or in value, is 2, the output folder included; 3 speaks of the plan and of
  * the data.                                                                                                         */
-#ifndef CLI_H
-#define CLI_H
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
 
 #include <limits.h>
 #include <signal.h>

@@ -413,7 +413,7 @@ class Verifier(Account, Files):
         return (None if not proved else "stratified" if self.strata[0][0] is not None else theorem), parts
 
     def amplified(self, q, steps, eps, delta):
-        """src/privacy/amplify.h: with E = e^eps and a unit that is missing k steps away,
+        """src/amplification/mixture.h: with E = e^eps and a unit that is missing k steps away,
         G = (q + (1-q) E^-k) / (q/E + (1-q) E^-k), D = G q delta/E + (G-1) (1-q) delta (E^-1 + ... + E^-k)."""
         q = dec(q)
         if isinstance(steps, tuple):  # each draw is a sample of one; they add up

@@ -1,10 +1,10 @@
 /* The settings and the designs in plain words: what each promises, assumes and allows. One screen a topic. What is said
- * of settings comes from the table of <tamis/setting.h>, what sampling adds is computed by <tamis/amplify.h> as it is
+ * of settings comes from the table of <tamis/setting.h>, what sampling adds is computed by <tamis/amplification.h> as it is
  * printed, so that the words cannot promise more than the library does.                                              */
 #ifndef TAMIS_EXPLAIN_H
 #define TAMIS_EXPLAIN_H
 
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 #include <tamis/setting.h>
 
 TAMIS_BEGIN

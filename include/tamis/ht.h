@@ -11,15 +11,79 @@
  * Noise is on the total: continuous, or discrete. Discrete noise is `step` times an integer k, with P(k) proportional to
  * exp(-|k|/scale) or exp(-k^2/(2 scale^2)): `scale` counts steps. All x_i / pi_i must be multiples of the step, otherwise the
  * last digits of the answer would tell the sample; tamis_ht_step gives the largest such step for a public set of
- * values. For simple random samples of 0/1 values the step N/n puts the noise on the sample count, as in mech.h.
+ * values. For simple random samples of 0/1 values the step N/n puts the noise on the sample count, as below.
  *
  * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.                         */
 #ifndef TAMIS_HT_H
 #define TAMIS_HT_H
 
-#include <tamis/mech.h>
+#include <tamis/profile.h>
+#include <tamis/survey.h>
 
 TAMIS_BEGIN
+
+/* ---- the Horvitz-Thompson total of a 0/1 variable under simple random sampling ----
+ *
+ * n of N people are drawn without replacement; t of the N have the value 1. It is public that low <= t <= high, and
+ * nothing else; neighbours differ in one person's value. Published is N/n times the ones in the sample, with or without
+ * noise. The sampling alone makes the answer random, so it gives some privacy: these functions say how much, exactly.
+ *
+ * Needs (all)   1 <= n <= N <= TAMIS_MAX_UNITS, 0 <= low < high <= N, a scale > 0 with noise and NULL without, eps >= 0,
+ *               0 <= delta <= 1.
+ * Errors (all)  INVALID, SYSTEM (memory), UNABLE (the work limit; the output is then a safe bound).                    */
+
+typedef struct tamis_ht_srs {
+    int64_t N, n, low, high;
+    tamis_noise_kind noise;
+    const tamis_number *scale;
+} tamis_ht_srs;
+
+/* The pair of neighbours that is hardest to protect: t ones against t+1 (order '-') or t+1 against t (order '+').
+ * Order 0: delta is 0, every pair is as good. */
+typedef struct tamis_ht_worst {
+    int64_t t;
+    char order;
+    int64_t blocks; /* of totals, that a bound excluded without looking at each total in them */
+} tamis_ht_worst;
+
+/* The smallest delta for a given eps, or for e^eps given as an exact number >= 1.
+ *
+ * Gives    an enclosure; `upper` is the number to publish; `worst` (may be NULL) attains it, up to ties within 1e-10.
+ *          On failure an upper bound that holds all the same.
+ * Cost     O(sqrt n) for a total, at most O(sqrt n) blocks of totals; a few bounds take what is far from the ends. For
+ *          n = 10^6 of 3.3 10^8, 0.02 s without noise and 0.05 to 0.1 s with it. UNABLE after some seconds of work; with
+ *          noise beyond 2^40, or discrete Gaussian noise beyond about 30000, on the count if the window is wide.
+ * Paper    ht, Result 8 (docs/papers.md#ht-8).                                                                         */
+TAMIS_API tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                          const tamis_number *eps, tamis_error *err);
+TAMIS_API tamis_status tamis_ht_srs_delta_exp(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
+                                              const tamis_number *exp_eps, tamis_error *err);
+
+/* The smallest eps with delta = 0, perhaps infinite ({inf, inf}). Gaussian noise does not change it.
+ *
+ * Gives    an enclosure; [0, inf] on failure.
+ * Cost     O(1); with Laplace noise O(sqrt n).
+ * Paper    ht, Result 9 (docs/papers.md#ht-9), extended to noise.                                                      */
+TAMIS_API tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_error *err);
+
+/* The smallest eps for a given delta, perhaps 0 or infinite.
+ *
+ * Gives    an enclosure of relative width 1e-10; on failure one that may be wide, up to [0, inf].
+ * Cost     some tens of tamis_ht_srs_delta.                                                                            */
+TAMIS_API tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, const tamis_number *delta,
+                                            tamis_error *err);
+
+/* The smallest noise of the kind srs->noise for a target (eps, delta); srs->scale is not looked at.
+ *
+ * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf}
+ *          if none suffices; on failure an enclosure that may be wide, up to [0, inf].
+ *          More noise meets the target too, but for discrete Gaussian noise of a scale below about 1 and a large eps:
+ *          there delta rises and falls with the scale, the lower end misses the target, and only the upper end is sure.
+ * Cost     some tens of tamis_ht_srs_delta.                                                                            */
+TAMIS_API tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
+                                          const tamis_number *delta, tamis_error *err);
+
+/* ---- any design ---- */
 
 #define TAMIS_HT_SAMPLES 65536 /* of one law; sorting and adding up exact totals takes about a second */
 
@@ -133,7 +197,7 @@ TAMIS_API tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis
 /* ---- every pair with values in a range ----
  *
  * All populations with values between `from` and `to` are possible, and nothing is listed: any number of units. With p the
- * inclusion probability of a unit and W the noise, these facts are used (proofs in src/mech/ht_range_part.c):
+ * inclusion probability of a unit and W the noise, these facts are used (proofs in src/ht/range_part.c):
  *
  *   "independent"   Poisson, Bernoulli, census: the worst pair is (1-p) W + p (W + to/p) against (1-p) W + p (W + from/p),
  *                   the others silent (value 0, or all sampled). Exact if 0 is in the range; otherwise an upper bound.

@@ -28,7 +28,7 @@
 #ifndef TAMIS_LEDGER_H
 #define TAMIS_LEDGER_H
 
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 TAMIS_BEGIN
 

@@ -5,7 +5,7 @@
 #ifndef TAMIS_PLAN_H
 #define TAMIS_PLAN_H
 
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 TAMIS_BEGIN
 

@@ -132,88 +132,37 @@ TAMIS_API tamis_status tamis_profile_delta(tamis_bound *delta, const tamis_profi
 TAMIS_API tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                              tamis_error *err);
 
-/* ---- the people who may have been sampled ----
- *
- * Each unit of the frame is in the sample with probability at most `rate`, swapping it for another one in the sample is
- * covered by the sampled profile, and nobody outside knows who was sampled. Then, for every eps,
- *
- *     delta of the outsider at log(1 + rate (e^eps - 1)) = rate times delta of the sampled person at eps.
- *
- * This holds for simple random sampling without replacement with rate n/N and neighbours that differ in one record; other
- * designs are in <tamis/privacy.h>.                                                                                    */
+/* ---- one noise, by its kind ---- */
 
-typedef struct tamis_outsider tamis_outsider;
+typedef enum tamis_noise_kind {
+    TAMIS_NOISE_NONE,
+    TAMIS_NOISE_LAPLACE,          /* density proportional to exp(-|x|/scale), on the answer */
+    TAMIS_NOISE_GAUSSIAN,         /* standard deviation `scale`, on the answer */
+    TAMIS_NOISE_DISCRETE_LAPLACE, /* P(k) proportional to exp(-|k|/scale), on a whole number (for ht.h: the sample count) */
+    TAMIS_NOISE_DISCRETE_GAUSSIAN /* P(k) proportional to exp(-k^2/(2 scale^2)), on a whole number (for ht.h: the sample count) */
+} tamis_noise_kind;
 
-/* All releases of one sample, amplified once.
+/* The profile of a number with noise that one person can change by at most `sensitivity`: the function above
+ * for this kind, with its needs. Discrete noise needs a whole sensitivity. NULL on failure.
  *
- * Needs    0 < rate <= 1; `sampled` is the composition of everything that is released from this sample.
- * Gives    an outsider that the caller frees with tamis_outsider_free; NULL on failure.
- * Errors   INVALID, SYSTEM (memory).
- * Paper    settings, Theorem 4.1 and section 5.2 (docs/papers.md#settings-4-1, #settings-5-2).                        */
-TAMIS_API tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *sampled, const tamis_number *rate,
-                                          tamis_error *err);
-
-/* The same people in several samples, each drawn independently of the others: amplified each, then composed. Each of the
- * profiles covers both orders of its pair, because in a composition the orders may alternate (docs/composition.md). For
- * samples that exclude or follow each other use tamis_coordinated_epsilon.
- *
- * Needs    count >= 1.
  * Errors   INVALID, SYSTEM (memory).                                                                                  */
-TAMIS_API tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
-                                                  size_t count, tamis_error *err);
+TAMIS_API tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_kind kind, const tamis_number *scale,
+                                           const tamis_number *sensitivity, tamis_error *err);
 
-/* The largest of several, point by point: over units or strata with their own rates. */
-TAMIS_API tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
-                                              tamis_error *err);
-
-/* As tamis_profile_delta and tamis_profile_epsilon. */
-TAMIS_API tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
-                                            tamis_error *err);
-TAMIS_API tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
-                                              tamis_error *err);
-
-TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
-
-/* Samples that exclude or follow each other (disjoint, coordinated, rotating): a unit is in exactly the samples of pattern
- * a with probability probability[a], and the releases of these samples together have the loss eps[a]; with what is left
- * of 1 it is in none. A draw of each pattern becomes a draw of the empty pattern by exchanging the unit. Then with
- * delta = 0
+/* The smallest scale with delta(eps) <= delta.
  *
- *     e^eps <= largest over sets B of patterns of (p0 + sum over B of p e^eps_a + sum outside B of p)
- *                                               / (p0 + sum over B of p + sum outside B of p e^-eps_a).
- *
- * The tempting 1 + sum of p (e^eps_a - 1) is too small: two disjoint samples of one out of four, odds 10 and 1.1, have
- * e^eps = 143/43 > 131/40.
- *
- * Needs    count >= 1, probabilities > 0 whose sum is at most 1, 0 <= loss[a] <= TAMIS_MAX_LOSS.
- * Gives    an enclosure of the bound, [0, inf] on failure. If p0 = 0 there is no empty pattern to exchange with, and the
- *          answer is the largest eps_a, which holds whatever the patterns are.
- * Cost     O(n log n): the best set B holds the patterns of the largest losses.
+ * Needs    a kind other than NONE, sensitivity >= 0, whole if the noise is discrete; 0 <= eps <= TAMIS_MAX_LOSS,
+ *          0 <= delta <= 1.
+ * Gives    two doubles, mostly within 1e-11 of each other: `upper` was itself certified to meet the target, `lower` to
+ *          miss it. {0, 0} if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a millionth of
+ *          the sensitivity does. For Laplace and Gaussian noise all scales above `upper` meet the target and all below `lower`
+ *          miss it. Delta of the discrete Gaussian may rise with the scale here and there: smallest then means that the next
+ *          scale below misses, not all of them, and a scale other than `upper` has to be asked by itself. On failure
+ *          [0, inf].
+ * Cost     about a hundred times tamis_profile_delta of one release.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
-TAMIS_API tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
-                                                 const tamis_number *const *loss, size_t count, tamis_error *err);
-
-/* ---- budgets that follow answers ----
- *
- * A tight composition stopped at a cap is not valid if later budgets depend on earlier answers (docs/composition.md). A live
- * account adds pure epsilons, and rhos (an eps is a rho of eps^2/2), exactly, and converts them at its cap.            */
-
-typedef struct tamis_account tamis_account;
-
-/* An account with the cap (eps, delta); the caller frees it with tamis_account_free.
- *
- * Needs    0 <= eps <= TAMIS_MAX_LOSS, 0 <= delta <= 1; with delta = 0 only pure epsilons are accepted.
- * Errors   INVALID, SYSTEM (memory).                                                                                  */
-TAMIS_API tamis_status tamis_account_new(tamis_account **account, const tamis_number *eps, const tamis_number *delta,
-                                         tamis_error *err);
-
-/* Charges a release before it is made: one that is eps-private, or rho-concentrated.
- *
- * Errors   REFUSED (the cap would be passed; nothing was charged), INVALID, SYSTEM (memory; nothing was charged).      */
-TAMIS_API tamis_status tamis_account_charge_pure(tamis_account *account, const tamis_number *eps, tamis_error *err);
-TAMIS_API tamis_status tamis_account_charge_zcdp(tamis_account *account, const tamis_number *rho, tamis_error *err);
-
-TAMIS_API void tamis_account_free(tamis_account *account); /* NULL is fine */
+TAMIS_API tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const tamis_number *sensitivity,
+                                         const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 TAMIS_END
 

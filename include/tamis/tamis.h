@@ -2,13 +2,13 @@
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
 
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
+#include <tamis/draw.h>
 #include <tamis/engine.h>
 #include <tamis/estimate.h>
 #include <tamis/explain.h>
-#include <tamis/frame.h>
 #include <tamis/ht.h>
 #include <tamis/init.h>
 #include <tamis/interval.h>
@@ -21,7 +21,6 @@
 #include <tamis/plot.h>
 #include <tamis/profile.h>
 #include <tamis/release.h>
-#include <tamis/privacy.h>
 #include <tamis/rng.h>
 #include <tamis/sensitivity.h>
 #include <tamis/setting.h>

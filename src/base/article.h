@@ -1,6 +1,6 @@
 /* The indefinite article of a name that the user chose, by its sound as far as the spelling tells. */
-#ifndef TMI_ARTICLE_H
-#define TMI_ARTICLE_H
+#ifndef TMI_BASE_ARTICLE_H
+#define TMI_BASE_ARTICLE_H
 
 /* "a" or "an": a school, an employee, an hour, a university, a European, an X-ray, an NGO. */
 const char *tmi_article(const char *word);

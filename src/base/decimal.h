@@ -1,6 +1,6 @@
 /* Doubles as decimal text, the same in every locale. */
-#ifndef TMI_DECIMAL_TEXT_H
-#define TMI_DECIMAL_TEXT_H
+#ifndef TMI_BASE_DECIMAL_H
+#define TMI_BASE_DECIMAL_H
 
 #include "base/json.h"
 #include "base/text.h"

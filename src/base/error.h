@@ -1,6 +1,6 @@
 /* Saying no: three kinds, one message, no data values in it. */
-#ifndef TMI_ERROR_H
-#define TMI_ERROR_H
+#ifndef TMI_BASE_ERROR_H
+#define TMI_BASE_ERROR_H
 
 #include <tamis/base.h>
 

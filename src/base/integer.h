@@ -1,6 +1,6 @@
 /* Integers that do not overflow in silence, and 128-bit ones as text. */
-#ifndef TMI_INTEGER_H
-#define TMI_INTEGER_H
+#ifndef TMI_BASE_INTEGER_H
+#define TMI_BASE_INTEGER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* What a process that was killed leaves behind: a temporary folder, whose name begins with a dot and ends with a dot and six
  * letters or digits, with files in it.                                                                               */
-#ifndef TMI_LEFTOVER_H
-#define TMI_LEFTOVER_H
+#ifndef TMI_BASE_LEFTOVER_H
+#define TMI_BASE_LEFTOVER_H
 
 #include <stdbool.h>
 

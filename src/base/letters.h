@@ -9,8 +9,8 @@
  * covered: letters that look like others (Latin and Cyrillic a), the same letter composed and decomposed, spaces of other widths.
  *
  * Texts are UTF-8; a byte that is none belongs to no character here.                                                   */
-#ifndef TMI_LETTERS_H
-#define TMI_LETTERS_H
+#ifndef TMI_BASE_LETTERS_H
+#define TMI_BASE_LETTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

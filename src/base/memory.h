@@ -1,7 +1,7 @@
 /* Allocation that can fail. Every allocation of the library goes through these functions; the tests link a memory.c of
  * their own whose k-th allocation fails, and run each call once for every k.                                        */
-#ifndef TMI_MEMORY_H
-#define TMI_MEMORY_H
+#ifndef TMI_BASE_MEMORY_H
+#define TMI_BASE_MEMORY_H
 
 #include <stddef.h>
 

@@ -13,8 +13,8 @@
  *
  * Every block costs at least four pages and four mappings, of which a process has about 65,000: allocate one block for
  * many arrays, not one each.                                                                                           */
-#ifndef TMI_SECRET_H
-#define TMI_SECRET_H
+#ifndef TMI_BASE_SECRET_H
+#define TMI_BASE_SECRET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SHA-256: as text for chains of entries and for what a certificate says about a file, as bytes for keyed hashes. */
-#ifndef TMI_SHA256_H
-#define TMI_SHA256_H
+#ifndef TMI_BASE_SHA256_H
+#define TMI_BASE_SHA256_H
 
 #include <stdbool.h>
 #include <stddef.h>

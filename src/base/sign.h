@@ -1,7 +1,7 @@
 /* Ed25519 signatures by libcrypto. A secret key is in libcrypto's hands from the moment it is read; what passed through memory
  * of ours is wiped.                                                                                                  */
-#ifndef TMI_SIGN_H
-#define TMI_SIGN_H
+#ifndef TMI_BASE_SIGN_H
+#define TMI_BASE_SIGN_H
 
 #include <stdbool.h>
 #include <tamis/key.h>

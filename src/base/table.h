@@ -1,6 +1,6 @@
 /* A table for people: columns aligned by what the terminal shows, not by bytes, and paragraphs that fit the width. */
-#ifndef TMI_TABLE_H
-#define TMI_TABLE_H
+#ifndef TMI_BASE_TABLE_H
+#define TMI_BASE_TABLE_H
 
 #include "base/text.h"
 

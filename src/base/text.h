@@ -1,6 +1,6 @@
 /* A text that grows. A failed allocation is remembered: write as much as you like, look once at the end. */
-#ifndef TMI_TEXT_H
-#define TMI_TEXT_H
+#ifndef TMI_BASE_TEXT_H
+#define TMI_BASE_TEXT_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Did you mean ...? */
-#ifndef TMI_WORDS_H
-#define TMI_WORDS_H
+#ifndef TMI_BASE_WORDS_H
+#define TMI_BASE_WORDS_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 
 #include "compute/compute.h"
 
-static tamis_status mean(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status mean(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_mean_gain gain;
     tamis_status status = tamis_study_mean(&gain, in[0].integer, in[1].integer, in[2].number, in[3].number, in[4].number,
@@ -18,7 +18,7 @@ static tamis_status mean(tmi_json_out *out, const tmi_value *in, tamis_error *er
     return TAMIS_OK;
 }
 
-static tamis_status rate_for_q(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status rate_for_q(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound f;
     tamis_status status = tamis_study_rate(&f, in[0].number, in[1].number, err);
@@ -27,7 +27,7 @@ static tamis_status rate_for_q(tmi_json_out *out, const tmi_value *in, tamis_err
     return TAMIS_OK;
 }
 
-static tamis_status max_sampling_var(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status max_sampling_var(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound value;
     tamis_status status = tamis_study_max_sampling_variance(&value, in[0].number, in[1].number, in[2].number, err);

@@ -1,12 +1,11 @@
 /* Area amplification: what sampling adds to a guarantee. */
 #include <string.h>
-#include <tamis/amplify.h>
-#include <tamis/privacy.h>
+#include <tamis/amplification.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"
 
-static tamis_status forward(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status forward(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs(&eps, &delta, in[0].integer, in[1].integer, in[2].number, in[3].number, err);
@@ -16,7 +15,7 @@ static tamis_status forward(tmi_json_out *out, const tmi_value *in, tamis_error 
     return TAMIS_OK;
 }
 
-static tamis_status inverse(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status inverse(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs_inverse(&eps, &delta, in[0].integer, in[1].integer, in[2].number,
@@ -27,7 +26,7 @@ static tamis_status inverse(tmi_json_out *out, const tmi_value *in, tamis_error 
     return TAMIS_OK;
 }
 
-static tamis_status hockey(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status hockey(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
     tamis_status status = tamis_amplify_srs_laplace(&eps, &delta, in[1].integer, in[2].integer, in[0].number,
@@ -38,7 +37,7 @@ static tamis_status hockey(tmi_json_out *out, const tmi_value *in, tamis_error *
     return TAMIS_OK;
 }
 
-static tamis_status general(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status general(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
     tamis_amplification a = {in[0].number, in[1].number, in[2].number, in[3].number, in[4].number};
@@ -58,7 +57,7 @@ static tamis_status read_neighbours(tamis_neighbours *neighbours, const char *te
     return tmi_fail(err, TAMIS_INVALID, "%s: must be \"replace\" or \"add_remove\"", name);
 }
 
-static tamis_status read_promise(tamis_sample_promise *promise, const tmi_value *in, tamis_error *err)
+static tamis_status read_promise(tamis_sample_promise *promise, const tmi_field_value *in, tamis_error *err)
 {
     *promise = (tamis_sample_promise){.eps = in[1].number, .delta = in[2].number};
     tamis_status status = read_neighbours(&promise->neighbours, in[3].text, "neighbours", err);
@@ -66,7 +65,7 @@ static tamis_status read_promise(tamis_sample_promise *promise, const tmi_value 
     return read_neighbours(&promise->mechanism, in[4].text ? in[4].text : in[3].text, "mechanism", err);
 }
 
-static tamis_status design_forward(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status design_forward(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_sample_promise promise;
     tamis_amplified amplified;
@@ -81,7 +80,7 @@ static tamis_status design_forward(tmi_json_out *out, const tmi_value *in, tamis
     return TAMIS_OK;
 }
 
-static tamis_status design_inverse(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status design_inverse(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_sample_promise target;
     tamis_bound eps, delta;
@@ -106,7 +105,7 @@ static tamis_status read_noise(tamis_noise_kind *noise, const char *text, tamis_
     return tmi_fail(err, TAMIS_INVALID, "noise: must be laplace, gaussian, discrete_laplace or discrete_gaussian");
 }
 
-static tamis_status noise(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status noise(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_noisy_sum sum = {.from = in[1].number, .to = in[2].number, .scale = in[4].number};
     tamis_bound delta;
@@ -116,7 +115,7 @@ static tamis_status noise(tmi_json_out *out, const tmi_value *in, tamis_error *e
     return status;
 }
 
-static tamis_status total(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status total(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     const tamis_design *design = in[0].design;
     tamis_weighted_sum sum = {NULL, in[1].number, in[2].number, in[3].number};
@@ -133,7 +132,7 @@ static tamis_status total(tmi_json_out *out, const tmi_value *in, tamis_error *e
 
 /* ---- strata that are protected ---- */
 
-static tamis_status read_sizes(int64_t **sizes, const tmi_value *in, const char *name, tamis_error *err)
+static tamis_status read_sizes(int64_t **sizes, const tmi_field_value *in, const char *name, tamis_error *err)
 {
     if (!(*sizes = tmi_alloc(in->count, sizeof **sizes))) return tmi_fail_memory(err);
     for (size_t h = 0; h < in->count; h++)
@@ -142,7 +141,7 @@ static tamis_status read_sizes(int64_t **sizes, const tmi_value *in, const char 
     return TAMIS_OK;
 }
 
-static tamis_status moves(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status moves(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     int64_t *populations = NULL, *samples = NULL;
     tamis_bound eps, delta;
@@ -159,7 +158,7 @@ done:
     return status;
 }
 
-static tamis_status proportional(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status proportional(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     bool random = strcmp(in[2].text, "random") == 0;
     tamis_bound eps;

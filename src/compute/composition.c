@@ -1,12 +1,12 @@
 /* Area composition: several releases together. */
 #include <math.h>
-#include <tamis/privacy.h>
+#include <tamis/amplification.h>
 #include <tamis/profile.h>
 
 #include "compute/compute.h"
-#include "privacy/coordinated.h"
+#include "amplification/coordinated.h"
 
-static tamis_status pure(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status pure(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps;
     tamis_status status = tamis_compose_srs(&eps, in[0].integer, in[1].integer, (const tamis_number *const *)in[2].numbers,
@@ -32,7 +32,7 @@ static tamis_bound on_the_sample(tamis_bound delta, int64_t N, int64_t n)
     return (tamis_bound){fmax(ends[0].lower, 0), fmin(ends[1].upper, 1)};
 }
 
-static tamis_status kfold_rr_profile(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status kfold_rr_profile(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     int64_t k = in[1].integer, N = in[2].integer, n = in[3].integer;
@@ -90,7 +90,7 @@ static tamis_status disjoint_bound(tmi_ball *value, const void *context, long bi
     return TAMIS_OK;
 }
 
-static tamis_status disjoint(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status disjoint(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound exact, safe;
     if (in[3].count != 2) return tmi_fail(err, TAMIS_INVALID, "odds: must be two numbers");
@@ -123,7 +123,7 @@ static tamis_status put_narrow(tmi_json_out *out, const char *name, tamis_bound 
     return TAMIS_OK;
 }
 
-static tamis_status releases(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status releases(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound b;
     const tamis_number *delta = in[1].number, *eps = in[2].number;

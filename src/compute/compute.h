@@ -1,8 +1,8 @@
 /* The calculator's tables. An area is a file with a table of kinds; a kind declares its fields and has a function. The
  * frame (line.c, fields.c) reads and checks the fields, so that a function sees only values of the right type, and a new
  * kind is a function and a row.                                                                                     */
-#ifndef TMI_COMPUTE_H
-#define TMI_COMPUTE_H
+#ifndef TMI_COMPUTE_COMPUTE_H
+#define TMI_COMPUTE_COMPUTE_H
 
 #include <tamis/profile.h>
 #include <tamis/survey.h>
@@ -30,7 +30,7 @@ typedef struct tmi_field {
 
 #define TMI_FIELD_IF_GIVEN 64u
 
-typedef struct tmi_value {
+typedef struct tmi_field_value {
     int64_t integer;
     tamis_number *number;
     tamis_number **numbers;
@@ -39,13 +39,13 @@ typedef struct tmi_value {
     tamis_law *law;
     tamis_profile *profile;
     const char *text; /* lives as long as the request */
-} tmi_value;
+} tmi_field_value;
 
 #define TMI_FIELDS 8 /* of one kind, at most */
 
 /* Computes, then writes the answer's fields; the braces around them are the frame's. `in` holds the values in the order
  * of the kind's fields. On failure what was written is thrown away. */
-typedef tamis_status tmi_compute(tmi_json_out *out, const tmi_value *in, tamis_error *err);
+typedef tamis_status tmi_compute(tmi_json_out *out, const tmi_field_value *in, tamis_error *err);
 
 typedef struct tmi_kind {
     const char *name;
@@ -62,13 +62,13 @@ extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_c
     tmi_area_ht_general_enumeration, tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
-tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
-void tmi_fields_clear(tmi_value *values);
+tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
+void tmi_fields_clear(tmi_field_value *values);
 
 /* One value; messages say what it must be, the caller puts its name before them. */
 tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
-tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
+tamis_status tmi_field_numbers(tmi_field_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
 tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
 tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);

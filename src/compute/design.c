@@ -55,7 +55,7 @@ static tamis_status get_number(tamis_number **number, const fields *f, const cha
     return named(tmi_field_number(number, json, &inner), name, &inner, err);
 }
 
-static tamis_status get_numbers(tmi_value *value, const fields *f, const char *name, tamis_error *err)
+static tamis_status get_numbers(tmi_field_value *value, const fields *f, const char *name, tamis_error *err)
 {
     const tmi_json *json;
     tamis_error inner;
@@ -132,7 +132,7 @@ static tamis_status make_bernoulli(tamis_design **design, const fields *f, tamis
     return status;
 }
 
-static void clear_numbers(tmi_value *value)
+static void clear_numbers(tmi_field_value *value)
 {
     for (size_t i = 0; i < value->count; i++) tamis_number_free(value->numbers[i]);
     tmi_free(value->numbers);
@@ -140,7 +140,7 @@ static void clear_numbers(tmi_value *value)
 
 static tamis_status make_poisson(tamis_design **design, const fields *f, tamis_error *err)
 {
-    tmi_value pi = {0};
+    tmi_field_value pi = {0};
     tamis_status status = get_numbers(&pi, f, "probabilities", err);
     if (status == TAMIS_OK)
         status = tamis_design_poisson(design, (const tamis_number *const *)pi.numbers, pi.count, err);
@@ -151,7 +151,7 @@ static tamis_status make_poisson(tamis_design **design, const fields *f, tamis_e
 static tamis_status make_pps(tamis_design **design, const fields *f, tamis_error *err)
 {
     const char *method = NULL;
-    tmi_value pi = {0};
+    tmi_field_value pi = {0};
     tamis_status status = get_string(&method, f, "method", err);
     if (status == TAMIS_OK) status = get_numbers(&pi, f, "probabilities", err);
     if (status == TAMIS_OK)

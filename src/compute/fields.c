@@ -33,7 +33,7 @@ done:
  * a thousand digits, so the length of the line is no bound. */
 #define LIST_BYTES ((size_t)128 << 20)
 
-tamis_status tmi_field_numbers(tmi_value *value, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_numbers(tmi_field_value *value, const tmi_json *json, tamis_error *err)
 {
     if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of numbers");
     size_t count = tmi_json_size(json), bytes = 0;
@@ -66,7 +66,7 @@ static tamis_status read_samples(tamis_law **law, const tmi_json *json, const tm
     return tmi_field_samples(law, json, listed ? (int64_t)tmi_json_size(x) : 0, err);
 }
 
-static tamis_status read_value(tmi_value *value, tmi_field_type type, const tmi_json *json, const tmi_json *in,
+static tamis_status read_value(tmi_field_value *value, tmi_field_type type, const tmi_json *json, const tmi_json *in,
                                tamis_error *err)
 {
     switch (type) {
@@ -89,7 +89,7 @@ const char *tmi_told_name(const char *name)
     return strlen(name) <= 60 ? name : "(a long name)";
 }
 
-tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err)
+tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err)
 {
     const char *names[TMI_FIELDS] = {0};
     size_t count = 0;
@@ -109,7 +109,7 @@ tamis_status tmi_fields_read(tmi_value *values, const tmi_field *fields, const t
     return TAMIS_OK;
 }
 
-void tmi_fields_clear(tmi_value *values)
+void tmi_fields_clear(tmi_field_value *values)
 {
     for (size_t i = 0; i < TMI_FIELDS; i++) {
         tamis_number_free(values[i].number);

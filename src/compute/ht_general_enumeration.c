@@ -44,7 +44,7 @@ static void put_integer(tmi_json_out *out, const char *key, int64_t value)
 
 enum { TYPE, LAW, X, X_PRIME, NOISE, SCALE, EPS, STEP };
 
-static tamis_status pair_of(tmi_json_out *out, const tmi_value *in, tamis_noise_kind noise, tamis_error *err)
+static tamis_status pair_of(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound delta, reverse, eps0;
@@ -67,7 +67,7 @@ done:
 }
 
 #define PAIR(name, noise)                                                                                             \
-    static tamis_status name(tmi_json_out *out, const tmi_value *in, tamis_error *err)                                \
+    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)                                \
     {                                                                                                                 \
         return pair_of(out, in, noise, err);                                                                          \
     }
@@ -83,7 +83,7 @@ PAIR(pair_dgaussian, TAMIS_NOISE_DISCRETE_GAUSSIAN)
 enum { V_DESIGN, V_VALUES, V_NOISE, V_SCALE, V_STEP, V_LOW, V_HIGH, V_AT };
 
 /* The values of the population in which `unit` has value number a, the others theirs. */
-static tamis_status put_population(tmi_json_out *out, const char *key, const tmi_value *values, const tamis_ht_unit *worst,
+static tamis_status put_population(tmi_json_out *out, const char *key, const tmi_field_value *values, const tamis_ht_unit *worst,
                                    size_t units, size_t unit, size_t a, tamis_error *err)
 {
     tmi_json_key(out, key);
@@ -99,7 +99,7 @@ static tamis_status put_population(tmi_json_out *out, const char *key, const tmi
     return TAMIS_OK;
 }
 
-static tamis_status put_units(tmi_json_out *out, const char *name, const tmi_value *values, const tamis_ht_unit *list,
+static tamis_status put_units(tmi_json_out *out, const char *name, const tmi_field_value *values, const tamis_ht_unit *list,
                               size_t units, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -128,7 +128,7 @@ done:
     return status;
 }
 
-static tamis_status values_of(tmi_json_out *out, const tmi_value *in, char kind, tamis_error *err)
+static tamis_status values_of(tmi_json_out *out, const tmi_field_value *in, char kind, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_law *law = NULL;
@@ -151,17 +151,17 @@ done:
     return status;
 }
 
-static tamis_status values_delta(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status values_delta(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return values_of(out, in, 'd', err);
 }
 
-static tamis_status values_eps(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status values_eps(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return values_of(out, in, 'e', err);
 }
 
-static tamis_status values_eps0(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status values_eps0(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return values_of(out, in, 'p', err);
 }
@@ -206,7 +206,7 @@ static void put_parts(tmi_json_out *out, const char *name, const tamis_ht_part *
 }
 
 /* The range of a question; a step that is not given becomes *step, which the caller frees. */
-static tamis_status range_of(tamis_ht_range *range, tamis_number **step, const tmi_value *in, tamis_error *err)
+static tamis_status range_of(tamis_ht_range *range, tamis_number **step, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_noise_kind noise;
@@ -219,7 +219,7 @@ done:
     return status;
 }
 
-static tamis_status ask_range(tmi_json_out *out, const tmi_value *in, char kind, tamis_error *err)
+static tamis_status ask_range(tmi_json_out *out, const tmi_field_value *in, char kind, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *step = NULL;
@@ -237,22 +237,22 @@ done:
     return status;
 }
 
-static tamis_status range_delta(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status range_delta(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return ask_range(out, in, 'd', err);
 }
 
-static tamis_status range_eps(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status range_eps(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return ask_range(out, in, 'e', err);
 }
 
-static tamis_status range_eps0(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status range_eps0(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     return ask_range(out, in, 'p', err);
 }
 
-static tamis_status range_scale(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status range_scale(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *step = NULL;

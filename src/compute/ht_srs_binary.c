@@ -1,9 +1,9 @@
 /* Area ht_srs_binary: the Horvitz-Thompson total of a 0/1 variable under simple random sampling. */
-#include <tamis/mech.h>
+#include <tamis/ht.h>
 
 #include "compute/compute.h"
 
-static tamis_ht_srs srs_of(const tmi_value *in, tamis_noise_kind noise, const tamis_number *scale)
+static tamis_ht_srs srs_of(const tmi_field_value *in, tamis_noise_kind noise, const tamis_number *scale)
 {
     return (tamis_ht_srs){in[0].integer, in[1].integer, in[2].integer, in[3].integer, noise, scale};
 }
@@ -23,7 +23,7 @@ static void put_delta(tmi_json_out *out, tamis_bound delta, tamis_ht_worst worst
     tmi_json_close(out, ']');
 }
 
-static tamis_status delta_none(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status delta_none(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_ht_srs srs = srs_of(in, TAMIS_NOISE_NONE, NULL);
     tamis_bound delta;
@@ -34,7 +34,7 @@ static tamis_status delta_none(tmi_json_out *out, const tmi_value *in, tamis_err
 }
 
 /* `in` ends with eps; before it stands the scale of the noise. */
-static tamis_status delta_with(tmi_json_out *out, const tmi_value *in, tamis_noise_kind noise, tamis_error *err)
+static tamis_status delta_with(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     bool silent = noise == TAMIS_NOISE_NONE;
     tamis_ht_srs srs = srs_of(in, noise, silent ? NULL : in[4].number);
@@ -45,7 +45,7 @@ static tamis_status delta_with(tmi_json_out *out, const tmi_value *in, tamis_noi
     return status;
 }
 
-static tamis_status eps0_with(tmi_json_out *out, const tmi_value *in, tamis_noise_kind noise, tamis_error *err)
+static tamis_status eps0_with(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     tamis_ht_srs srs = srs_of(in, noise, noise == TAMIS_NOISE_NONE ? NULL : in[4].number);
     tamis_bound eps;
@@ -55,7 +55,7 @@ static tamis_status eps0_with(tmi_json_out *out, const tmi_value *in, tamis_nois
 }
 
 /* e^eps is (k+1)/(k+1-n), k = min(mt, N - Mt). */
-static tamis_status eps0_none(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status eps0_none(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *ratio = NULL;
@@ -72,7 +72,7 @@ done:
     return status;
 }
 
-static tamis_status eps_with(tmi_json_out *out, const tmi_value *in, tamis_noise_kind noise, tamis_error *err)
+static tamis_status eps_with(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     bool silent = noise == TAMIS_NOISE_NONE;
     tamis_ht_srs srs = srs_of(in, noise, silent ? NULL : in[4].number);
@@ -82,7 +82,7 @@ static tamis_status eps_with(tmi_json_out *out, const tmi_value *in, tamis_noise
     return status;
 }
 
-static tamis_status scale_with(tmi_json_out *out, const tmi_value *in, tamis_noise_kind noise, tamis_error *err)
+static tamis_status scale_with(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     tamis_ht_srs srs = srs_of(in, noise, NULL);
     tamis_bound scale;
@@ -92,7 +92,7 @@ static tamis_status scale_with(tmi_json_out *out, const tmi_value *in, tamis_noi
 }
 
 #define KIND(name, with, noise)                                                                                       \
-    static tamis_status name(tmi_json_out *out, const tmi_value *in, tamis_error *err)                                \
+    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)                                \
     {                                                                                                                 \
         return with(out, in, noise, err);                                                                             \
     }

@@ -15,7 +15,7 @@ static void put_list(tmi_json_out *out, const tamis_bound *bounds, size_t count)
     tmi_json_close(out, ']');
 }
 
-static tamis_status first(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status first(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     const tamis_design *design = in[0].design;
     int64_t population = tamis_design_population(design);
@@ -29,7 +29,7 @@ static tamis_status first(tmi_json_out *out, const tmi_value *in, tamis_error *e
     return status;
 }
 
-static tamis_status joint(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status joint(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     const tamis_design *design = in[0].design;
     int64_t population = tamis_design_population(design);
@@ -65,7 +65,7 @@ done:
     return status;
 }
 
-static tamis_status third(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status third(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_law *law = NULL;
     tamis_bound *pijk = NULL;
@@ -100,7 +100,7 @@ static void put_sample(tmi_json_out *out, const tamis_law *law, size_t j)
     tmi_json_close(out, ']');
 }
 
-static tamis_status samples(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status samples(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_law *law = NULL;
     tamis_status status = tamis_law_new(&law, in[0].design, err);
@@ -119,7 +119,7 @@ static void put_moments(tmi_json_out *out, const char *mean, const char *varianc
     tmi_put_bound(out, variance, m->variance);
 }
 
-static tamis_status given(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status given(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_moments with, without;
     tamis_law *law = NULL;
@@ -135,7 +135,7 @@ done:
     return status;
 }
 
-static tamis_status excluded(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status excluded(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_ht_exclusion exclusion;
     tamis_status status = tamis_ht_excluded(&exclusion, in[0].design, in[1].integer, in[2].number, err);

@@ -3,7 +3,7 @@
 
 #include "compute/compute.h"
 
-static tamis_status count(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status count(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     int64_t lower, upper;
     tamis_status status = tamis_interval_count(&lower, &upper, in[0].integer, in[1].integer, in[2].integer, in[3].number,

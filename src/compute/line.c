@@ -109,7 +109,7 @@ done:
 static tamis_status write_out(char **answer, const request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_value values[TMI_FIELDS] = {0};
+    tmi_field_value values[TMI_FIELDS] = {0};
     tmi_text text;
     tmi_json_out out;
     tmi_text_init(&text);

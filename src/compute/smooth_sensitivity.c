@@ -3,7 +3,7 @@
 
 #include "compute/compute.h"
 
-static tamis_status laplace_pair(tmi_json_out *out, const tmi_value *in, tamis_error *err)
+static tamis_status laplace_pair(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound delta;
     tamis_status status = tamis_laplace_pair_delta(&delta, in[0].number, in[1].number, in[2].number, in[3].number, err);

@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err)
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_ledger_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
@@ -83,7 +83,7 @@ done:
 }
 
 /* The command that raises the budget of a survey so that it is at least `to`. */
-static void put_command(tmi_text *text, const char *file, const char *survey, const tmi_coin *to)
+static void put_command(tmi_text *text, const char *file, const char *survey, const tmi_ledger_coin *to)
 {
     tmi_text_format(text, "tamis ledger raise %.300s --survey '%.200s' ", file, survey);
     if (!to) tmi_text_put(text, "--epsilon (or --rho) NEWCAP");
@@ -91,7 +91,7 @@ static void put_command(tmi_text *text, const char *file, const char *survey, co
     tmi_text_put(text, " --reason TEXT");
 }
 
-tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err)
 {
     tmi_text words;
     tamis_status status = TAMIS_OK;
@@ -112,7 +112,7 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r,
     return status;
 }
 
-tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
+tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
 {
     const tmi_ledger_account *beside;
     if (!a && r->charge->new_account) return TAMIS_OK;
@@ -124,7 +124,7 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
                     a ? ", put their rows into a file of their own" : " or a separate budget was decided on, record why: tamis release --new-account REASON");
 }
 
-tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
 {
     const tmi_ledger_wave *other;
     tamis_status status = tmi_account_other_groups(&other, a, &r->wave, r->parts, err);
@@ -134,15 +134,15 @@ tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_request *r,
                     "own", a->survey, other->wave.name);
 }
 
-static const tmi_coin *limit_of(const tmi_ledger_account *a, const tmi_request *r)
+static const tmi_ledger_coin *limit_of(const tmi_ledger_account *a, const tmi_ledger_request *r)
 {
     return r->has_budget ? &r->budget : &a->budget;
 }
 
 /* What the account allows, in the words of a refusal. */
-static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, const tmi_losses *losses, const char *file, tamis_error *err)
+static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request *r, const tmi_losses *losses, const char *file, tamis_error *err)
 {
-    const tmi_coin *limit = limit_of(a, r);
+    const tmi_ledger_coin *limit = limit_of(a, r);
     const bool own = a && !tmi_coin_equal(limit, &a->budget);
     tamis_spending spent, left;
     tmi_losses people; /* of this wave: others may have less left, and do not matter */
@@ -174,7 +174,7 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_request *r, co
     return status;
 }
 
-tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err)
 {
     bool fits = true;
     tamis_status status = r->has_budget ? tmi_losses_fit(&fits, &a->losses, &r->budget, err) : TAMIS_OK;
@@ -182,9 +182,9 @@ tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_request *r, 
     return refuse(a, r, &a->losses, file, err);
 }
 
-tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err)
+tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err)
 {
-    const tmi_coin *limit = limit_of(a, r), *cap = a ? &a->budget : limit;
+    const tmi_ledger_coin *limit = limit_of(a, r), *cap = a ? &a->budget : limit;
     tamis_status status = TAMIS_OK;
     tmi_losses none = {0}, more = {0};
     bool fits = false;

@@ -151,7 +151,7 @@ static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
     const tmi_json *wave = tmi_json_get(object_of(c, "plan"), "wave");
-    const tmi_terms terms = {book, charge, object_of(c, "ledger"), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    const tmi_ledger_terms terms = {book, charge, object_of(c, "ledger"), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
     tmi_span when = c->when;
     const char *wrong = NULL;
     tmi_wave said = {0};
@@ -159,7 +159,7 @@ static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger
     tamis_status status = tmi_wave_read(&said, wave, &reason);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave)) note(c, "plan.wave", "is a charge to another wave");
-    TMI_TRY(tmi_terms_differ(&wrong, &when, &terms, object_of(c, "account"), err));
+    TMI_TRY(tmi_ledger_terms_differ(&wrong, &when, &terms, object_of(c, "account"), err));
     if (wrong) note(c, wrong, "belongs to an account of which the ledger says something else");
     else c->when = when;
 

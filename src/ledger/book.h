@@ -23,8 +23,8 @@
  *  2  A survey has one account, opened before its charges; a wave is opened once, before its charges; a charge is released or
  *     voided, at most once, after it; it is claimed only while it is neither, and released by the last one who claimed it.
  *  3  The charges of each account that are not voided stay within the budget of their day, which is only ever raised. */
-#ifndef TMI_BOOK_H
-#define TMI_BOOK_H
+#ifndef TMI_LEDGER_BOOK_H
+#define TMI_LEDGER_BOOK_H
 
 #include <stdint.h>
 
@@ -45,7 +45,7 @@ typedef struct tmi_ledger_account {
     char *new_account; /* why it was opened beside another one; NULL: no reason was given */
     tmi_ledger_wave *waves; /* at least one; the first was opened with the account */
     size_t wave_count;
-    tmi_coin budget; /* after the last raise */
+    tmi_ledger_coin budget; /* after the last raise */
     tmi_raise *raises;
     size_t raise_count;
     tmi_losses losses;
@@ -57,7 +57,7 @@ typedef struct tmi_ledger_charge {
     bool claimable, as_rho; /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
     char *parts; /* of the source that it was last declared to read; NULL: not noted */
-    tmi_coin amount;
+    tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
                                                                                      kept of the release */
@@ -191,14 +191,14 @@ typedef struct tmi_entry_head {
 } tmi_entry_head;
 
 /* `parts` (JSON) and `new_account` may be NULL. */
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_coin *budget,
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_ledger_coin *budget,
                                const char *frozen, const char *parts, const char *new_account, tamis_error *err);
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const char *frozen,
                             const char *parts, tamis_error *err);
-tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget, const char *reason,
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget, const char *reason,
                               tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err); /* wave: a name, or NULL */
+                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err); /* wave: a name, or NULL */
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);

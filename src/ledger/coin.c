@@ -7,16 +7,16 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-void tmi_coin_clear(tmi_coin *coin)
+void tmi_coin_clear(tmi_ledger_coin *coin)
 {
     tamis_number_free(coin->eps);
     tamis_number_free(coin->delta);
     tamis_number_free(coin->rho);
-    *coin = (tmi_coin){0};
+    *coin = (tmi_ledger_coin){0};
 }
 
 /* Exactly one of the two, and within their limits. */
-static tamis_status check(const tmi_coin *c, const char *name, tamis_error *err)
+static tamis_status check(const tmi_ledger_coin *c, const char *name, tamis_error *err)
 {
     const tamis_number *loss = c->rho ? c->rho : c->eps;
     const char *word = c->rho ? "rho" : "epsilon";
@@ -31,10 +31,10 @@ static tamis_status check(const tmi_coin *c, const char *name, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_coin_make(tmi_coin *coin, const tamis_coin *given, const char *name, tamis_error *err)
+tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *coin = (tmi_coin){0};
+    *coin = (tmi_ledger_coin){0};
     if (!given->epsilon == !given->rho || (given->rho && given->delta))
         return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
     if (given->rho) {
@@ -57,12 +57,12 @@ static tamis_status read_number(tamis_number **number, const tmi_json *value, ta
     return tamis_number_read(number, tmi_json_string(value), err);
 }
 
-tamis_status tmi_coin_read(tmi_coin *coin, const tmi_json *value, const char *name, tamis_error *err)
+tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_json *value, const char *name, tamis_error *err)
 {
     static const char *const keys[] = {"epsilon", "delta", "rho"};
     tamis_number *numbers[3] = {NULL};
     tamis_status status = TAMIS_OK;
-    *coin = (tmi_coin){0};
+    *coin = (tmi_ledger_coin){0};
     if (!value || tmi_json_kind_of(value) != TMI_JSON_OBJECT || tmi_json_extra_key(value, keys, 3))
         return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
     for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_json_get(value, keys[i]), err));
@@ -83,7 +83,7 @@ static tamis_status put_number(tmi_json_out *out, const char *key, const tamis_n
     return TAMIS_OK;
 }
 
-tamis_status tmi_coin_put(tmi_json_out *out, const tmi_coin *coin, tamis_error *err)
+tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_json_open(out, '{');
@@ -95,7 +95,7 @@ done:
     return status;
 }
 
-tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_error *err)
+tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, tamis_error *err)
 {
     const tamis_number *const numbers[] = {coin->eps, coin->delta, coin->rho};
     tamis_status status = TAMIS_OK;
@@ -112,17 +112,17 @@ tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_e
     return status;
 }
 
-bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y)
+bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y)
 {
     if (!x->rho != !y->rho) return false;
     if (x->rho) return tmi_number_compare(x->rho, y->rho) == 0;
     return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0;
 }
 
-tamis_status tmi_coin_copy(tmi_coin *copy, const tmi_coin *coin, tamis_error *err)
+tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *copy = (tmi_coin){0};
+    *copy = (tmi_ledger_coin){0};
     if (coin->eps) TMI_TRY(tmi_number_copy(&copy->eps, coin->eps, err));
     if (coin->delta) TMI_TRY(tmi_number_copy(&copy->delta, coin->delta, err));
     if (coin->rho) TMI_TRY(tmi_number_copy(&copy->rho, coin->rho, err));
@@ -131,7 +131,7 @@ done:
     return status;
 }
 
-bool tmi_coin_within(const tmi_coin *x, const tmi_coin *y)
+bool tmi_coin_within(const tmi_ledger_coin *x, const tmi_ledger_coin *y)
 {
     if (!x->rho != !y->rho) return false;
     if (x->rho) return tmi_number_compare(x->rho, y->rho) <= 0;
@@ -152,7 +152,7 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
     tamis_free(fraction);
 }
 
-void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
+void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up)
 {
     tmi_text_put(text, coin->rho ? "rho " : "epsilon ");
     number_words(text, coin->rho ? coin->rho : coin->eps, up);
@@ -161,7 +161,7 @@ void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up)
     number_words(text, coin->delta, up);
 }
 
-void tmi_coin_options(tmi_text *text, const tmi_coin *coin)
+void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin)
 {
     tmi_text_put(text, coin->rho ? "--rho " : "--epsilon ");
     number_words(text, coin->rho ? coin->rho : coin->eps, true);
@@ -195,7 +195,7 @@ void tmi_say_end(tamis_spending *s, const char *name, double end, bool up)
     say(s, name, decimal);
 }
 
-tamis_status tmi_coin_spending(tamis_spending *s, const tmi_coin *coin, bool up, tamis_error *err)
+tamis_status tmi_coin_spending(tamis_spending *s, const tmi_ledger_coin *coin, bool up, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *s = (tamis_spending){.in_rho = coin->rho != NULL};

@@ -1,6 +1,6 @@
 /* Amounts, and how they add up in an account. */
-#ifndef TMI_COIN_H
-#define TMI_COIN_H
+#ifndef TMI_LEDGER_COIN_H
+#define TMI_LEDGER_COIN_H
 
 #include <stdbool.h>
 #include <tamis/ledger.h>
@@ -8,41 +8,41 @@
 #include "base/json.h"
 
 /* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. Owned. */
-typedef struct tmi_coin {
+typedef struct tmi_ledger_coin {
     tamis_number *eps, *delta, *rho;
-} tmi_coin;
+} tmi_ledger_coin;
 
 /* Copies what a caller gave. `name`, "amount" or "budget", opens the messages; a budget must not be 0. */
-tamis_status tmi_coin_make(tmi_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
+tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
 
 /* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"} or {"rho": "1/2"}: numbers in lowest terms. `value` may be NULL. */
-tamis_status tmi_coin_read(tmi_coin *coin, const tmi_json *value, const char *name, tamis_error *err);
-tamis_status tmi_coin_put(tmi_json_out *out, const tmi_coin *coin, tamis_error *err);
+tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_json *value, const char *name, tamis_error *err);
+tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err);
 
 /* INVALID if it would be written with more digits than are read: sums of many fractions may be. */
-tamis_status tmi_coin_reads_back(const tmi_coin *coin, const char *name, tamis_error *err);
+tamis_status tmi_coin_reads_back(const tmi_ledger_coin *coin, const char *name, tamis_error *err);
 
-bool tmi_coin_equal(const tmi_coin *x, const tmi_coin *y);
-tamis_status tmi_coin_copy(tmi_coin *copy, const tmi_coin *coin, tamis_error *err); /* empty on failure */
+bool tmi_coin_equal(const tmi_ledger_coin *x, const tmi_ledger_coin *y);
+tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, tamis_error *err); /* empty on failure */
 
 /* Whether x is rho as y is, and no number of x is larger than that of y. */
-bool tmi_coin_within(const tmi_coin *x, const tmi_coin *y);
+bool tmi_coin_within(const tmi_ledger_coin *x, const tmi_ledger_coin *y);
 
 /* "epsilon 0.1 and delta 1e-06": for messages; in decimals rounded up, or down, where neither the exact one nor the fraction is short. */
-void tmi_coin_words(tmi_text *text, const tmi_coin *coin, bool up);
+void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up);
 
 /* `up`: how its words are rounded. SYSTEM (memory). */
-tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_coin *coin, bool up, tamis_error *err);
+tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_ledger_coin *coin, bool up, tamis_error *err);
 
 /* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out if it is
  * `optional`. SYSTEM (memory). */
 tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err);
 void tmi_say_end(tamis_spending *spending, const char *name, double end, bool up);
 /* "--epsilon 4 --delta 1e-06": as options of a command, rounded up where the exact fraction is long. */
-void tmi_coin_options(tmi_text *text, const tmi_coin *coin);
+void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin);
 
 
-void tmi_coin_clear(tmi_coin *coin);
+void tmi_coin_clear(tmi_ledger_coin *coin);
 
 /* What the charges of an account come to. In an account of rho: rho alone. In the others eps and delta are added up until
  * the first rho comes; from then on they stay, and everything goes into rho. */
@@ -52,21 +52,21 @@ typedef struct tmi_sums {
 } tmi_sums;
 
 /* Sums without a charge, for an account with this budget. */
-tamis_status tmi_sums_begin(tmi_sums *sums, const tmi_coin *budget, tamis_error *err);
+tamis_status tmi_sums_begin(tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err);
 
 /* more = sums + amount. REFUSED if no theorem adds this kind of amount. *more is empty on failure. */
-tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount,
+tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
                           tamis_error *err);
 
 /* Whether they stay within the budget: exactly, or certified where rhos are converted. */
-tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_coin *budget, tamis_error *err);
+tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err);
 
 /* What was charged as one epsilon and delta, or as rho, enclosed; and what is left of the budget. */
-tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_coin *budget,
+tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_ledger_coin *budget,
                                tamis_error *err);
 
 /* As tamis_ledger_sample. */
-tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget,
+tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_ledger_coin *budget,
                              const tamis_number *at, tamis_error *err);
 
 tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *err); /* empty on failure */

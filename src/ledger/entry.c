@@ -79,13 +79,13 @@ static void put_fixed(writing *w, const char *frozen, const char *parts)
     put_parts(w, parts);
 }
 
-static tamis_status put_coin(writing *w, const char *key, const tmi_coin *coin, tamis_error *err)
+static tamis_status put_coin(writing *w, const char *key, const tmi_ledger_coin *coin, tamis_error *err)
 {
     tmi_json_key(&w->out, key);
     return tmi_coin_put(&w->out, coin, err);
 }
 
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_coin *budget,
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_ledger_coin *budget,
                                const char *frozen, const char *parts, const char *new_account, tamis_error *err)
 {
     writing w;
@@ -109,7 +109,7 @@ tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_coin *budget, const char *reason,
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget, const char *reason,
                               tamis_error *err)
 {
     writing w;
@@ -121,7 +121,7 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err)
+                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");

@@ -69,13 +69,13 @@ void tamis_ledger_free(tamis_ledger *ledger)
 
 /* ---- what is there already ---- */
 
-static bool is_same(const tmi_book *book, const tmi_ledger_charge *c, const tmi_ledger_account *a, const tmi_request *r)
+static bool is_same(const tmi_book *book, const tmi_ledger_charge *c, const tmi_ledger_account *a, const tmi_ledger_request *r)
 {
     return &book->accounts[c->account] == a && strcmp(c->identity, r->identity) == 0;
 }
 
 /* The latest release of the same; NULL if there is none. */
-static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r)
+static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r)
 {
     for (size_t i = book->charge_count; a && i-- > 0;) {
         const tmi_ledger_charge *c = &book->charges[i];
@@ -86,7 +86,7 @@ static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_acco
 
 /* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none. REFUSED if
  * one of them is just being made, unless fresh numbers are asked for: these are then paid for, as beside an owner who is unknown. */
-static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_request *r,
+static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_request *r,
                                 tamis_error *err)
 {
     const tmi_book *book = &ledger->book;
@@ -139,7 +139,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
 }
 
 /* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
-static const char *new_parts(const tmi_ledger_wave *w, const tmi_request *r)
+static const char *new_parts(const tmi_ledger_wave *w, const tmi_ledger_request *r)
 {
     return w && r->parts_text && (!w->parts || strcmp(w->parts, r->parts_text) != 0) ? r->parts_text : NULL;
 }
@@ -173,7 +173,7 @@ done:
 
 /* The charge, and before it the account or the wave if it is new. *number: of the charge; *owner: of a claimable one. */
 static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner, tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_wave *w,
-                                 const tmi_request *r, tamis_error *err)
+                                 const tmi_ledger_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
@@ -207,7 +207,7 @@ done:
 /* ---- charging ---- */
 
 /* A refusal for want of budget, and what may give some back. */
-static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err)
+static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
 {
     tamis_status status = tmi_admit_amount(a, r, tmi_store_path(ledger->file), err);
     tmi_text advice;
@@ -225,7 +225,7 @@ static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_a
 static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_request r = {0};
+    tmi_ledger_request r = {0};
     tmi_owner owner = {.lock = -1};
     bool behind = false;
     int64_t number = 0, claim = 0, written_as = 0;

@@ -1,6 +1,6 @@
 /* A ledger inside the library: its file, what it says, and the charges that it is at work on. */
-#ifndef TMI_LEDGER_H
-#define TMI_LEDGER_H
+#ifndef TMI_LEDGER_LEDGER_H
+#define TMI_LEDGER_LEDGER_H
 
 #include "ledger/book.h"
 #include "ledger/owner.h"

@@ -17,7 +17,7 @@ void tmi_losses_clear(tmi_losses *losses)
     *losses = (tmi_losses){0};
 }
 
-tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
 {
     *losses = (tmi_losses){0};
     return tmi_sums_begin(&losses->base, budget, err);
@@ -33,8 +33,8 @@ static size_t find(const tmi_losses *losses, const char *group)
 /* One more group; the sums are copied. */
 static tamis_status add_group(tmi_losses *losses, const char *name, const tmi_sums *sums, tamis_error *err)
 {
-    tmi_group group = {.name = tmi_copy_text(name, strlen(name))};
-    tmi_group *groups = tmi_realloc(losses->groups, losses->count + 1, sizeof *groups);
+    tmi_ledger_group group = {.name = tmi_copy_text(name, strlen(name))};
+    tmi_ledger_group *groups = tmi_realloc(losses->groups, losses->count + 1, sizeof *groups);
     if (groups) losses->groups = groups;
     tamis_status status = group.name && groups ? tmi_sums_copy(&group.sums, sums, err) : tmi_fail_memory(err);
     if (status == TAMIS_OK) losses->groups[losses->count++] = group;
@@ -72,7 +72,7 @@ done:
     return status;
 }
 
-static tamis_status charge_sums(tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
+static tamis_status charge_sums(tmi_sums *sums, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, tamis_error *err)
 {
     tmi_sums more;
     tamis_status status = tmi_sums_add(&more, sums, budget, amount, err);
@@ -82,7 +82,7 @@ static tamis_status charge_sums(tmi_sums *sums, const tmi_coin *budget, const tm
     return TAMIS_OK;
 }
 
-tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups,
+tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups,
                            size_t count, tamis_error *err)
 {
     tamis_status status;
@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups, size_t count,
+tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups, size_t count,
                               tamis_error *err)
 {
     tmi_losses more;
@@ -144,7 +144,7 @@ static const tmi_sums *sums_at(const tmi_losses *losses, size_t i)
     return i == 0 ? &losses->base : &losses->groups[i - 1].sums;
 }
 
-tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *fit = true;
@@ -171,7 +171,7 @@ static bool same_bounds(const tamis_spending *x, const tamis_spending *y)
 }
 
 /* The words of a sum that is the worst in everything; made from the ends where there is none. */
-static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_coin *budget, tamis_error *err)
+static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     bool said = false;
@@ -196,7 +196,7 @@ done:
     return status;
 }
 
-tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_coin *budget,
+tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget,
                                 tamis_error *err)
 {
     const bool in_rho = budget->rho != NULL;
@@ -230,7 +230,7 @@ static void keep_larger(tamis_number **x, tamis_number *y)
     if (larger) *x = y;
 }
 
-tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_coin *budget,
+tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
                               const tamis_number *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

@@ -4,31 +4,31 @@
  * groups alone; any other charge is a loss of everybody. So there is one sum for each group that was ever named, and one, `base`,
  * of the charges that count for everybody: it is where a group begins that is named for the first time. Each of the sums
  * follows the rules of sums.c by itself and must stay within the budget. What is stated for a survey is the worst of them. */
-#ifndef TMI_LOSSES_H
-#define TMI_LOSSES_H
+#ifndef TMI_LEDGER_LOSSES_H
+#define TMI_LEDGER_LOSSES_H
 
 #include "ledger/coin.h"
 
-typedef struct tmi_group {
+typedef struct tmi_ledger_group {
     char *name;
     tmi_sums sums;
-} tmi_group;
+} tmi_ledger_group;
 
 typedef struct tmi_losses {
     tmi_sums base;
-    tmi_group *groups;
+    tmi_ledger_group *groups;
     size_t count;
 } tmi_losses;
 
 /* Without a charge, for an account with this budget. */
-tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_coin *budget, tamis_error *err);
+tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err);
 
 /* more = losses + amount, for the people in the groups; for everybody if there are none. REFUSED as tmi_sums_add; *more is empty then. */
-tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups,
+tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups,
                            size_t count, tamis_error *err);
 
 /* The same, in place; on failure the losses is as it was. */
-tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_coin *budget, const tmi_coin *amount, char *const *groups, size_t count,
+tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups, size_t count,
                               tamis_error *err);
 
 /* A group that has no sum yet gets that of everybody. */
@@ -45,10 +45,10 @@ void tmi_losses_clear(tmi_losses *losses);
 
 /* Of all sums: whether each stays within the budget; the largest of what was spent and the smallest of what is left, each number by
  * itself; and the largest epsilon and delta of a sampled person. */
-tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_coin *budget, tamis_error *err);
-tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_coin *budget,
+tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err);
+tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget,
                                 tamis_error *err);
-tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_coin *budget,
+tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
                               const tamis_number *at, tamis_error *err);
 
 #endif

@@ -14,8 +14,8 @@
  * with it.
  *
  * Everything here but tmi_owner_ask happens while the caller holds the ledger's write transaction. */
-#ifndef TMI_OWNER_H
-#define TMI_OWNER_H
+#ifndef TMI_LEDGER_OWNER_H
+#define TMI_LEDGER_OWNER_H
 
 #include <stdbool.h>
 #include <stdint.h>

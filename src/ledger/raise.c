@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 #include "num/number.h"
 
-tamis_status tmi_check_raise(const tmi_coin *from, const tmi_coin *to, tamis_error *err)
+tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin *to, tamis_error *err)
 {
     const char *kind = from->rho ? "rho" : tmi_number_sign(from->delta) > 0 ? "epsilon and delta" : "epsilon without a delta";
     const bool same = !from->rho == !to->rho && (from->rho || (tmi_number_sign(from->delta) > 0) == (tmi_number_sign(to->delta) > 0));
@@ -24,7 +24,7 @@ tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const cha
                                 tamis_error *err)
 {
     tmi_raise raise = {.number = number, .reason = tmi_copy_text(reason, strlen(reason))};
-    tmi_coin cap = {0};
+    tmi_ledger_coin cap = {0};
     bool fit;
     tamis_status status;
     if (!raise.reason) TMI_TRY(tmi_fail_memory(err));
@@ -48,7 +48,7 @@ done:
 }
 
 /* REFUSED, with what the account has, if the budget cannot become `to`. */
-static tamis_status may_raise(const tmi_ledger_account *a, const tmi_coin *to, tamis_error *err)
+static tamis_status may_raise(const tmi_ledger_account *a, const tmi_ledger_coin *to, tamis_error *err)
 {
     tamis_error reason = {0};
     tmi_text has;
@@ -65,7 +65,7 @@ static tamis_status may_raise(const tmi_ledger_account *a, const tmi_coin *to, t
 
 tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason, tamis_error *err)
 {
-    tmi_coin to = {0};
+    tmi_ledger_coin to = {0};
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *entry = NULL;
     tamis_status status;

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-void tmi_request_clear(tmi_request *r)
+void tmi_request_clear(tmi_ledger_request *r)
 {
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
@@ -51,10 +51,10 @@ done:
     return status;
 }
 
-tamis_status tmi_request_make(tmi_request *r, const tamis_charge *charge, tamis_error *err)
+tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *r = (tmi_request){.charge = charge};
+    *r = (tmi_ledger_request){.charge = charge};
     if (!charge) return tmi_fail(err, TAMIS_INVALID, "charge: NULL");
     TMI_TRY(tmi_check_name(charge->survey, "survey", err));
     TMI_TRY(tmi_check_name(charge->release, "release", err));
@@ -77,14 +77,14 @@ tamis_status tmi_request_make(tmi_request *r, const tamis_charge *charge, tamis_
 done:
     if (status != TAMIS_OK) {
         tmi_request_clear(r);
-        *r = (tmi_request){0};
+        *r = (tmi_ledger_request){0};
     }
     return status;
 }
 
 tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err)
 {
-    tmi_request r;
+    tmi_ledger_request r;
     tamis_status status = tmi_request_make(&r, charge, err);
     tmi_request_clear(&r);
     return status;

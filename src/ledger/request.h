@@ -5,9 +5,9 @@
 #include "ledger/ledger.h"
 
 /* A charge as it is compared and written. */
-typedef struct tmi_request {
+typedef struct tmi_ledger_request {
     const tamis_charge *charge;
-    tmi_coin amount, budget;
+    tmi_ledger_coin amount, budget;
     bool has_budget; /* else that of the account */
     tmi_json *frozen;
     char *frozen_text; /* as it is kept */
@@ -15,29 +15,29 @@ typedef struct tmi_request {
     tmi_json *parts;   /* of the source; NULL: not said */
     char *parts_text;
     char identity[TMI_SHA256_TEXT];
-} tmi_request;
+} tmi_ledger_request;
 
 /* INVALID, SYSTEM; then there is nothing to clear. */
-tamis_status tmi_request_make(tmi_request *r, const tamis_charge *charge, tamis_error *err);
-void tmi_request_clear(tmi_request *r);
+tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, tamis_error *err);
+void tmi_request_clear(tmi_ledger_request *r);
 
 /* REFUSED if a field differs from what was frozen, by the survey's first release for all waves, or by that of the wave. */
-tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_request *r, tamis_error *err);
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_ledger_request *r, tamis_error *err);
 
 /* REFUSED if a plan's budget is above that of the account, or of another kind. */
-tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);
+tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);
 
 /* Whether the source may be charged to this account, NULL for one that would be opened. REFUSED if another account has it and no reason
  * was given for that. */
-tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_request *r, tamis_error *err);
+tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err);
 
 /* REFUSED if the source is that of a wave with other groups. */
-tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_request *r, tamis_error *err);
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err);
 
 /* REFUSED if the account, which has the charge that is claimed already, is beyond the plan's own budget. */
-tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);
+tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);
 
 /* REFUSED if the amount does not fit; `a` is NULL for the first charge. */
-tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_request *r, const char *file, tamis_error *err);
+tamis_status tmi_admit_amount(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);
 
 #endif

@@ -111,7 +111,7 @@ static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, co
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
     const char *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
-    TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_coin){.eps = eps, .delta = delta}, true, err));
+    TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_ledger_coin){.eps = eps, .delta = delta}, true, err));
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
     TMI_TRY(tmi_json_read(&x->frozen, frozen, strlen(frozen), err)); /* canonical: keys in the order of the names */
     x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
@@ -146,7 +146,7 @@ static void put_outsider(tmi_json_out *out, const account *x)
     tmi_json_close(out, '}');
 }
 
-static void put_coin(tmi_json_out *out, const char *key, const tmi_coin *coin)
+static void put_coin(tmi_json_out *out, const char *key, const tmi_ledger_coin *coin)
 {
     tamis_spending amount;
     if (tmi_coin_spending(&amount, coin, false, NULL) != TAMIS_OK) out->text->failed = true;
@@ -185,7 +185,7 @@ static tamis_status put_waves(tmi_json_out *out, const account *x, tamis_error *
     tmi_json_key(out, "groups");
     tmi_json_open(out, '[');
     for (size_t i = 0; i < a->losses.count; i++) {
-        const tmi_group *g = &a->losses.groups[i];
+        const tmi_ledger_group *g = &a->losses.groups[i];
         tamis_spending spent, left;
         TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &a->budget, err));
         tmi_json_open(out, '{');
@@ -363,7 +363,7 @@ static tamis_status write_groups(tmi_text *text, const account *x, tamis_error *
 {
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < x->a->losses.count; i++) {
-        const tmi_group *g = &x->a->losses.groups[i];
+        const tmi_ledger_group *g = &x->a->losses.groups[i];
         tamis_spending spent, left;
         TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &x->a->budget, err));
         tmi_text_put(text, "    group ");

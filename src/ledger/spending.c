@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "ledger/ledger.h"
-#include "privacy/profile.h"
+#include "composition/profile.h"
 
 /* INVALID if there is no such account. */
 static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledger, size_t account, tamis_error *err)

@@ -1,6 +1,6 @@
 /* Shared by the files that see SQLite. */
-#ifndef TMI_STORE_OPEN_H
-#define TMI_STORE_OPEN_H
+#ifndef TMI_LEDGER_STORE_OPEN_H
+#define TMI_LEDGER_STORE_OPEN_H
 
 #include <sqlite3.h>
 

@@ -29,7 +29,7 @@ void tmi_sums_clear(tmi_sums *sums)
     *sums = (tmi_sums){0};
 }
 
-tamis_status tmi_sums_begin(tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+tamis_status tmi_sums_begin(tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *sums = (tmi_sums){.concentrated = budget->rho != NULL};
@@ -59,7 +59,7 @@ bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y)
 }
 
 /* Of an amount without a delta: itself, or eps^2/2. */
-static tamis_status rho_of(tamis_number **rho, const tmi_coin *amount, tamis_error *err)
+static tamis_status rho_of(tamis_number **rho, const tmi_ledger_coin *amount, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *square = NULL, *two = NULL;
@@ -73,7 +73,7 @@ done:
     return status;
 }
 
-static tamis_status refuse(const tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount, tamis_error *err)
+static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, tamis_error *err)
 {
     const bool has_delta = amount->delta && tmi_number_sign(amount->delta) > 0;
     if (budget->rho && has_delta)
@@ -88,7 +88,7 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_coin *budget, const t
     return TAMIS_OK;
 }
 
-tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_coin *budget, const tmi_coin *amount,
+tamis_status tmi_sums_add(tmi_sums *more, const tmi_sums *sums, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
                           tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -112,7 +112,7 @@ done:
 }
 
 /* What the first rho leaves of a budget of (E, D): E - e and D - d. */
-static tamis_status rest(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+static tamis_status rest(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     TMI_TRY(tmi_number_sub(eps, budget->eps, sums->eps, err));
@@ -137,7 +137,7 @@ done:
     return status;
 }
 
-tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_coin *budget, tamis_error *err)
+tamis_status tmi_sums_fit(bool *fit, const tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *eps = NULL, *delta = NULL;
@@ -220,7 +220,7 @@ done:
     return status;
 }
 
-static tamis_status converted_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_coin *budget,
+static tamis_status converted_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_ledger_coin *budget,
                                        tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -250,7 +250,7 @@ done:
     return status;
 }
 
-tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_coin *budget,
+tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_ledger_coin *budget,
                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -258,14 +258,14 @@ tamis_status tmi_sums_spending(tamis_spending *spent, tamis_spending *left, cons
     *spent = *left = (tamis_spending){.in_rho = budget->rho != NULL};
     if (budget->rho) {
         TMI_TRY(tmi_number_sub(&eps, budget->rho, sums->rho, err));
-        TMI_TRY(tmi_coin_spending(spent, &(tmi_coin){.rho = sums->rho}, true, err));
-        TMI_TRY(tmi_coin_spending(left, &(tmi_coin){.rho = eps}, false, err));
+        TMI_TRY(tmi_coin_spending(spent, &(tmi_ledger_coin){.rho = sums->rho}, true, err));
+        TMI_TRY(tmi_coin_spending(left, &(tmi_ledger_coin){.rho = eps}, false, err));
     } else if (sums->concentrated) {
         TMI_TRY(converted_spending(spent, left, sums, budget, err));
     } else {
         TMI_TRY(rest(&eps, &delta, sums, budget, err));
-        TMI_TRY(tmi_coin_spending(spent, &(tmi_coin){.eps = sums->eps, .delta = sums->delta}, true, err));
-        TMI_TRY(tmi_coin_spending(left, &(tmi_coin){.eps = eps, .delta = delta}, false, err));
+        TMI_TRY(tmi_coin_spending(spent, &(tmi_ledger_coin){.eps = sums->eps, .delta = sums->delta}, true, err));
+        TMI_TRY(tmi_coin_spending(left, &(tmi_ledger_coin){.eps = eps, .delta = delta}, false, err));
     }
 done:
     tamis_number_free(eps);
@@ -273,7 +273,7 @@ done:
     return status;
 }
 
-tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_coin *budget,
+tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_ledger_coin *budget,
                              const tamis_number *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

@@ -21,7 +21,7 @@ static bool equal_numbers(const tamis_number *x, const tamis_number *y)
     return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
 }
 
-tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *says, tamis_error *err)
+tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_json *says, tamis_error *err)
 {
     static const char *const keys[] = {"epsilon", "delta", "rho"};
     const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
@@ -42,7 +42,7 @@ tamis_status tmi_coin_says(bool *same, const tmi_coin *coin, const tmi_json *say
 
 static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_json *says, tamis_error *err)
 {
-    return tmi_coin_says(same, &(tmi_coin){sums->eps, sums->delta, sums->rho}, says, err);
+    return tmi_coin_says(same, &(tmi_ledger_coin){sums->eps, sums->delta, sums->rho}, says, err);
 }
 
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err)
@@ -104,16 +104,16 @@ static bool narrow(tmi_span *when, int64_t begin, int64_t end)
     return when->from < when->to;
 }
 
-static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_coin *cap, tamis_error *err)
+static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_ledger_coin *cap, tamis_error *err)
 {
-    tmi_coin coin;
+    tmi_ledger_coin coin;
     const tamis_status status = tmi_coin_read(&coin, budget, "budget", NULL);
     *within = status == TAMIS_OK && tmi_coin_within(&coin, cap);
     tmi_coin_clear(&coin);
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
@@ -124,7 +124,7 @@ static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, c
             narrow(when, said > 0 ? a->raises[said - 1].number : 0, said < a->raise_count ? a->raises[said].number : INT64_MAX);
     for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_json_at(list, i), err));
     if (!*same) goto done;
-    const tmi_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
+    const tmi_ledger_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
     const tmi_json *says = field(account, "cap", TMI_JSON_OBJECT);
     if (!says) {
         TMI_TRY(tmi_coin_says(same, cap, t->budget, err));
@@ -140,7 +140,7 @@ done:
 }
 
 /* A wave and its first charge are committed together: nobody has seen the moment between them. */
-static tamis_status waves_say(bool *same, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
@@ -159,7 +159,7 @@ static tamis_status waves_say(bool *same, tmi_span *when, const tmi_terms *t, co
     return TAMIS_OK;
 }
 
-tamis_status tmi_terms_differ(const char **field_wrong, tmi_span *when, const tmi_terms *t, const tmi_json *account, tamis_error *err)
+tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
 {
     const int64_t first = tmi_book_first_from(t->book, t->charge);
     const bool created = is_true(t->ledger, "created");

@@ -176,7 +176,7 @@ done:
 
 void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
 {
-    const tmi_coin *cap = &standing->cap;
+    const tmi_ledger_coin *cap = &standing->cap;
     const bool pure = !cap->rho && (!cap->delta || tmi_number_sign(cap->delta) == 0);
     if (standing->raise_count == 0) {
         tmi_text_put(text, "All releases of this survey together may spend ");

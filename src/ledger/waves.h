@@ -1,6 +1,6 @@
 /* Waves of a survey, and how its budget was raised: what an account has beside its charges. */
-#ifndef TMI_WAVES_H
-#define TMI_WAVES_H
+#ifndef TMI_LEDGER_WAVES_H
+#define TMI_LEDGER_WAVES_H
 
 #include "ledger/losses.h"
 
@@ -30,7 +30,7 @@ const char *tmi_waves_apart(const tmi_wave *first, size_t stride, size_t count);
 typedef struct tmi_raise {
     int64_t number; /* of the entry */
     char time[TAMIS_LEDGER_TIME];
-    tmi_coin from, to;
+    tmi_ledger_coin from, to;
     char *reason;
 } tmi_raise;
 
@@ -38,11 +38,11 @@ tamis_status tmi_raise_copy(tmi_raise *copy, const tmi_raise *raise, tamis_error
 void tmi_raise_clear(tmi_raise *raise);
 
 /* INVALID, with the reason, if `to` is not a higher cap of the same kind. */
-tamis_status tmi_check_raise(const tmi_coin *from, const tmi_coin *to, tamis_error *err);
+tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin *to, tamis_error *err);
 
 /* An account as a certificate tells of it. */
 typedef struct tmi_standing {
-    tmi_coin cap; /* of the day */
+    tmi_ledger_coin cap; /* of the day */
     tmi_raise *raises;
     size_t raise_count;
     tmi_wave *waves; /* in the order of their opening */

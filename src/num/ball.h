@@ -3,8 +3,8 @@
  *
  * tmi_certify turns a formula in balls into a tamis_bound: it evaluates the formula with more and more bits until the
  * enclosure is as narrow as asked, or says UNABLE.                                                                   */
-#ifndef TMI_BALL_H
-#define TMI_BALL_H
+#ifndef TMI_NUM_BALL_H
+#define TMI_NUM_BALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

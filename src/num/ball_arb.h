@@ -1,6 +1,6 @@
 /* The two names of a ball; for num/ alone. */
-#ifndef TMI_BALL_ARB_H
-#define TMI_BALL_ARB_H
+#ifndef TMI_NUM_BALL_ARB_H
+#define TMI_NUM_BALL_ARB_H
 
 #if __has_include(<flint/arb.h>)
 #include <flint/arb.h> /* FLINT 3 */

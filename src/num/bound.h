@@ -1,6 +1,6 @@
 /* Printing enclosures so that the printed decimals still enclose. */
-#ifndef TMI_BOUND_H
-#define TMI_BOUND_H
+#ifndef TMI_NUM_BOUND_H
+#define TMI_NUM_BOUND_H
 
 #include <tamis/num.h>
 

@@ -16,8 +16,8 @@
  *
  * Whatever r, h, M and the number of computed points are, the enclosure is right; it is narrow if they are well chosen.
  */
-#ifndef TMI_CIRCLE_H
-#define TMI_CIRCLE_H
+#ifndef TMI_NUM_CIRCLE_H
+#define TMI_NUM_CIRCLE_H
 
 #include "num/ball_arb.h"
 

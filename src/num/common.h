@@ -1,7 +1,7 @@
 /* Many fractions as integers over one denominator. Sums, differences and comparisons of such fractions are then those
  * of integers, and a draw with probability a/(a+b) is a uniform integer: exact, and fast for millions of them.       */
-#ifndef TMI_COMMON_H
-#define TMI_COMMON_H
+#ifndef TMI_NUM_COMMON_H
+#define TMI_NUM_COMMON_H
 
 #include "num/ball.h"
 #include "num/number.h"

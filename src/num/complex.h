@@ -1,6 +1,6 @@
 /* Complex balls: two real ones, Arb's acb_t under our own name. Every operation holds the result, as in num/ball.h. */
-#ifndef TMI_COMPLEX_H
-#define TMI_COMPLEX_H
+#ifndef TMI_NUM_COMPLEX_H
+#define TMI_NUM_COMPLEX_H
 
 #include "num/ball.h"
 

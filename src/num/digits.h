@@ -7,8 +7,8 @@
  *
  * One probability is a tmi_digit_source. A choice among many is a tmi_weights: cumulative shares of weights w_0, w_1,
  * ... that are finitely many or the blocks of a discrete Gaussian.                                                   */
-#ifndef TMI_DIGITS_H
-#define TMI_DIGITS_H
+#ifndef TMI_NUM_DIGITS_H
+#define TMI_NUM_DIGITS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* From a ball to digits; for num/ alone. */
-#ifndef TMI_DIGITS_ARB_H
-#define TMI_DIGITS_ARB_H
+#ifndef TMI_NUM_DIGITS_ARB_H
+#define TMI_NUM_DIGITS_ARB_H
 
 #include "num/ball_arb.h"
 #include "num/digits.h"

@@ -2,8 +2,8 @@
  *
  * Each call gives a new number that belongs to the tmi_exact and is freed with it. A failed step is remembered: from then on
  * every call gives NULL, which the others accept, so that the status is looked at once, at the end.                    */
-#ifndef TMI_EXACT_H
-#define TMI_EXACT_H
+#ifndef TMI_NUM_EXACT_H
+#define TMI_NUM_EXACT_H
 
 #include "num/number.h"
 

@@ -8,8 +8,8 @@
  * rests on low and high alone, which are computed exactly: low = ceil(from/step), high = floor(to/step). In the three operations `step` is the nearest double (0.01 has none of its own), so a
  * value halfway between two points may go to either, the same one on every engine; `from` and `to` are rounded
  * inwards.                                                                                                           */
-#ifndef TMI_GRID_H
-#define TMI_GRID_H
+#ifndef TMI_NUM_GRID_H
+#define TMI_NUM_GRID_H
 
 #include <stdbool.h>
 

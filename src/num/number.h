@@ -1,6 +1,6 @@
 /* Exact rationals inside the library. GMP is seen only in num/: other rooms use these few functions. */
-#ifndef TMI_NUMBER_H
-#define TMI_NUMBER_H
+#ifndef TMI_NUM_NUMBER_H
+#define TMI_NUM_NUMBER_H
 
 #include <stdbool.h>
 #include <tamis/num.h>

@@ -1,6 +1,6 @@
 /* What a tamis_number is made of; for num/ alone. */
-#ifndef TMI_NUMBER_GMP_H
-#define TMI_NUMBER_GMP_H
+#ifndef TMI_NUM_NUMBER_GMP_H
+#define TMI_NUM_NUMBER_GMP_H
 
 #include <gmp.h>
 

@@ -1,6 +1,6 @@
 /* Sums of terms whose ratios are known: how tails of the hypergeometric and the binomial law are added up. */
-#ifndef TMI_RATIO_H
-#define TMI_RATIO_H
+#ifndef TMI_NUM_RATIO_H
+#define TMI_NUM_RATIO_H
 
 #include "num/ball.h"
 

@@ -1,7 +1,7 @@
 /* Unsigned integers of a fixed number of 64-bit words, the least significant one first: what is needed to work exactly
  * with probabilities over a common denominator. One word is the usual case and stays as fast as plain integers.      */
-#ifndef TMI_WIDE_H
-#define TMI_WIDE_H
+#ifndef TMI_NUM_WIDE_H
+#define TMI_NUM_WIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

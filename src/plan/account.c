@@ -58,7 +58,7 @@ void tmi_check_loss(tmi_reader *reader, const tmi_yaml *map)
 
 void tmi_read_budget(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "epsilon", .read = tmi_read_epsilon},
         {.name = "delta", .read = tmi_read_delta},
         {.name = "rho", .read = tmi_read_rho},
@@ -85,7 +85,7 @@ static void read_existing(tmi_reader *reader, const tmi_yaml *value, void *targe
 
 void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "file", .read = read_ledger_file},
         {.name = "existing", .read = read_existing},
     };
@@ -117,7 +117,7 @@ static void read_units_below(tmi_reader *reader, const tmi_yaml *value, void *ta
 
 static void read_suppress(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "cv_above", .read = read_cv_above},
         {.name = "units_below", .read = read_units_below},
     };
@@ -129,7 +129,7 @@ static void read_suppress(tmi_reader *reader, const tmi_yaml *value, void *targe
 
 void tmi_read_postprocess(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "nonnegative", .read = read_nonnegative},
         {.name = "consistent", .read = read_consistent},
         {.name = "suppress", .read = read_suppress},

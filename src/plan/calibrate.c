@@ -69,7 +69,7 @@ static void read_totals(tmi_reader *reader, const tmi_yaml *value, tmi_plan_cont
     }
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "count", .read = read_count},
     {.name = "total", .read = read_total},
     {.name = "by", .read = read_by},
@@ -127,7 +127,7 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 void tmi_read_calibrate(tmi_reader *reader, const tmi_yaml *value, const tmi_yaml *totals, const char *file, tamis_plan *plan)
 {
-    static const tmi_key own[] = {
+    static const tmi_plan_key own[] = {
         {.name = "to", .read = tmi_read_later, .required = "to: totals.yaml"},
         {.name = "method", .read = read_method},
     };

@@ -137,7 +137,7 @@ static void read_unit_of_measure(tmi_reader *reader, const tmi_yaml *value, void
     tmi_read_label(reader, value, &((tmi_plan_column *)target)->measured_in, "pupils");
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
     {.name = "step", .read = tmi_read_later},    {.name = "typical", .read = tmi_read_later},
     {.name = "values", .read = read_values},     {.name = "missing", .read = tmi_read_later},

@@ -14,7 +14,7 @@ static const tmi_design_row *find_row(const char *name)
     return NULL;
 }
 
-static size_t add_keys(tmi_key *keys, size_t count, const tmi_key *more, bool optional)
+static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *more, bool optional)
 {
     for (; more->name; more++) {
         keys[count] = *more;
@@ -76,7 +76,7 @@ static bool new_strata(tmi_reader *reader, tmi_plan_design *design, size_t count
 static void read_row(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tamis_plan *plan)
 {
     tmi_plan_design *design = &plan->design;
-    tmi_key keys[2 * TMI_DESIGN_KEYS];
+    tmi_plan_key keys[2 * TMI_DESIGN_KEYS];
     size_t count = add_keys(keys, 0, r->keys, false);
     if (!r->inside) count = add_keys(keys, count, r->sizes, false);
     design->kind = r->kind;
@@ -105,7 +105,7 @@ static const tmi_design_row *read_within(tmi_reader *reader, const tmi_yaml *val
         return NULL;
     }
     d->design->kind = r->kind;
-    tmi_key keys[2 * TMI_DESIGN_KEYS];
+    tmi_plan_key keys[2 * TMI_DESIGN_KEYS];
     size_t count = add_keys(keys, 0, r->keys, false);
     for (size_t i = 0; i < count && !map; i++) {
         if (!keys[i].required) continue;
@@ -126,7 +126,7 @@ static bool has_size(const tmi_plan_stratum *s, const char *key)
 
 static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tmi_drawn *d, const tmi_plan_stratum *common)
 {
-    tmi_key keys[TMI_DESIGN_KEYS];
+    tmi_plan_key keys[TMI_DESIGN_KEYS];
     size_t count = add_keys(keys, 0, r->sizes, false);
     for (size_t i = 0; i < count; i++)
         if (has_size(common, keys[i].name)) keys[i].required = NULL;
@@ -212,7 +212,7 @@ static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_yaml *
 
 static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "by", .read = tmi_read_later, .required = "by: stype"},
         {.name = "within", .read = tmi_read_later, .required = "within: srs"},
         {.name = "strata", .read = tmi_read_later, .required = "strata: {E: {population: 4421, sample: 100}}"},
@@ -256,10 +256,10 @@ static void read_one(tmi_reader *reader, const tmi_yaml *value, void *target)
 void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
-    tmi_key keys[TMI_DESIGN_ROWS + 1 + TMI_BESIDE_DESIGN];
+    tmi_plan_key keys[TMI_DESIGN_ROWS + 1 + TMI_BESIDE_DESIGN];
     size_t count = 0;
-    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_key){.name = tmi_design_kind_name(tmi_design_rows[i].kind), .read = tmi_read_later};
-    keys[count++] = (tmi_key){.name = "stratified", .read = tmi_read_later};
+    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_plan_key){.name = tmi_design_kind_name(tmi_design_rows[i].kind), .read = tmi_read_later};
+    keys[count++] = (tmi_plan_key){.name = "stratified", .read = tmi_read_later};
     const size_t designs = count;
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];
     size_t before = reader->count;

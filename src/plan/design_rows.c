@@ -103,7 +103,7 @@ static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *
 static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tmi_drawn *d = target;
-    const tmi_key keys[] = {
+    const tmi_plan_key keys[] = {
         {.name = "by", .read = read_cluster_column, .required = "by: district"},
         {.name = "population", .read = read_population, .required = d->shared ? NULL : "population: 757"},
         {.name = "sample", .read = read_sample, .required = d->shared ? NULL : "sample: 40"},
@@ -113,7 +113,7 @@ static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 static void read_second(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_second_population, .required = "population: district_size"},
         {.name = "sample", .read = read_second_sample, .required = "sample: 5"},
     };

@@ -1,8 +1,8 @@
 /* The table of designs that a plan may name: the keys that describe a design, and the sizes that it has in each stratum.
  * Without strata both stand in one map; a stratified design has the first under `within` and the second under each
  * stratum's name.                                                                                                    */
-#ifndef TMI_DESIGN_ROWS_H
-#define TMI_DESIGN_ROWS_H
+#ifndef TMI_PLAN_DESIGN_ROWS_H
+#define TMI_PLAN_DESIGN_ROWS_H
 
 #include "plan/sections.h"
 
@@ -19,8 +19,8 @@ typedef struct tmi_drawn {
 typedef struct tmi_design_row {
     tmi_design_kind kind; /* tmi_design_kind_name is its key */
     const char *example;
-    tmi_key keys[TMI_DESIGN_KEYS]; /* ends with a row without a name */
-    tmi_key sizes[TMI_DESIGN_KEYS];
+    tmi_plan_key keys[TMI_DESIGN_KEYS]; /* ends with a row without a name */
+    tmi_plan_key sizes[TMI_DESIGN_KEYS];
     bool inside; /* the sizes stand in one of the keys */
 } tmi_design_row;
 
@@ -29,7 +29,7 @@ extern const tmi_design_row tmi_design_rows[TMI_DESIGN_ROWS]; /* their keys are 
 
 /* What may stand beside a design, read into the plan. */
 #define TMI_BESIDE_DESIGN 8
-extern const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN];
+extern const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN];
 tmi_read_value tmi_read_typical; /* one of them */
 
 /* What the keys beside a design say together with it, after all of it was read without complaint; sets the default of

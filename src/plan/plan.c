@@ -28,7 +28,7 @@ static void read_title(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_label(reader, value, &((tamis_plan *)target)->title, "Schools of California, 2000");
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "tamis", .read = read_version, .required = "tamis: 1"},
     {.name = "survey", .read = read_survey, .required = "survey: california-schools-2000"},
     {.name = "title", .read = read_title},

@@ -14,8 +14,8 @@
  *     are categories, all different; `where` is an indicator.
  *  4  A loss is one of epsilon, epsilon and delta, rho, all > 0; delta < 1; shares > 0, 0 < confidence < 1; the cells of all
  *     statistics together are at most 2^20.                                                                          */
-#ifndef TMI_PLAN_H
-#define TMI_PLAN_H
+#ifndef TMI_PLAN_PLAN_H
+#define TMI_PLAN_PLAN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

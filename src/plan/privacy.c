@@ -93,7 +93,7 @@ static void read_design_variables(tmi_reader *reader, const tmi_yaml *value, voi
         tmi_complain(reader, value, "expected public or protected");
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "unit", .read = read_unit},
     {.name = "protect", .read = read_protect},
     {.name = "given", .read = read_given},

@@ -129,7 +129,7 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
 
 static const char *key_name(const void *keys, size_t index)
 {
-    return ((const tmi_key *)keys)[index].name;
+    return ((const tmi_plan_key *)keys)[index].name;
 }
 
 /* ---- maps ---- */
@@ -142,7 +142,7 @@ const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key)
     return NULL;
 }
 
-const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_key *keys, size_t key_count)
+const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_key *keys, size_t key_count)
 {
     for (size_t i = 0; i < key_count; i++) {
         if (strcmp(keys[i].name, value->key) != 0) continue;
@@ -166,7 +166,7 @@ const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi
     return NULL;
 }
 
-void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, size_t key_count, const char *example,
+void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_key *keys, size_t key_count, const char *example,
                   void *target)
 {
     if (map->kind != TMI_YAML_MAP) {
@@ -175,7 +175,7 @@ void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, 
     }
     for (const tmi_yaml *value = map->first; value; value = value->next) {
         if (tmi_yaml_get(map, value->key) != value) continue; /* a duplicate; complained about already */
-        const tmi_key *key = tmi_find_key(reader, value, keys, key_count);
+        const tmi_plan_key *key = tmi_find_key(reader, value, keys, key_count);
         if (key) key->read(reader, value, target);
     }
     for (size_t i = 0; i < key_count; i++) {

@@ -1,14 +1,14 @@
 /* Reading a tree by a table of keys, complaining about everything at once.
  *
- * A map of the format is a table of tmi_key rows: its name, the function that reads its value, whether it must be
+ * A map of the format is a table of tmi_plan_key rows: its name, the function that reads its value, whether it must be
  * there. A row without a function is something that tamis does not offer, with the reason; that is told apart from a key
  * nobody knows, which gets the nearest name as a suggestion. Adding a key is adding a row.
  *
  * Complaints are collected with their places, sorted, and become one message of several lines:
  *
  *     plan.yaml:7:17: design.srs.population: expected a whole number from 1 to 1099511627776, e.g. 6194              */
-#ifndef TMI_SCHEMA_H
-#define TMI_SCHEMA_H
+#ifndef TMI_PLAN_SCHEMA_H
+#define TMI_PLAN_SCHEMA_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,19 +48,19 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);
 
 typedef void tmi_read_value(tmi_reader *reader, const tmi_yaml *value, void *target);
 
-typedef struct tmi_key {
+typedef struct tmi_plan_key {
     const char *name;
     tmi_read_value *read;  /* NULL: not offered */
     const char *required;  /* an example, if the key must be there */
     const char *not_offered; /* why there is no such key and what to do instead */
-} tmi_key;
+} tmi_plan_key;
 
 /* Calls the reader of each key of a map. `example` shows what the map looks like if the value is no map. */
-void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_key *keys, size_t key_count, const char *example,
+void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_key *keys, size_t key_count, const char *example,
                   void *target);
 
 /* The row of a key, or NULL with a complaint (unknown, not offered). */
-const tmi_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_key *keys, size_t key_count);
+const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_key *keys, size_t key_count);
 
 /* The value under a key, or NULL. */
 const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key);

@@ -120,7 +120,7 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
 
 static void read_postgres(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "connection", .read = read_connections},
         {.name = "connections", .read = read_connections},
         {.name = "table", .read = read_table, .required = "table: interviews"},
@@ -141,7 +141,7 @@ static void read_sharded_by(tmi_reader *reader, const tmi_yaml *value, void *tar
     tmi_free(name);
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "file", .read = read_files},
     {.name = "files", .read = read_files},
     {.name = "table", .read = read_table},

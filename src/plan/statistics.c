@@ -1,5 +1,5 @@
 /* statistics: the list of what is asked for. One row a statistic; how it is measured and estimated is release/'s
- * business (release/schedule.h).                                                                                    */
+ * business (schedule/schedule.h).                                                                                    */
 #include <string.h>
 
 #include "base/memory.h"
@@ -119,7 +119,7 @@ static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 static void read_ratio(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "of", .read = read_of, .required = "of: enroll"},
         {.name = "to", .read = read_to, .required = "to: teachers"},
     };
@@ -296,7 +296,7 @@ static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
 }
 
-static const tmi_key keys[] = {
+static const tmi_plan_key keys[] = {
     {.name = "count", .read = read_count},
     {.name = "total", .read = read_total},
     {.name = "mean", .read = read_mean},

@@ -51,7 +51,7 @@ static void read_cluster_sd(tmi_reader *reader, const tmi_yaml *value, void *tar
 /* A mean size, or {mean, sd}. */
 static void read_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
                                    {.name = "sd", .read = read_cluster_sd}};
     if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
     else read_cluster_mean(reader, value, target);
@@ -75,7 +75,7 @@ static void read_rows_sd(tmi_reader *reader, const tmi_yaml *value, void *target
 /* A mean number, or {mean, sd}. */
 static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"}, {.name = "sd", .read = read_rows_sd}};
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"}, {.name = "sd", .read = read_rows_sd}};
     if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
     else read_rows_mean(reader, value, target);
 }
@@ -92,7 +92,7 @@ static void read_icc(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_population}, {.name = "sample", .read = read_sample},
         {.name = "cluster", .read = read_cluster},       {.name = "taken", .read = read_taken},
         {.name = "rows", .read = read_rows},             {.name = "response", .read = read_response},
@@ -193,7 +193,7 @@ static void check_sd(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_c
 
 void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
-    static const tmi_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"}, {.name = "sd", .read = read_sd}};
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"}, {.name = "sd", .read = read_sd}};
     if (value->kind != TMI_YAML_MAP) {
         read_mean(reader, value, column);
         return;

@@ -37,7 +37,7 @@ static void read_same_sample(tmi_reader *reader, const tmi_yaml *value, void *ta
 
 void tmi_read_wave(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_key keys[] = {
+    static const tmi_plan_key keys[] = {
         {.name = "name", .read = read_name, .required = "name: 2026-Q3"},
         {.name = "groups", .read = read_groups},
         {.name = "same_sample", .read = read_same_sample},

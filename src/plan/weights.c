@@ -55,7 +55,7 @@ static void read_regularise(tmi_reader *reader, const tmi_yaml *value, void *tar
         tmi_complain(reader, value, "expected a share above 0 and below 1, by which weights are moved towards their mean, e.g. 0.3");
 }
 
-const tmi_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
+const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
     {.name = "weight", .read = read_weight},           {.name = "max_weight", .read = read_max_weight},
     {.name = "weight_step", .read = read_weight_step}, {.name = "weights_are", .read = read_weights_are},
     {.name = "nonresponse", .read = read_nonresponse}, {.name = "variance", .read = read_variance},

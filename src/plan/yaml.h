@@ -4,8 +4,8 @@
  *
  * A plan is written by a person, so the tree is small by law: size, depth and number of nodes are bounded, and anchors,
  * aliases, tags and further documents are refused. An alias is how ten lines of YAML become a billion nodes.          */
-#ifndef TMI_YAML_H
-#define TMI_YAML_H
+#ifndef TMI_PLAN_YAML_H
+#define TMI_PLAN_YAML_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "release/identity.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/source_parts.h"
 
 void tmi_account_clear(tmi_account *a)
@@ -225,7 +225,7 @@ done:
 }
 
 /* What the rotation groups of the plan's wave have left; nothing if it names none. */
-static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, const tmi_losses *losses, const tmi_coin *budget,
+static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, const tmi_losses *losses, const tmi_ledger_coin *budget,
                                 tamis_error *err)
 {
     tmi_losses own;
@@ -242,7 +242,7 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
 {
     const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = budget_of(s->plan);
     const tmi_wave wave = tmi_wave_of(s->plan);
-    tmi_coin budget = {0}, amount = {0};
+    tmi_ledger_coin budget = {0}, amount = {0};
     tmi_losses then = {0};
     tamis_number *eps = NULL, *delta = NULL;
     tamis_spending spent;

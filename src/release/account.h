@@ -7,22 +7,8 @@
 
 #include <tamis/ledger.h>
 
-#include "ledger/waves.h"
-#include "release/schedule.h"
-
-typedef struct tmi_account {
-    bool kept;             /* there is a ledger; all else is empty if not */
-    tamis_ledger *ledger;
-    tamis_charged charged; /* the entry, or the one of the same release before */
-    bool has_spending;     /* the account exists */
-    tamis_spending spent, left; /* of the account, with this charge; with rotation groups, of the worst of them */
-    tmi_standing standing;      /* its budget, waves and sums; empty if it does not exist */
-    bool has_then;              /* by tmi_account_foresee */
-    tamis_spending then_left;   /* after this release */
-    tamis_spending own_left, own_then_left; /* the same of the rotation groups of the plan's wave alone, before and after; if it has any */
-    char *unpublished;          /* what can be done about other charges of the account that were never published, a line each: for the
-                                   operator alone */
-} tmi_account;
+#include "ledger/account.h"
+#include "schedule/schedule.h"
 
 /* How a release is paid for. */
 typedef struct tmi_payment {
@@ -34,12 +20,6 @@ typedef struct tmi_payment {
 
 /* INVALID, with the line to write and why, if the plan has no budget. */
 tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err);
-
-/* "budget: {epsilon: 4}": four times what the plan spends, as a proposal. */
-void tmi_budget_line(tmi_text *text, const tamis_plan *plan);
-
-/* What `tamis check` says of a plan without a budget. */
-void tmi_budget_advice(tmi_text *text, const tamis_plan *plan);
 
 /* Opens the ledger and charges what the schedule spends; the schedule's outsider becomes that of the whole account.
  *

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "num/bound.h"
 #include "plan/json.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/standing.h"
-#include "release/specification.h"
+#include "report/specification.h"
 
 void tmi_certificate_clear(tmi_certificate *c)
 {
@@ -51,7 +51,7 @@ static tamis_status readable(char **text, const char *plan_text, tamis_error *er
     return tmi_text_take(text, &t, err);
 }
 
-tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_parts *parts, tamis_error *err)
+tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_budget_parts *parts, tamis_error *err)
 {
     char *text = NULL;
     tamis_plan *plan = NULL;
@@ -73,7 +73,7 @@ done:
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis_error *err)
 {
     char *text = NULL;
-    tmi_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s), .watch = s->watch};
+    tmi_budget_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s), .watch = s->watch};
     tamis_status status;
     *c = (tmi_certificate){0};
     parts.list = tmi_alloc(s->measurement_count, sizeof *parts.list);

@@ -7,8 +7,8 @@
  * by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
  *
  * docs/certificate.md describes the file.                                                                            */
-#ifndef TMI_CERTIFICATE_H
-#define TMI_CERTIFICATE_H
+#ifndef TMI_RELEASE_CERTIFICATE_H
+#define TMI_RELEASE_CERTIFICATE_H
 
 #include "base/sha256.h"
 #include "base/sign.h"
@@ -43,7 +43,7 @@ typedef struct tmi_certificate {
  * files and the signer are the caller's to fill. Cleared by the caller, whatever happens.
  *
  * Errors   INVALID, REFUSED (text or parts are not those of a plan that can be released), UNABLE, SYSTEM.             */
-tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_parts *parts,
+tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_budget_parts *parts,
                                    tamis_error *err);
 void tmi_certificate_clear(tmi_certificate *c);
 

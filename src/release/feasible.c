@@ -1,7 +1,7 @@
 #include "release/feasible.h"
 
 #include "base/memory.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/release.h"
 
 tamis_status tmi_check_length(const char *what, size_t length, size_t most, tamis_error *err)

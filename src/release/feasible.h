@@ -1,11 +1,11 @@
 /* What follows from a plan alone is checked before anything is charged: that every engine could be asked, that the ledger takes the
  * charge and can keep the noisy numbers, and that the files of the release can be written and read back. `tamis check` asks the
  * same. What only the engine at hand knows is its own check (engine.h). */
-#ifndef TMI_FEASIBLE_H
-#define TMI_FEASIBLE_H
+#ifndef TMI_RELEASE_FEASIBLE_H
+#define TMI_RELEASE_FEASIBLE_H
 
 #include "release/certificate.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */

@@ -1,7 +1,7 @@
 /* The files of a release that follow from its plan, its noisy numbers and its account. The certificate names the SHA-256 of
  * each, so none of them may hold anything of the certificate; the signature, last, is over the certificate's own hash. */
-#ifndef TMI_FILES_H
-#define TMI_FILES_H
+#ifndef TMI_RELEASE_FILES_H
+#define TMI_RELEASE_FILES_H
 
 #include <tamis/release.h>
 
@@ -9,11 +9,11 @@
 #define TMI_CERTIFICATE "certificate.json"
 #define TMI_SIGNATURE "certificate.sig"
 
-typedef struct tmi_file {
+typedef struct tmi_release_file {
     const char *name;
     tamis_status (*write)(char **text, const tamis_release *release, tamis_error *err);
-} tmi_file;
+} tmi_release_file;
 
-extern const tmi_file tmi_files[TMI_FILES];
+extern const tmi_release_file tmi_files[TMI_FILES];
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "plan/json.h"
-#include "release/promise.h"
+#include "report/promise.h"
 
 static void put_integer(tmi_json_out *out, const char *key, int64_t value)
 {

@@ -6,10 +6,10 @@
  * are kept, the frame, the strata, and every measurement with its columns, grids, centres, shifts, clamps and noise laws. What is
  * done to noisy numbers afterwards (confidence, calibration totals, postprocessing) and what merely names or previews something
  * (titles, `typical`) does not enter, unless it changes one of these.                                                  */
-#ifndef TMI_IDENTITY_H
-#define TMI_IDENTITY_H
+#ifndef TMI_RELEASE_IDENTITY_H
+#define TMI_RELEASE_IDENTITY_H
 
-#include "release/schedule.h"
+#include "schedule/schedule.h"
 
 /* Gives    a text that the caller frees with tmi_free; NULL on failure. The order of the statistics does not change it.
  * Errors   SYSTEM (memory).                                                                                          */

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
-#include "engine/header.h"
+#include "engine/core/header.h"
 #include "plan/plan.h"
 
 /* ---- texts of a file in YAML ---- */

@@ -7,9 +7,10 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "ledger/ledger.h"
-#include "release/promise.h"
+#include "report/promise.h"
+#include "report/report.h"
 
-const tmi_file tmi_files[TMI_FILES] = {
+const tmi_release_file tmi_files[TMI_FILES] = {
     {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},
     {"measurements.json", tamis_release_measurements}, {"registry.yaml", tamis_release_registry},
     {"report.html", tamis_release_report},
@@ -198,4 +199,16 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
                         release->folder, release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
     }
     return tmi_text_take(text, &t, err);
+}
+
+tamis_status tamis_release_registry(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    return status == TAMIS_OK ? tmi_registry(text, &release->results, release->version, err) : status;
+}
+
+tamis_status tamis_release_report(char **text, const tamis_release *release, tamis_error *err)
+{
+    tamis_status status = check(text, release, err);
+    return status == TAMIS_OK ? tmi_report(text, &release->results, &release->certificate->schedule, release->version, err) : status;
 }

@@ -1,14 +1,15 @@
 /* A release in memory, and the road to it with an engine of the caller's choice (tests bring their own). */
-#ifndef TMI_RELEASE_H
-#define TMI_RELEASE_H
+#ifndef TMI_RELEASE_RELEASE_H
+#define TMI_RELEASE_RELEASE_H
 
 #include <tamis/release.h>
 
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 #include "release/certificate.h"
 #include "release/folder.h"
-#include "release/results.h"
-#include "release/variance_groups.h"
+#include "report/preview.h"
+#include "report/results.h"
+#include "schedule/variance_groups.h"
 
 struct tamis_release {
     tmi_schedule schedule;
@@ -48,6 +49,9 @@ tamis_status tmi_release_certify(char **text, const tamis_release *release, tmi_
 
 /* The length of the longest measurements.json that can come of the schedule. SYSTEM. */
 tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err);
+
+/* What a preview says; it keeps it. */
+const tmi_preview *tmi_preview_made(const tamis_preview *preview);
 
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);

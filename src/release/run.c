@@ -11,14 +11,14 @@
 #include "base/leftover.h"
 #include "base/memory.h"
 #include "base/secret.h"
-#include "engine/source.h"
-#include "release/calibration.h"
+#include "engine/files/source.h"
+#include "inference/calibration.h"
 #include "release/feasible.h"
-#include "release/inventory.h"
-#include "release/noise_law.h"
-#include "release/postprocess.h"
-#include "release/promise.h"
-#include "release/reading.h"
+#include "schedule/inventory.h"
+#include "schedule/noise_law.h"
+#include "inference/postprocess.h"
+#include "report/promise.h"
+#include "inference/estimates.h"
 #include "release/release.h"
 #include "release/source_changed.h"
 
@@ -53,7 +53,7 @@ static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 
 #define AT_ONCE 65536 /* draws between two looks at the clock */
 
-static tamis_status draw_law(int64_t *noise, size_t count, const tmi_law *law, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
+static tamis_status draw_law(int64_t *noise, size_t count, const tmi_noise_law *law, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
 {
     tamis_noise *prepared = NULL;
     tamis_status status = s->gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
@@ -161,7 +161,7 @@ done:
 tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
 {
     tmi_calibration calibration;
-    const tmi_reading reading = {&r->schedule, groups, r->noisy, &calibration};
+    const tmi_inference reading = {&r->schedule, groups, r->noisy, &calibration};
     tamis_status status;
     TMI_TRY(tmi_calibration_make(&calibration, &r->schedule, r->noisy, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));

@@ -1,7 +1,7 @@
 /* Whether a source was changed after a release whose numbers are returned. Its answer depends on the data's files: it is
  * for the operator alone, and enters no file. */
-#ifndef TMI_SOURCE_CHANGED_H
-#define TMI_SOURCE_CHANGED_H
+#ifndef TMI_RELEASE_SOURCE_CHANGED_H
+#define TMI_RELEASE_SOURCE_CHANGED_H
 
 #include "base/text.h"
 #include "plan/plan.h"

@@ -7,7 +7,7 @@
 #include "ledger/book.h"
 #include "num/number.h"
 #include "release/account.h"
-#include "release/promise.h"
+#include "report/promise.h"
 
 /* ---- writing ---- */
 
@@ -27,7 +27,7 @@ static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
     tmi_json_close(out, '}');
 }
 
-static void put_coin(tmi_json_out *out, const char *key, const tmi_coin *coin)
+static void put_coin(tmi_json_out *out, const char *key, const tmi_ledger_coin *coin)
 {
     tmi_json_key(out, key);
     if (tmi_coin_put(out, coin, NULL) != TAMIS_OK) out->text->failed = true;
@@ -123,7 +123,7 @@ done:
     return status;
 }
 
-static tamis_status read_coin(tmi_coin *coin, bool *whole, const tmi_json *value, tamis_error *err)
+static tamis_status read_coin(tmi_ledger_coin *coin, bool *whole, const tmi_json *value, tamis_error *err)
 {
     tamis_status status = tmi_coin_read(coin, value, "budget", NULL);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
@@ -235,7 +235,7 @@ static bool all_covered(const tmi_losses *x, const tmi_losses *y)
 
 /* Whether `after` has what was charged before and this release, and perhaps more. An epsilon may have been charged when the account
  * counted in rho, and the rhos before it be voided since. */
-static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_losses *sum, const tmi_coin *amount, tamis_error *err)
+static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_losses *sum, const tmi_ledger_coin *amount, tamis_error *err)
 {
     tmi_sums in_rho = {0};
     const tmi_sums *b = &s->before.base;
@@ -290,7 +290,7 @@ static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan,
 {
     const tmi_plan_loss *b = &plan->budget;
     const tamis_coin said = {b->epsilon, b->delta, b->rho};
-    tmi_coin budget = {0};
+    tmi_ledger_coin budget = {0};
     bool fit;
     tamis_status status;
     TMI_TRY(tmi_coin_make(&budget, &said, "budget", err));
@@ -304,7 +304,7 @@ done:
     return status;
 }
 
-tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, const tmi_coin *amount, int64_t entry, bool repeated,
+tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, const tmi_ledger_coin *amount, int64_t entry, bool repeated,
                                 tmi_checking *check, tamis_error *err)
 {
     const tmi_wave own = tmi_wave_of(plan);

@@ -17,7 +17,7 @@ tamis_status tmi_standing_read(tmi_standing *standing, bool *whole, const tmi_js
 
 /* What the parts of it, and the plan, say about each other, and that `amount` was added; `entry` is that of the charge, `repeated`: later
  * charges and raises may be in it. SYSTEM, UNABLE. */
-tamis_status tmi_standing_check(const tmi_standing *standing, const tamis_plan *plan, const tmi_coin *amount, int64_t entry, bool repeated,
+tamis_status tmi_standing_check(const tmi_standing *standing, const tamis_plan *plan, const tmi_ledger_coin *amount, int64_t entry, bool repeated,
                                 tmi_checking *check, tamis_error *err);
 
 #endif

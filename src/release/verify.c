@@ -7,7 +7,7 @@
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/verification.h"
 
 /* ---- what is reported ---- */

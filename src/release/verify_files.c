@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "release/promise.h"
+#include "report/promise.h"
 #include "release/verification.h"
 
 #define NEAR 1e-9 /* relative */

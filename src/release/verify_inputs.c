@@ -18,19 +18,19 @@ static tamis_status read_exact(tamis_number **number, const tmi_json *object, co
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static void parts_clear(tmi_parts *parts)
+static void parts_clear(tmi_budget_parts *parts)
 {
     for (size_t i = 0; parts->list && i < parts->count; i++) tamis_number_free(parts->list[i]);
     tmi_free(parts->list);
-    *parts = (tmi_parts){0};
+    *parts = (tmi_budget_parts){0};
 }
 
 /* The parts of the budget; *known is false if the file does not say all of them. */
-static tamis_status read_parts(tmi_parts *parts, bool *known, const tmi_json *document, tamis_error *err)
+static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_json *document, tamis_error *err)
 {
     const tmi_json *list = tmi_field(document, "measurements", TMI_JSON_LIST);
     tamis_status status = TAMIS_OK;
-    *parts = (tmi_parts){0};
+    *parts = (tmi_budget_parts){0};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
     parts->count = tmi_json_size(list);
@@ -52,7 +52,7 @@ static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c,
     const tmi_schedule *s = &certificate->schedule;
     const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
     const tmi_certified *a = &certificate->account;
-    tmi_coin amount = {0};
+    tmi_ledger_coin amount = {0};
     tamis_status status;
     TMI_TRY(tmi_coin_make(&amount, &said, "amount", err));
     TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->entry, a->repeated || a->claim > 0, c, err));
@@ -126,7 +126,7 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document,
 static tamis_status begin(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
 {
     const tmi_json *plan = tmi_field(document, "plan", TMI_JSON_OBJECT);
-    tmi_parts parts = {0};
+    tmi_budget_parts parts = {0};
     tmi_frame_facts frame = {0};
     tamis_error reason = {0};
     tmi_text text;
@@ -141,7 +141,7 @@ static tamis_status begin(tmi_certificate *certificate, const tmi_json *document
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
     TMI_TRY(read_frame(&frame, document, c, err));
-    const tmi_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
+    const tmi_budget_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
                             .frame = frame.count > 0 ? &frame : NULL};
     status = tmi_certificate_begin(certificate, text.bytes, "plan", &said, &reason);
     if (status != TAMIS_OK) tmi_certificate_clear(certificate);

@@ -7,16 +7,16 @@
  * 0 or 1 no digit is drawn. */
 #include "rng/bernoulli.h"
 
-tamis_status tmi_coin_init(tmi_coin *coin, const tmi_digit_source *p, tamis_error *err)
+tamis_status tmi_coin_init(tmi_rng_coin *coin, const tmi_digit_source *p, tamis_error *err)
 {
     bool rational = p->kind == TMI_DIGITS_RATIONAL;
-    *coin = (tmi_coin){*p, -1, {0}};
+    *coin = (tmi_rng_coin){*p, -1, {0}};
     if (tmi_number_sign(p->x) == 0 && p->kind != TMI_DIGITS_LOGISTIC) coin->certain = rational ? 0 : 1;
     if (rational && tmi_number_compare_int(p->x, 1) == 0) coin->certain = 1;
     return tmi_digits(coin->digits, p, 0, TMI_COIN_WORDS, err);
 }
 
-tamis_status tmi_coin_toss(bool *yes, const tmi_coin *coin, uint64_t tied, tamis_rng *rng, tamis_error *err)
+tamis_status tmi_coin_toss(bool *yes, const tmi_rng_coin *coin, uint64_t tied, tamis_rng *rng, tamis_error *err)
 {
     uint64_t word = 0, known = UINT64_MAX; /* digits 64 known ... of p */
     *yes = coin->certain == 1;
@@ -42,7 +42,7 @@ tamis_status tmi_coin_toss(bool *yes, const tmi_coin *coin, uint64_t tied, tamis
 
 static tamis_status toss_once(int *yes, tmi_digit_kind kind, const tamis_number *x, tamis_rng *rng, tamis_error *err)
 {
-    tmi_coin coin;
+    tmi_rng_coin coin;
     tmi_digit_source p = {kind, x, 0};
     bool outcome = false;
     tamis_status status = tmi_coin_init(&coin, &p, err);

@@ -3,8 +3,8 @@
  * These four functions and tamis_rng_new/_free are the whole door. door.c fills it from the operating system; the tests
  * link tests/rng/scripted_bits.c instead, which hands out the bits of a script. No other file of the library can make a
  * random bit.                                                                                                        */
-#ifndef TMI_BITS_H
-#define TMI_BITS_H
+#ifndef TMI_RNG_BITS_H
+#define TMI_RNG_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

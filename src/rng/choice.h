@@ -1,6 +1,6 @@
 /* Choices whose weights are real numbers known by balls, such as exp(-epsilon * distance / 2). */
-#ifndef TMI_CHOICE_H
-#define TMI_CHOICE_H
+#ifndef TMI_RNG_CHOICE_H
+#define TMI_RNG_CHOICE_H
 
 #include "num/digits.h"
 #include "rng/bits.h"

@@ -78,7 +78,7 @@ static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gau
 {
     tamis_status status = TAMIS_OK;
     tamis_number *f = NULL, *twice_k = NULL, *sum = NULL, *product = NULL, *x = NULL;
-    tmi_coin coin;
+    tmi_rng_coin coin;
     *keep = false;
     if (k > INT64_MAX / 2) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "random bits that cannot be: the generator is broken"));
     TMI_TRY(tmi_number_ratio(&f, (int64_t)u, INT64_C(1) << g->m, err));

@@ -34,7 +34,7 @@ typedef struct laplace {
     tamis_number *rate, *high_rate; /* 1 / scale and 2^levels / scale */
     unsigned levels;                /* I above */
     bool vectors;
-    tmi_coin coins[LEVELS_MAX + 1];             /* of B_0, ..., B_(I-1), and of H > 0 */
+    tmi_rng_coin coins[LEVELS_MAX + 1];             /* of B_0, ..., B_(I-1), and of H > 0 */
     uint64_t masks[LEVELS_MAX + 1][TMI_PLANES];     /* their first digits, each spread over a word */
 } laplace;
 
@@ -47,7 +47,7 @@ static inline bool any_plain(const lanes *x)
 }
 
 /* Finishes the coins of the open lanes, whose first TMI_PLANES digits tie. */
-static __attribute__((noinline)) tamis_status toss_open(uint64_t *yes, const uint64_t *open, const tmi_coin *coin,
+static __attribute__((noinline)) tamis_status toss_open(uint64_t *yes, const uint64_t *open, const tmi_rng_coin *coin,
                                                         tamis_rng *rng, tamis_error *err)
 {
     for (unsigned word = 0; word < TMI_LANES / 64; word++)

@@ -1,6 +1,6 @@
 /* The two forms of the discrete Laplace sampler; tests compare them. */
-#ifndef TMI_DISCRETE_LAPLACE_H
-#define TMI_DISCRETE_LAPLACE_H
+#ifndef TMI_RNG_DISCRETE_LAPLACE_H
+#define TMI_RNG_DISCRETE_LAPLACE_H
 
 #include "rng/noise.h"
 

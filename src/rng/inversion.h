@@ -1,6 +1,6 @@
 /* Choosing an index by its certified cumulative weights. */
-#ifndef TMI_INVERSION_H
-#define TMI_INVERSION_H
+#ifndef TMI_RNG_INVERSION_H
+#define TMI_RNG_INVERSION_H
 
 #include "num/digits.h"
 #include "rng/bits.h"

@@ -1,7 +1,7 @@
 /* What a law of noise is to the rest of the room: a function that draws and one that forgets. The law's own tables
  * follow in the same block. */
-#ifndef TMI_NOISE_H
-#define TMI_NOISE_H
+#ifndef TMI_RNG_NOISE_H
+#define TMI_RNG_NOISE_H
 
 #include "num/number.h"
 #include "rng/bits.h"

@@ -1,6 +1,6 @@
 /* A uniform integer below n >= 1, for use inside other draws (no wiping at the end). False if the bits failed. */
-#ifndef TMI_UNIFORM_H
-#define TMI_UNIFORM_H
+#ifndef TMI_RNG_UNIFORM_H
+#define TMI_RNG_UNIFORM_H
 
 #include "rng/bits.h"
 

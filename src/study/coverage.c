@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "engine/source.h"
+#include "engine/files/source.h"
 #include "release/release.h"
 #include "study/population.h"
 

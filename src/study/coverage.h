@@ -1,10 +1,10 @@
 /* What a study has counted, for its runs and for its texts. */
-#ifndef TMI_COVERAGE_H
-#define TMI_COVERAGE_H
+#ifndef TMI_STUDY_COVERAGE_H
+#define TMI_STUDY_COVERAGE_H
 
 #include <tamis/study.h>
 
-#include "release/results.h"
+#include "report/results.h"
 
 /* What became of one interval. */
 typedef struct tmi_tally {

@@ -1,4 +1,4 @@
-/* With d = eps_n - eps (computed without cancellation, privacy/srs.h) everything follows from products:
+/* With d = eps_n - eps (computed without cancellation, amplification/srs.h) everything follows from products:
  *
  *     q = 1 - (eps/eps_n)^2 = d (2 eps + d)/eps_n^2,
  *     g = f eps_n/eps,  r = g^2,  1 - r = (1 - g)(1 + g),  1 - g = (1-f) - f d/eps.
@@ -10,7 +10,7 @@
 
 #include "num/ball.h"
 #include "num/number.h"
-#include "privacy/srs.h"
+#include "amplification/srs.h"
 
 static tamis_status need_positive(const tamis_number *x, const char *name, tamis_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/words.h"
-#include "engine/frame.h"
+#include "engine/files/frame.h"
 #include "num/number.h"
 
 void tmi_population_free(tmi_population *p)

@@ -2,8 +2,8 @@
  *
  * Numbers are clamped and put on the plan's grid when the file is read, so that the truth, the unprotected estimate and the
  * release speak of the same values.                                                                                   */
-#ifndef TMI_POPULATION_H
-#define TMI_POPULATION_H
+#ifndef TMI_STUDY_POPULATION_H
+#define TMI_STUDY_POPULATION_H
 
 #include <tamis/engine.h>
 #include <tamis/rng.h>

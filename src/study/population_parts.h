@@ -1,8 +1,8 @@
 /* What a population is made of, for the files that read it and that draw from it. */
-#ifndef TMI_POPULATION_PARTS_H
-#define TMI_POPULATION_PARTS_H
+#ifndef TMI_STUDY_POPULATION_PARTS_H
+#define TMI_STUDY_POPULATION_PARTS_H
 
-#include "engine/cells.h"
+#include "engine/core/cells.h"
 #include "study/population.h"
 
 /* A column of the population, by row of the file. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "rng/bits.h"
-#include "survey/design.h"
+#include "survey/design/design.h"
 
 struct tamis_sampler {
     const tamis_design *design;

@@ -1,6 +1,6 @@
 /* What the estimators share: sums that do not lose digits, and the checks of their lists. */
-#ifndef TMI_ESTIMATOR_H
-#define TMI_ESTIMATOR_H
+#ifndef TMI_SURVEY_ESTIMATOR_H
+#define TMI_SURVEY_ESTIMATOR_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "survey/design.h"
+#include "survey/design/design.h"
 
 typedef struct unit_of {
     const tamis_design *design;

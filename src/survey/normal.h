@@ -1,6 +1,6 @@
 /* Normal equations: the symmetric systems of least squares and of Newton's method. */
-#ifndef TMI_NORMAL_H
-#define TMI_NORMAL_H
+#ifndef TMI_SURVEY_NORMAL_H
+#define TMI_SURVEY_NORMAL_H
 
 #include <stddef.h>
 

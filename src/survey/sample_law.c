@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "survey/design.h"
+#include "survey/design/design.h"
 
 tamis_status tmi_sample_law_alloc(tamis_law **law, int64_t population, tamis_error *err)
 {

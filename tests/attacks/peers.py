@@ -1,5 +1,5 @@
 """Failures that were found in other libraries, tried here. Those of records (weights, sums, squares) are in data.py, those of the
-generator (fork, bits that are never random) in tests/rng/door.c and tests/rng/discrete_laplace.c."""
+generator (fork, bits that are never random) in tests/rng/generator.c and tests/rng/discrete_laplace.c."""
 import math
 
 from attack import *

@@ -1,5 +1,5 @@
 /* "a" or "an" before the name of a unit. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 

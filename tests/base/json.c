@@ -1,4 +1,4 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/json_weight.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 /* ---- reading ---- */
 

@@ -1,5 +1,5 @@
 /* What cannot be read in a name, character by character. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The library's memory door, with a switch: the k-th allocation from now fails, once. */
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 #include <malloc.h>
 #include <stdatomic.h>

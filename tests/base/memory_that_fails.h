@@ -4,8 +4,8 @@
  *
  * The call must return TAMIS_SYSTEM each time before, and its outputs must be free of rubbish (the second argument
  * runs after each failure).                                                                                         */
-#ifndef TESTS_MEMORY_THAT_FAILS_H
-#define TESTS_MEMORY_THAT_FAILS_H
+#ifndef TESTS_BASE_MEMORY_THAT_FAILS_H
+#define TESTS_BASE_MEMORY_THAT_FAILS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "base/plot.h"
+#include "tests/base/memory_that_fails.h"
+#include "base/plot/plot.h"
 #include "base/table.h"
 
 /* ---- ticks ---- */

@@ -1,6 +1,6 @@
 /* Secret memory as the kernel sees it: flags of the mapping, faults at the guards, a core dump. The calls of secret.c to the
  * system are wrapped, so that each can be made to fail. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/secret.h"
 
 static int protect_calls, fail_protect_call;

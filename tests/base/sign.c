@@ -1,5 +1,5 @@
 /* Signatures: a vector of RFC 8032, pairs of keys as files, and keys that are refused with the reason. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
 #include "base/sign.h"
 

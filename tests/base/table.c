@@ -1,8 +1,8 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/table.h"
 
 static void widths_are_those_of_a_terminal(void **state)

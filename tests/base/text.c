@@ -1,9 +1,9 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
 
 static void grows_and_stays_terminated(void **state)

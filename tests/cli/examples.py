@@ -13,20 +13,6 @@ import verifier  # noqa: E402
 FAR = 18  # times the standard deviation of the noise: beyond it in less than one of 10^9 releases, all cells together
 
 
-ENV = {}  # where libpq finds the service of examples/postgres
-
-
-def serve(folder):
-    """Makes the table, by the example's own script, in the server of tests/engine/with_postgres."""
-    connection = os.environ.get("TAMIS_TEST_POSTGRES")
-    assert connection, "there is no PostgreSQL server to test with: run this by tests/engine/with_postgres"
-    pathlib.Path(folder, "services").write_text("[survey]\n" + "".join(f"{part}\n" for part in connection.split()))
-    ENV["PGSERVICEFILE"] = str(pathlib.Path(folder, "services"))
-    done = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "service=survey", "-f", "load.sql"],
-                          cwd=TOP / "examples" / "postgres", capture_output=True, text=True, env=environment(**ENV))
-    assert done.returncode == 0, done.stderr
-
-
 def rows(folder, file):
     with open(TOP / "examples" / folder / file, newline="") as opened:
         return list(csv.DictReader(opened))
@@ -177,5 +163,5 @@ def every_plan_under_examples_is_named_here():
 
 
 with tempfile.TemporaryDirectory() as services:
-    serve(services)
+    ENV = serve(services)  # where libpq finds the service of examples/postgres
     main()

@@ -105,6 +105,20 @@ def on_terminal(arguments, columns=80, act=None, cwd=None, **env):
     return process.wait(timeout=60), text.decode(errors="replace").replace("\r\n", "\n")
 
 
+def serve(folder):
+    """Makes the table of examples/postgres, by the example's own script, in the server of tests/engine/with_postgres. Gives
+    the variables by which libpq finds it."""
+    connection = os.environ.get("TAMIS_TEST_POSTGRES")
+    assert connection, "there is no PostgreSQL server to test with: run this by tests/engine/with_postgres"
+    services = pathlib.Path(folder, "services")
+    services.write_text("[survey]\n" + "".join(f"{part}\n" for part in connection.split()))
+    env = {"PGSERVICEFILE": str(services)}
+    done = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "service=survey", "-f", "load.sql"],
+                          cwd=TOP / "examples" / "postgres", capture_output=True, text=True, env=environment(**env))
+    assert done.returncode == 0, done.stderr
+    return env
+
+
 class folder_with_plan(tempfile.TemporaryDirectory):
     """A fresh folder that holds what examples/api holds."""
 

@@ -1,5 +1,5 @@
 /* Area amplification: theorems by their names, refusals by their code, and designs read by themselves. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>

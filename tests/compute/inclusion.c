@@ -1,10 +1,10 @@
 /* Area inclusion: every form of a design, and what is wrong with some. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 #define EXACT(x) "{\"lower\": " x ", \"upper\": " x "}"
 #define HALF EXACT("0.5")

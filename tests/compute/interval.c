@@ -1,5 +1,5 @@
 /* Area interval, against sums over everything that were computed with exact fractions and 60 digits (interval.py). */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static const struct {
     const char *scale, *confidence;
     int64_t lower, upper;
 } cases[] = {
-#include "interval.inc"
+#include "tests/compute/interval.inc"
 };
 
 static tamis_status ask(char **answer, int64_t N, int64_t n, int64_t noisy, const char *scale, const char *confidence,

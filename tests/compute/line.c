@@ -1,5 +1,5 @@
 /* The frame of the calculator: whatever the line is, the answer is one line of JSON with an id and "out" or "error". */
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
 
 #define AMPLIFY(in) "{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"forward\", \"in\": " in "}"

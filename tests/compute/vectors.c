@@ -1,6 +1,6 @@
 /* Every case of tests/vectors/ through tamis_compute_line. Each expected real must lie between the printed decimals,
  * compared as exact rationals, and the enclosure must be narrow: upper - lower <= 1e-9 |upper| + 1e-30.             */
-#include "test.h"
+#include "tests/test.h"
 
 #include <glob.h>
 #include <jansson.h>

@@ -1,12 +1,12 @@
 /* Sources in the caller's memory: every kind of column, and calls that break their contract. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/request.h"
-#include "engine/source.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/request.h"
+#include "engine/files/source.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_ARROW_ROWS_H
 #define TESTS_ENGINE_ARROW_ROWS_H
 
-#include "engine/reference.h"
-#include "engine/source.h"
+#include "tests/engine/reference.h"
+#include "engine/files/source.h"
 
 /* ---- arrays ---- */
 

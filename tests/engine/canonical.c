@@ -1,13 +1,13 @@
 /* Canonical texts of numbers: against glibc's own exact printing, and by hand. And the lists of categories in every form. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/cells.h"
+#include "tests/base/memory_that_fails.h"
+#include "engine/core/cells.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,5 +1,5 @@
 /* The loops that engines share, without an engine. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/cells.h"
-#include "engine/moments.h"
-#include "engine/request.h"
+#include "tests/base/memory_that_fails.h"
+#include "engine/core/cells.h"
+#include "engine/core/moments.h"
+#include "tests/engine/request.h"
 #include "num/grid.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

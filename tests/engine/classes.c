@@ -1,14 +1,14 @@
 /* The class of a column's type is a declared invariant: a number of the plan that the header of a source calls a text, a date or a
  * boolean is refused before the charge, on every engine that knows types and in every part; so is a category that can meet none of
  * its values. And a column that is not there is named with the one that may be meant.                                      */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
-#include "engine/readstat_class.h"
-#include "engine/server.h"
-#include "engine/source.h"
-#include "engine/statistics_files.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
+#include "engine/files/readstat_class.h"
+#include "tests/engine/server.h"
+#include "engine/files/source.h"
+#include "tests/engine/statistics_files.h"
 
 static const tmi_column income = {.name = "income", .grid = {0, 100, 1, 0, 100}};
 static const tmi_measure sum = SUM_OF(&income);

@@ -1,13 +1,13 @@
 /* One table of rows, several requests, many roads: each engine, one file and several, one thread and two, rows in order and
  * shuffled. The integers must be those of reference.h, bit for bit. A new engine adds a line to `roads` (roads.h).              */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <time.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/conformance_requests.h"
-#include "engine/roads.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/conformance_requests.h"
+#include "tests/engine/roads.h"
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
 const char *__asan_default_options(void);

@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_CONFORMANCE_REQUESTS_H
 #define TESTS_ENGINE_CONFORMANCE_REQUESTS_H
 
-#include "engine/reference.h"
-#include "engine/request.h"
+#include "tests/engine/reference.h"
+#include "tests/engine/request.h"
 
 static const char *const g_values[] = {"E", "M", "H"}, *const g_missing[] = {"refused", "NA"};
 static const char *const h_values[] = {"it's", "a long category, with a comma", "say \"no\"", "back\\slash",

@@ -1,10 +1,10 @@
 /* DuckDB files and the folder for what does not fit into memory. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <sys/stat.h>
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
 
 static const tmi_column a = {.name = "a", .grid = {0, 100, 1, 0, 100}}, unit = {.name = "u", .kind = TMI_LABEL};
 static const tmi_column *const columns[] = {&a};

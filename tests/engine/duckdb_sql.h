@@ -2,7 +2,7 @@
 #ifndef TESTS_ENGINE_DUCKDB_SQL_H
 #define TESTS_ENGINE_DUCKDB_SQL_H
 
-#include "engine/duckdb_api.h"
+#include "engine/duckdb/api.h"
 
 /* Runs SQL in a DuckDB of its own, without any of our restrictions. */
 static inline void run_sql(const char *sql)

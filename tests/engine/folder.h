@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "engine/request.h"
+#include "engine/core/engine.h"
+#include "tests/engine/request.h"
 
 static char folder[64];
 

@@ -1,8 +1,8 @@
 /* The two readers of a CSV frame, DuckDB's and our own, hand out the same names and cells, or both refuse. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/folder.h"
-#include "engine/frame.h"
+#include "tests/engine/folder.h"
+#include "engine/files/frame.h"
 
 typedef tamis_status open_frame(tmi_frame **frame, const char *path, tamis_progress *progress, void *context, tamis_error *err);
 

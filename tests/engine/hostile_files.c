@@ -1,8 +1,8 @@
 /* Files of SPSS, Stata and SAS from an enemy: cut off anywhere, bytes changed, numbers of things declared that are not there.
  * An answer or an error, with nothing of the data in its message; the sanitizers watch the rest. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/statistics_files.h"
+#include "tests/engine/statistics_files.h"
 
 #define ROWS 60
 #define CHANGES 80 /* of each kind in each file */

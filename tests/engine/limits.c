@@ -1,12 +1,12 @@
 /* Requests at the limits of the engines and one beyond. Where an engine's question has a limit the request is asked in parts: the
  * integers are those of an engine without one, and nothing that a plan can ask for is refused after the charge. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/cells.h"
-#include "engine/folder.h"
-#include "engine/postgres_sql.h"
-#include "engine/server.h"
-#include "engine/split.h"
+#include "engine/core/cells.h"
+#include "tests/engine/folder.h"
+#include "engine/postgres/sql.h"
+#include "tests/engine/server.h"
+#include "engine/core/split.h"
 
 /* ---- a wide table ---- */
 

@@ -1,9 +1,9 @@
 /* The same integers in plain SQL that DuckDB, PostgreSQL and Spark all understand: what an engine without functions of
  * ours asks for. Finite test first (NULL and NaN would be clamped), clamp, divide, floor of + 0.5, cast, clamp again. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
 
 static const char *const g_values[] = {"E", "M", "H"};
 static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .grid = {.from = -10, .to = 100, .step = 0.3, .low = -33,

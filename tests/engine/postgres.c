@@ -1,14 +1,14 @@
 /* What is PostgreSQL's own: types, rights, wrong names, servers that stop or go away. That the integers are those of the other
  * engines is the business of conformance.c.                                                                          */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <signal.h>
 #include <time.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/request.h"
-#include "engine/server.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/request.h"
+#include "tests/engine/server.h"
 
 static const char *const values[] = {"a", "b"};
 static const double codes[] = {99.9};

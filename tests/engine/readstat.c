@@ -1,11 +1,11 @@
 /* What is particular to files of SPSS, Stata and SAS: labels, missing values, types, files that are none or are cut off. That
  * the integers are those of the other engines is the business of conformance.c.                                      */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "base/memory_that_fails.h"
-#include "engine/statistics_files.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/statistics_files.h"
 
 #define ENDINGS(X) X(".sav") X(".zsav") X(".dta") X(".sas7bdat") X(".xpt")
 #define LISTED(ending) ending,

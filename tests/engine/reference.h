@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
-#include "engine/cells.h"
+#include "engine/core/cells.h"
 #include "num/grid.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

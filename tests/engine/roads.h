@@ -2,11 +2,11 @@
 #ifndef TESTS_ENGINE_ROADS_H
 #define TESTS_ENGINE_ROADS_H
 
-#include "engine/arrow_rows.h"
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
-#include "engine/server_rows.h"
-#include "engine/statistics_files.h"
+#include "tests/engine/arrow_rows.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
+#include "tests/engine/server_rows.h"
+#include "tests/engine/statistics_files.h"
 
 static void write_cell(FILE *file, const char *text, char end)
 {

@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_SERVER_ROWS_H
 #define TESTS_ENGINE_SERVER_ROWS_H
 
-#include "engine/reference.h"
-#include "engine/server.h"
+#include "tests/engine/reference.h"
+#include "tests/engine/server.h"
 
 /* What goes to the server, in large pieces. */
 typedef struct letter {

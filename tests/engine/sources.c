@@ -1,12 +1,12 @@
 /* Files that are broken, odd or hostile: a right answer or a clear INVALID before the charge, SYSTEM after it, and never a
  * word of the data in a message.                                                                                      */
-#include "test.h"
+#include "tests/test.h"
 
 #include <sys/stat.h>
 #include <time.h>
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
 
 static const char *const b_values[] = {"x", "y"};
 static const tmi_column a = {.name = "a", .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};

@@ -4,8 +4,8 @@
 
 #include <readstat.h>
 
-#include "engine/folder.h"
-#include "engine/reference.h"
+#include "tests/engine/folder.h"
+#include "tests/engine/reference.h"
 
 static inline ssize_t write_file_bytes(const void *bytes, size_t length, void *file)
 {

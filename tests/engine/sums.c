@@ -1,12 +1,12 @@
 /* Sums at the edges: the most rows with the largest terms, products that need every bit, requests that break their
  * contract. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "engine/cells.h"
-#include "engine/request.h"
+#include "engine/core/cells.h"
+#include "tests/engine/request.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -184,7 +184,7 @@ static void bad_measures(void **state)
     (void)state;
     static const tmi_column number = {.name = "n", .grid = {0, 9, 1, 0, 9}}, label = {.name = "label", .kind = TMI_LABEL};
     static const tmi_measure bad[] = {
-        {.factor_count = 6}, {.shift = -1}, {.shift = TMI_MAX_SHIFT + 1}, {.low = 1, .high = 0}, {.high = TMI_MAX_GRID + 1},
+        {.factor_count = 6}, {.shift = -1}, {.shift = TMI_ENGINE_MAX_SHIFT + 1}, {.low = 1, .high = 0}, {.high = TMI_MAX_GRID + 1},
         {.low = -TMI_MAX_GRID - 1}, {.factors = {{&number, INT64_C(1) << 52}}, .factor_count = 1}, {.factor_count = 1},
         {.factors = {{&label, 0}}, .factor_count = 1}, {.present = {&label}}, {.where = &number}};
     tmi_layout layout;

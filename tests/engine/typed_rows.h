@@ -3,10 +3,10 @@
 #ifndef TESTS_ENGINE_TYPED_ROWS_H
 #define TESTS_ENGINE_TYPED_ROWS_H
 
-#include "engine/duckdb_sql.h"
-#include "engine/server_rows.h"
-#include "engine/source.h"
-#include "engine/statistics_files.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/server_rows.h"
+#include "engine/files/source.h"
+#include "tests/engine/statistics_files.h"
 
 static const size_t typed[] = {ID, G, H, S, C};
 

@@ -1,11 +1,11 @@
 /* Ids, strata, clusters and categories of every type that they may have, on every engine: the integers are those of their canonical
- * texts (engine/canonical.h), bit for bit, whatever type holds them and in whatever parts. And what is refused.             */
-#include "test.h"
+ * texts (engine/core/canonical.h), bit for bit, whatever type holds them and in whatever parts. And what is refused.             */
+#include "tests/test.h"
 
-#include "engine/duckdb_types.h"
-#include "engine/folder.h"
-#include "engine/frame.h"
-#include "engine/typed_rows.h"
+#include "engine/duckdb/types.h"
+#include "tests/engine/folder.h"
+#include "engine/files/frame.h"
+#include "tests/engine/typed_rows.h"
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
 const char *__asan_default_options(void);

@@ -1,12 +1,12 @@
 /* Which rows of a unit count: each has the same chance, and the rows of other units do not matter. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/request.h"
-#include "engine/units.h"
+#include "tests/engine/request.h"
+#include "engine/core/units.h"
 
 static const char *const sexes[] = {"f", "m"};
 static const tmi_column sex = {.name = "sex", .kind = TMI_CATEGORY, .values = sexes, .value_count = 2},

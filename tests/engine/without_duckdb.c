@@ -1,10 +1,10 @@
-/* A tamis that was built without DuckDB: this program is linked with src/engine/duckdb_absent.c, as that build is. CSV files
+/* A tamis that was built without DuckDB: this program is linked with src/engine/duckdb/absent.c, as that build is. CSV files
  * are released, estimated and drawn from; other files say what is missing.                                            */
-#include "test.h"
+#include "tests/test.h"
 
-#include "base/memory_that_fails.h"
-#include "engine/folder.h"
-#include "engine/frame.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/folder.h"
+#include "engine/files/frame.h"
 
 #define PLAN TESTS_FOLDER "/../examples/api/plan.yaml"
 

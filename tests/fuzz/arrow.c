@@ -6,8 +6,8 @@
 #include <string.h>
 #include <tamis/engine.h>
 
-#include "engine/source.h"
-#include "source.h"
+#include "engine/files/source.h"
+#include "tests/fuzz/source.h"
 
 #define COLUMNS 3
 #define BATCHES 2

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tamis/tamis.h>
 
-#include "file.h"
+#include "tests/fuzz/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most);

@@ -1,6 +1,6 @@
 /* Any bytes as a CSV file of the engine without a database. */
-#include "file.h"
-#include "source.h"
+#include "tests/fuzz/file.h"
+#include "tests/fuzz/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

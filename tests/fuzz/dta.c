@@ -1,2 +1,2 @@
 #define ENDING ".dta"
-#include "statistics.h"
+#include "tests/fuzz/statistics.h"

@@ -1,8 +1,8 @@
 /* Any bytes as the frame of a plan, as a release reads it: CSV, by DuckDB, which makes this the slowest target. A frame that is
  * taken has facts that fit each other. */
-#include "file.h"
+#include "tests/fuzz/file.h"
 #include "num/number.h"
-#include "release/frame_file.h"
+#include "schedule/frame_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

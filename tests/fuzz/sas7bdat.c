@@ -1,2 +1,2 @@
 #define ENDING ".sas7bdat"
-#include "statistics.h"
+#include "tests/fuzz/statistics.h"

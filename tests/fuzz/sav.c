@@ -1,2 +1,2 @@
 #define ENDING ".sav"
-#include "statistics.h"
+#include "tests/fuzz/statistics.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/engine.h"
+#include "engine/core/engine.h"
 
 static inline tamis_status fuzz_take(void *context, const tmi_piece *piece, tamis_error *err)
 {

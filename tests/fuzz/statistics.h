@@ -1,7 +1,7 @@
 /* Any bytes as a file of SPSS, Stata or SAS, whose name ends in ENDING. ReadStat, which reads them, is a library of the system: not
  * built for the fuzzer, so that only what our own code makes of its calls leads the way. */
-#include "file.h"
-#include "source.h"
+#include "tests/fuzz/file.h"
+#include "tests/fuzz/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

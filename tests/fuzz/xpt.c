@@ -1,2 +1,2 @@
 #define ENDING ".xpt"
-#include "statistics.h"
+#include "tests/fuzz/statistics.h"

@@ -1,2 +1,2 @@
 #define ENDING ".zsav"
-#include "statistics.h"
+#include "tests/fuzz/statistics.h"

@@ -20,7 +20,7 @@ CASES = [
     ("src/plan/a.c", '#include "engine/engine.h"', "plan may not know engine"),
     ("src/release/a.c", '#include "study/gain.h"', "release may not know study"),
     ("src/attic/a.c", "", "attic has no place"),
-    ("include/tamis/num.h", "#include <tamis/privacy.h>", "num may not know privacy"),
+    ("include/tamis/num.h", "#include <tamis/amplification.h>", "num may not know privacy"),
     ("include/tamis/num.h", '#include "num/ball.h"', "no private one"),
     ("cli/a.c", "#include <tamis/tamis.h>", None),
     ("cli/a.c", '#include "command.h"', None),
@@ -34,8 +34,8 @@ CASES = [
     ("src/release/a.c", "#include <libfyaml.h>", "libfyaml is not"),
     ("src/num/a.c", "#include <openssl/evp.h>", "libcrypto is not"),
     ("src/rng/a.c", "#include <openssl/evp.h>", None),
-    ("src/engine/sql.c", "#include <duckdb.h>", "DuckDB is not"),
-    ("src/engine/duckdb_rows.c", "#include <duckdb.h>", None),
+    ("src/engine/core/sql.c", "#include <duckdb.h>", "DuckDB is not"),
+    ("src/engine/duckdb/rows.c", "#include <duckdb.h>", None),
     ("cli/a.c", "#include <sqlite3.h>", "SQLite is not"),
     ("src/frame/a.c", '#include "engine/frame.h"', None),
     ("src/release/a.c", '#include "engine/frame.h"', "The cells of a frame"),
@@ -43,7 +43,7 @@ CASES = [
     ("src/release/run.c", "read = plan->engine->rows;", "only estimate"),
     ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "n = piece->rows + how->rows(design);", None),
-    ("src/release/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
+    ("src/estimate/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
 ]
 
 

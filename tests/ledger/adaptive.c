@@ -1,12 +1,12 @@
 /* Whoever chooses the next charge after seeing the last answer: the worst such strategy, found by trying them all, stays within
  * the budget. The releases are randomized response, charged as an epsilon or as a rho of epsilon^2/2, and one that tells
  * everything with probability delta. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
 #include "ledger/coin.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "num/number.h"
 
 #define STEPS 5
@@ -18,7 +18,7 @@ static const struct move {
     double eps, delta;
 } moves[MOVES] = {{"0.9", 0.9, 0}, {"0 0.02", 0, 0.02}, {"rho 0.02", 0.2, 0}, {"rho 0.125", 0.5, 0}};
 
-static tmi_coin amounts[MOVES];
+static tmi_ledger_coin amounts[MOVES];
 static size_t courses;
 
 /* The largest part of the probability that the loss passes `budget`, of all that can follow: E max(0, 1 - e^(budget - loss)). */
@@ -27,10 +27,10 @@ typedef struct node {
     int step;
 } node;
 
-static double worst(const node *at, const tmi_coin *budget, double cap, const double *losses, double *values, size_t count);
+static double worst(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values, size_t count);
 
 /* For several losses at once, because whether a charge fits does not depend on them. */
-static void try_move(const node *at, const tmi_coin *budget, double cap, const double *losses, double *values, size_t count, size_t m)
+static void try_move(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values, size_t count, size_t m)
 {
     node next = {.step = at->step + 1};
     bool fits = false;
@@ -54,7 +54,7 @@ static void try_move(const node *at, const tmi_coin *budget, double cap, const d
     tmi_sums_clear(&next.sums);
 }
 
-static double worst(const node *at, const tmi_coin *budget, double cap, const double *losses, double *values, size_t count)
+static double worst(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values, size_t count)
 {
     courses++;
     for (size_t i = 0; i < count; i++) values[i] = fmax(0, 1 - exp(cap - losses[i]));
@@ -76,7 +76,7 @@ static void no_strategy_passes_the_budget(void **state)
         for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]), numbers[i] = NULL;
     }
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        tmi_coin budget;
+        tmi_ledger_coin budget;
         node start = {.step = 0};
         double value;
         tamis_coin coin = coin_of(numbers, cases[c].budget);

@@ -1,9 +1,9 @@
 /* Charges that were never published: voided, claimed, and left alone. */
-#include "test.h"
+#include "tests/test.h"
 
 #include "base/leftover.h"
-#include "base/memory_that_fails.h"
-#include "ledger/small_release.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/ledger/small_release.h"
 #include "num/number.h"
 
 /* A charge whose process is gone, with an answer in its folder. */

@@ -1,11 +1,11 @@
 /* Processes that die, and processes that race. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 
 typedef struct progress {

@@ -1,6 +1,6 @@
 /* Processes that charge, claim, void and publish, killed at every system call; and such processes all at once. Never two
  * published answers for one charge, never one for a charge that was voided, never more published than charged. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "ledger/small_release.h"
+#include "tests/ledger/small_release.h"
 
 typedef int work(void);
 

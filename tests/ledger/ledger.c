@@ -1,9 +1,9 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "ledger/store_open.h"
 

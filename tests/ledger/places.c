@@ -1,5 +1,5 @@
 /* Files that are no ledgers, places where none can be, disks that are full; arguments that are wrong; no memory. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/memory_that_fails.h"
-#include "ledger/kit.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "ledger/store_open.h"
 #include "num/number.h"

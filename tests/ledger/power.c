@@ -3,15 +3,15 @@
  * part, sector by sector, in any order, or garbage. The ledger that is opened then has every charge that was acknowledged, and
  * none that was not asked for; its chain verifies; and what it still allows, together with what it has, is the budget. So never
  * more is published than charged: nothing is published before its charge is acknowledged.                               */
-#include "test.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "ledger/recorder.h"
+#include "tests/ledger/recorder.h"
 
 #define SECTOR 512
 #define FILES 32       /* that the work ever creates */

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 
 #define BUDGET "3"

@@ -1,12 +1,12 @@
 /* Somebody changes the file: every column of every row, the order, the tables, single bits. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 
 /* ---- a ledger to be changed ---- */
@@ -198,7 +198,7 @@ static void charges_beyond_the_budget_are_found(void **state)
 {
     char *entry, sql[1024], hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME], *problems = NULL;
     tamis_ledger *ledger = open_ledger();
-    tmi_coin amount = {0};
+    tmi_ledger_coin amount = {0};
     tamis_number *two = number_of("2");
     (void)state;
     strcpy(time, ledger->book.time);

@@ -1,10 +1,10 @@
 /* Budgets that are raised, waves, and rotation groups. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <inttypes.h>
 
 #include "base/memory.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "num/number.h"
 
@@ -90,7 +90,7 @@ static void both_numbers_of_a_budget_may_be_raised(void **state)
 static void a_raise_does_not_cover_what_came_before(void **state)
 {
     tmi_ledger_account a = {0};
-    tmi_coin amount = {0};
+    tmi_ledger_coin amount = {0};
     tamis_number *numbers[4] = {NULL};
     tamis_coin two = coin_of(numbers, "2"), three = coin_of(numbers + 2, "3");
     tmi_json *four;

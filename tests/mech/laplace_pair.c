@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "mech/laplace_pair_values.h"
-#include "num/enclosure.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/mech/laplace_pair_values.h"
+#include "tests/num/enclosure.h"
 
 static tamis_status ask(tamis_bound *delta, const char *eps, const char *shift, const char *b1, const char *b2,
                         tamis_error *err)

@@ -1,5 +1,5 @@
 /* Linked into test programs by tests/mutants/run: TAMIS_TEST_CASE chooses the cases of a test, e.g. strata or *round*. */
-#include "test.h"
+#include "tests/test.h"
 
 __attribute__((constructor)) static void choose_cases(void)
 {

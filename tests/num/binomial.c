@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
-#include "num/laws.h"
-#include "num/laws_vectors.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
+#include "num/law/laws.h"
+#include "tests/num/laws_vectors.h"
 
 static void agrees_with_exact_fractions(void **state)
 {
@@ -75,8 +75,8 @@ static void agrees_with_itself(void **state)
             tmi_ball fast, slow;
             tmi_ball_init(&fast);
             tmi_ball_init(&slow);
-            assert_int_equal(tmi_binomial_part(&fast, &law, (tmi_part)part, cases[i].k, 64, NULL), TAMIS_OK);
-            assert_int_equal(tmi_binomial_part(&slow, &law, (tmi_part)part, cases[i].k, 192, NULL), TAMIS_OK);
+            assert_int_equal(tmi_binomial_part(&fast, &law, (tmi_law_part)part, cases[i].k, 64, NULL), TAMIS_OK);
+            assert_int_equal(tmi_binomial_part(&slow, &law, (tmi_law_part)part, cases[i].k, 192, NULL), TAMIS_OK);
             assert_false(tmi_ball_is_less(&fast, &slow) || tmi_ball_is_less(&slow, &fast));
             assert_true(tmi_ball_is_positive(&fast) && is_narrow(tmi_ball_bound(&fast)));
             tmi_ball_clear(&fast);

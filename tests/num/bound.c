@@ -1,13 +1,13 @@
 /* Enclosures on paper: decimals on the safe side of their doubles, doubles on the safe side of their rationals. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
 
 /* A fixed sequence of 64-bit patterns that visits all exponents (splitmix64). */
 static uint64_t next(uint64_t *state)

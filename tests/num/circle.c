@@ -1,9 +1,9 @@
 /* A badly chosen circle makes the enclosure wide, never wrong: few points, strong aliases, points left out. */
-#include "test.h"
+#include "tests/test.h"
 
 #include "num/circle.h"
-#include "num/enclosure.h"
-#include "num/law.h"
+#include "tests/num/enclosure.h"
+#include "num/law/law.h"
 
 #define BITS 256
 

@@ -1,9 +1,9 @@
 /* Fractions over a common denominator, integers of several words, and uniform draws of them. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/common.h"
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 #include "rng/uniform.h"
 
 static void goes_there_and_back(void **state)

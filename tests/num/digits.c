@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/digits.h"
-#include "num/digits_vectors.h"
+#include "tests/num/digits_vectors.h"
 
 static tamis_number *number(const char *text)
 {

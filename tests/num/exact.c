@@ -1,8 +1,8 @@
 /* Formulas in exact numbers: the results, and failures that are remembered to the end. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
 #include "num/exact.h"
 
 /* |(x + y) x - 7| / y, the larger of it and 2. */

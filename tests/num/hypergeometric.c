@@ -1,10 +1,10 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "num/enclosure.h"
-#include "num/laws.h"
-#include "num/laws_vectors.h"
+#include "tests/num/enclosure.h"
+#include "num/law/laws.h"
+#include "tests/num/laws_vectors.h"
 
 /* All populations up to 11, all ones, samples and k, against sums of exact fractions. */
 static void agrees_with_exact_fractions(void **state)
@@ -75,9 +75,9 @@ static void agrees_with_itself(void **state)
             tmi_ball_init(&fast);
             tmi_ball_init(&slow);
             tmi_ball_init(&other);
-            tmi_hypergeometric_part(&fast, law, (tmi_part)part, cases[i].k, 64);
-            tmi_hypergeometric_part(&slow, law, (tmi_part)part, cases[i].k, 192);
-            tmi_hypergeometric_part(&other, &swapped, (tmi_part)part, cases[i].k, 192);
+            tmi_hypergeometric_part(&fast, law, (tmi_law_part)part, cases[i].k, 64);
+            tmi_hypergeometric_part(&slow, law, (tmi_law_part)part, cases[i].k, 192);
+            tmi_hypergeometric_part(&other, &swapped, (tmi_law_part)part, cases[i].k, 192);
             assert_false(tmi_ball_is_less(&fast, &slow) || tmi_ball_is_less(&slow, &fast)); /* they overlap */
             assert_false(tmi_ball_is_less(&other, &slow) || tmi_ball_is_less(&slow, &other));
             tamis_bound s = tmi_ball_bound(&slow), f = tmi_ball_bound(&fast);

@@ -1,10 +1,10 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
-#include "num/law.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
+#include "num/law/law.h"
 
 #define BITS 256
 
@@ -36,7 +36,7 @@ typedef struct reference {
     const tamis_number *scale, *variance;
 } reference;
 
-static void part_of(tmi_ball *z, const reference *r, tmi_part part, int64_t k)
+static void part_of(tmi_ball *z, const reference *r, tmi_law_part part, int64_t k)
 {
     if (r->scale) tmi_discrete_laplace_part(z, r->scale, part, k, BITS);
     else if (r->variance) tmi_discrete_gaussian_part(z, r->variance, part, k, BITS);

@@ -1,9 +1,9 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
 #include "num/complex.h"
-#include "num/mass.h"
+#include "num/law/mass.h"
 
 /* The masses i/17, i = 1 ... count, rounded. */
 static tmi_masses ramp(int64_t first, size_t count, bool up)

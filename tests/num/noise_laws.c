@@ -1,12 +1,12 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
-#include "num/gaussian_tail.h"
-#include "num/laws.h"
-#include "num/laws_vectors.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
+#include "num/law/gaussian_tail.h"
+#include "num/law/laws.h"
+#include "tests/num/laws_vectors.h"
 
 static void agrees_with_mpmath(void **state)
 {
@@ -36,7 +36,7 @@ static void agrees_with_mpmath(void **state)
     }
 }
 
-typedef void part_of(tmi_ball *, const tamis_number *, tmi_part, int64_t, long);
+typedef void part_of(tmi_ball *, const tamis_number *, tmi_law_part, int64_t, long);
 
 /* P(X >= k) - P(X >= k+1) = P(X = k) and P(X <= k) + P(X >= k+1) = 1, where the difference still has digits. */
 static void tails_differ_by_masses(void **state)

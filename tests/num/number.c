@@ -1,4 +1,4 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <gmp.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
 #include "num/number.h"
 

@@ -1,10 +1,10 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
-#include "num/ratio_laws.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
+#include "num/law/ratio_laws.h"
 
 #define MAX_TRIALS 12
 
@@ -75,7 +75,7 @@ static void agrees_with_exact_fractions(void **state)
     mpq_clears(at_least, at_most, NULL);
 }
 
-static tamis_bound summed_binomial(int64_t n, const tamis_number *p, tmi_part part, int64_t k)
+static tamis_bound summed_binomial(int64_t n, const tamis_number *p, tmi_law_part part, int64_t k)
 {
     tmi_odds odds;
     tmi_ball z;
@@ -110,7 +110,7 @@ static void agrees_with_the_binomial(void **state)
         int64_t third = cases[c].n / 3;
         tamis_trials groups[] = {{p, third}, {p, cases[c].n - third}};
         for (size_t f = 0; f < 3; f++) {
-            tamis_bound split, whole = summed_binomial(cases[c].n, p, (tmi_part)f, cases[c].k);
+            tamis_bound split, whole = summed_binomial(cases[c].n, p, (tmi_law_part)f, cases[c].k);
             assert_int_equal(functions[f](&split, groups, 2, cases[c].k, NULL), TAMIS_OK);
             assert_true(split.lower <= whole.upper && whole.lower <= split.upper);
             assert_true(is_narrow(split) && is_narrow(whole));

@@ -1,7 +1,7 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include "num/ball_arb.h"
-#include "num/enclosure.h"
+#include "tests/num/enclosure.h"
 #include "num/ratio.h"
 
 /* A rest far below the precision is still in the enclosure: 1 + 10 * 1e-250 + ... is not 1. */

@@ -1,10 +1,10 @@
 /* Quantiles of Student's law, against R's qt and against closed forms. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
 #include "num/number.h"
-#include "num/student.h"
+#include "num/law/student.h"
 
 static double quantile(const char *confidence, int64_t df)
 {
@@ -31,7 +31,7 @@ static void agrees_with_r(void **state)
         int64_t df;
         double t;
     } reference[] = {
-#include "student_reference.inc"
+#include "tests/num/student_reference.inc"
     };
     for (size_t i = 0; i < sizeof reference / sizeof *reference; i++) {
         assert_near(quantile(reference[i].confidence, reference[i].df), reference[i].t, 2e-9);

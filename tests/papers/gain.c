@@ -1,10 +1,10 @@
 /* The numbers of Hu, Drechsler and Kim, "gain" in docs/papers.md. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "num/enclosure.h"
+#include "tests/num/enclosure.h"
 
 static bool about(tamis_bound b, double low, double high)
 {

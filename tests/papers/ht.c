@@ -1,10 +1,10 @@
 /* The paper on the Horvitz-Thompson estimate, simple random samples of 0/1 values: the definitions, Results 8 and 9. Where
  * the print is wrong it is computed too, and must differ. Other designs: ht_designs.c. docs/papers.md#ht.           */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 
-#include "mech/ht_designs.h"
+#include "tests/ht/designs.h"
 
 static void assert_about(tamis_bound b, double x)
 {

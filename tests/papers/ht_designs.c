@@ -1,9 +1,9 @@
 /* The paper on the Horvitz-Thompson estimate, any design: Results 1 to 7 and 10. What is printed and what holds are both
  * computed, on random designs of two to four units; where the print is wrong, some design must show it.
  * docs/papers.md#ht. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "papers/small_designs.h"
+#include "tests/papers/small_designs.h"
 
 #define DESIGNS 300
 

@@ -1,10 +1,10 @@
 /* The numbers of Bailie and Drechsler, "settings" in docs/papers.md. Its theorem 4.1 is checked against every small
- * mechanism in tests/privacy/srs.c. */
-#include "test.h"
+ * mechanism in tests/amplification/srs.c. */
+#include "tests/test.h"
 
 #include <stdlib.h>
 
-#include "num/enclosure.h"
+#include "tests/num/enclosure.h"
 
 static tamis_bound amplified(int64_t N, int64_t n, const char *eps)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mech/ht_designs.h"
+#include "tests/ht/designs.h"
 
 #define SMALL_UNITS 4
 #define SMALL_SETS (1 << SMALL_UNITS)

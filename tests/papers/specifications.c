@@ -1,6 +1,6 @@
 /* Bailie and Drechsler, section 2: specifications. Lemmas 2.7 and 2.11 on random finite structures, Example 2.3 as it is
  * true, and why 0 times infinity must count as infinity. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdbool.h>

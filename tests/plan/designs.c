@@ -1,10 +1,10 @@
 /* Every design of the format, with and without strata: what is in the file is in the plan. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 
-#include "base/memory_that_fails.h"
-#include "reader.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/plan/reader.h"
 
 #define REST                                                                                                           \
     "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, id: hid, rows_per_unit: 3}\n"                   \

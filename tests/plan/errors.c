@@ -1,5 +1,5 @@
 /* Every class of plan error, with its exact text and place. A case replaces one line of a good plan. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,14 +39,14 @@ typedef struct wrong {
 } wrong;
 
 static const wrong cases[] = {
-#include "errors.inc"
-#include "errors_design.inc"
-#include "errors_statistics.inc"
-#include "errors_typical.inc"
+#include "tests/plan/errors.inc"
+#include "tests/plan/errors_design.inc"
+#include "tests/plan/errors_statistics.inc"
+#include "tests/plan/errors_typical.inc"
 };
 
 static const wrong strata_cases[] = {
-#include "errors_strata.inc"
+#include "tests/plan/errors_strata.inc"
 };
 
 static void write_plan(char *text, size_t room, size_t line, const char *instead, bool strata)

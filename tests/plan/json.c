@@ -1,13 +1,13 @@
 /* The plan as JSON: canonical, complete, without secrets; and the law of its sample. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "plan/json.h"
-#include "reader.h"
+#include "tests/plan/reader.h"
 
 #define COLUMNS                                                                                                        \
     "columns:\n"                                                                                                       \

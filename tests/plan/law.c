@@ -1,16 +1,16 @@
 /* The law that stands for a plan's design promises an outsider as much as the design itself, or less. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <tamis/amplify.h>
+#include <tamis/amplification.h>
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "plan/json.h"
 #include "plan/law.h"
-#include "reader.h"
+#include "tests/plan/reader.h"
 
 #define SECRET "privacy: {epsilon: 1, id: u, protect: frame, given: population, secret_sample: yes}\n"
 

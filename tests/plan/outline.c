@@ -1,10 +1,10 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 static char path[64];
 

@@ -1,10 +1,10 @@
 /* Good plans: what is in the file is in the plan, exactly. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 
-#include "base/memory_that_fails.h"
-#include "reader.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/plan/reader.h"
 
 static const char text[] =
     "# a comment\n"

@@ -1,15 +1,15 @@
 /* An engine whose rows are arrays in the test, and which does as it is told: a second, independent way to the integers, written
  * from engine.h alone, and a way to make any step fail. */
-#ifndef TESTS_ARRAY_ENGINE_H
-#define TESTS_ARRAY_ENGINE_H
+#ifndef TESTS_RELEASE_ARRAY_ENGINE_H
+#define TESTS_RELEASE_ARRAY_ENGINE_H
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
-#include "engine/engine.h"
-#include "rng/scripted_bits.h"
+#include "engine/core/engine.h"
+#include "tests/rng/scripted_bits.h"
 
 /* Columns "x", "y", "w" (numbers), "g", "h", "s" (categories; NULL: missing), "c", "u" (labels). */
 typedef struct array_row {

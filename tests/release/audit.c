@@ -1,7 +1,7 @@
 /* The audit of audit_trial.h for the engines that need no database, and what it is able to see. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "release/audit_trial.h"
+#include "tests/release/audit_trial.h"
 
 static const survey_engine engines[] = {{"arrays", in_arrays, 4, 1500, true}, {"memory", in_memory, 2, 300, false},
                                         {"SPSS file", in_spss, 1, 100, false}};

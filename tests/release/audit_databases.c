@@ -1,8 +1,8 @@
 /* The audit of audit_trial.h for DuckDB and PostgreSQL. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/server.h"
-#include "release/audit_trial.h"
+#include "tests/engine/server.h"
+#include "tests/release/audit_trial.h"
 
 static tmi_engine *in_duckdb(void)
 {

@@ -11,8 +11,8 @@
  *     a factor of 1/1000 or 10 in 7 draws,   1/10 or 4 in 30,   1/2 or 2 in 190,   0.9 or 1.1 in about 7000.
  *
  * Reuse of noise is judged by a second kind of evidence: half of a bet says that a draw repeats an earlier one.            */
-#ifndef TESTS_AUDIT_EVIDENCE_H
-#define TESTS_AUDIT_EVIDENCE_H
+#ifndef TESTS_RELEASE_AUDIT_EVIDENCE_H
+#define TESTS_RELEASE_AUDIT_EVIDENCE_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* A small survey whose rows are known: in memory, as arrays, as CSV and as a file of SPSS. */
-#ifndef TESTS_AUDIT_SURVEY_H
-#define TESTS_AUDIT_SURVEY_H
+#ifndef TESTS_RELEASE_AUDIT_SURVEY_H
+#define TESTS_RELEASE_AUDIT_SURVEY_H
 
 #include <readstat.h>
 #include <stdio.h>
 
-#include "engine/folder.h"
-#include "engine/source.h"
-#include "release/array_engine.h"
+#include "tests/engine/folder.h"
+#include "engine/files/source.h"
+#include "tests/release/array_engine.h"
 
 /* 24 rows: strata p and q of 12, clusters k1 to k6 of 4, units m00 to m11 of 2. */
 #define ROWS 24

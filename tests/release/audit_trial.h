@@ -4,18 +4,18 @@
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
  * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found.                                  */
-#ifndef TESTS_AUDIT_TRIAL_H
-#define TESTS_AUDIT_TRIAL_H
+#ifndef TESTS_RELEASE_AUDIT_TRIAL_H
+#define TESTS_RELEASE_AUDIT_TRIAL_H
 
 #include <string.h>
 #include <tamis/verify.h>
 
 #include "base/json.h"
 #include "num/number.h"
-#include "release/audit_evidence.h"
-#include "release/audit_survey.h"
+#include "tests/release/audit_evidence.h"
+#include "tests/release/audit_survey.h"
 #include "release/release.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"

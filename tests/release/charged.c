@@ -1,6 +1,6 @@
 /* A release with a ledger, step by step: whatever breaks at whatever moment, nothing is published that is not charged, a
  * refusal reads nothing, and after the charge every failure is the system's.                                             */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <tamis/verify.h>
 
-#include "base/memory_that_fails.h"
-#include "ledger/kit.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "release/array_engine.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
 
 #define SRS "srs: {population: 80, sample: 8}"

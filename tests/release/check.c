@@ -1,5 +1,5 @@
 /* What is said before the data: which tables, what they may change by, how the budget is split. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <ctype.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "release/plans.h"
-#include "release/schedule.h"
+#include "tests/release/plans.h"
+#include "schedule/schedule.h"
 
 #define SRS "srs: {population: 1000, sample: 10}"
 
@@ -91,8 +91,8 @@ static void tables_are_shared_and_the_budget_is_split(void **state)
     assert_measurement(&s, "sum of x^2", 40, 400);
     assert_sum(&s, "3");
     assert_true(s.uses[0].known);
-    assert_int_equal(s.uses[2].table[TMI_A], s.uses[3].table[TMI_A]);
-    assert_int_equal(s.uses[3].table[TMI_B], TMI_NO_TABLE);
+    assert_int_equal(s.uses[2].table[TMI_NUMERATOR], s.uses[3].table[TMI_NUMERATOR]);
+    assert_int_equal(s.uses[3].table[TMI_DENOMINATOR], TMI_NO_TABLE);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
 }

@@ -1,6 +1,6 @@
 /* A column that a plan uses as a number, whatever for, and that the source calls texts: release and estimate refuse it, and nothing is
  * charged. That every engine tells is the business of engine/classes.                                                      */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <tamis/engine.h>
 #include <tamis/release.h>
 
-#include "engine/folder.h"
+#include "tests/engine/folder.h"
 
 #define ROWS 8
 #define COUNT(array) (sizeof(array) / sizeof *(array))

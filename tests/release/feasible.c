@@ -1,13 +1,13 @@
 /* Limits of the ledger and of the files, met before the charge: at each limit and one beyond. */
-#include "test.h"
+#include "tests/test.h"
 
 #include "base/memory.h"
-#include "ledger/kit.h"
+#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "release/array_engine.h"
+#include "tests/release/array_engine.h"
 #include "release/certificate.h"
 #include "release/feasible.h"
-#include "release/plans.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
 
 #define SRS "srs: {population: 80, sample: 2}"

@@ -1,6 +1,6 @@
 /* An output folder is durable before it has its name, and its name is durable before a release is reported as done. The calls that
  * make it so are this file's own fsync and renameat2, which write down what they were asked for and may fail. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* The probabilities of a frame, which a release and an estimate read in two ways: both refuse a column that the file calls texts. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
 #include "release/release.h"
 
 static void probabilities_are_numbers(void **state)

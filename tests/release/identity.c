@@ -3,21 +3,21 @@
  * that shapes the integers as it was: the question that an engine is asked, letter by letter, and the noise laws.
  *
  * The keys are those that the reader itself lists when it meets an unknown one: a new key without a line here fails.      */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "engine/source.h"
+#include "engine/files/source.h"
 #include "ledger/book.h"
 #include "plan/json.h"
 #include "release/identity.h"
-#include "release/noise_law.h"
-#include "release/promise.h"
-#include "release/request.h"
-#include "rng/scripted_bits.h"
+#include "schedule/noise_law.h"
+#include "report/promise.h"
+#include "schedule/request.h"
+#include "tests/rng/scripted_bits.h"
 
 /* ---- plans to change ---- */
 
@@ -92,7 +92,7 @@ static const struct line {
     const char *key, *plan, *from, *to;
     outcome is;
 } lines[] = {
-#include "release/identity.inc"
+#include "tests/release/identity.inc"
 };
 #define LINES (sizeof lines / sizeof *lines)
 

@@ -1,14 +1,14 @@
 /* A plan to fill in: it has what the header of a file says, nothing of its rows, and is a plan once it is filled in. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <sys/stat.h>
 #include <tamis/init.h>
 #include <tamis/plan.h>
 #include <unistd.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
-#include "engine/statistics_files.h"
+#include "tests/engine/statistics_files.h"
 
 #define SECRET 73519 /* in every row of every file */
 #define SECRET_TEXT "73519"

@@ -1,10 +1,10 @@
 /* A plan to fill in for Parquet files and tables of DuckDB files: names and types, nothing of the rows. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <tamis/init.h>
 
-#include "engine/duckdb_sql.h"
-#include "engine/folder.h"
+#include "tests/engine/duckdb_sql.h"
+#include "tests/engine/folder.h"
 
 static const char columns[] = "select 73519 as pay, 0.5::float as \"the rate\", 'secret' as region, date '2026-01-01' as seen, "
                               "true as works, "

@@ -1,9 +1,9 @@
 /* A plan to fill in for a table in PostgreSQL: names, types and comments, nothing of the rows. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <tamis/init.h>
 
-#include "engine/server.h"
+#include "tests/engine/server.h"
 
 static const char table[] =
     "DROP SCHEMA IF EXISTS tamis_init CASCADE; CREATE SCHEMA tamis_init; CREATE TYPE tamis_init.mood AS ENUM ('glad', 'sad');"

@@ -1,6 +1,6 @@
 /* Plans for the tests of this room, over the columns of array_engine.h. */
-#ifndef TESTS_PLANS_H
-#define TESTS_PLANS_H
+#ifndef TESTS_RELEASE_PLANS_H
+#define TESTS_RELEASE_PLANS_H
 
 #include <stdio.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* What a release promises, computed again from its schedule: scales, parts of the budget, conversions; that a unit's rows are
  * bounded, that a repeated release returns the numbers of each table, that outsiders are told of the whole account, and
  * that probabilities of a frame bound the weights.                                                                           */
-#include "test.h"
+#include "tests/test.h"
 
 #include <tamis/profile.h>
 
-#include "engine/source.h"
-#include "ledger/kit.h"
+#include "engine/files/source.h"
+#include "tests/ledger/kit.h"
 #include "num/exact.h"
-#include "release/array_engine.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
-#include "release/request.h"
+#include "schedule/request.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
 #define STATISTICS "  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n"
@@ -27,7 +27,7 @@ static const array_row rows[] = {
 /* ---- scales ---- */
 
 /* epsilon scale >= l1 for every law, or 2 rho scale^2 >= l2^2, exactly, and no more than 2^-19 above. */
-static void check_scale(const tmi_schedule *s, const tmi_measurement *m, const tmi_law *law)
+static void check_scale(const tmi_schedule *s, const tmi_measurement *m, const tmi_noise_law *law)
 {
     tmi_exact e = TMI_EXACT(NULL);
     tmi_term needed = tmi_int(&e, law->l1), found = tmi_mul(&e, m->part, law->scale);
@@ -134,7 +134,7 @@ static void parts_that_are_too_large_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].privacy, "  - {count: units, by: g}\n  - {count: units, by: h}\n");
         tamis_number *list[2] = {NULL};
-        tmi_parts parts = {.rho = cases[i].rho, .list = list};
+        tmi_budget_parts parts = {.rho = cases[i].rho, .list = list};
         tmi_schedule s;
         for (; cases[i].parts[parts.count]; parts.count++) list[parts.count] = number_of(cases[i].parts[parts.count]);
         assert_int_equal(tmi_schedule_make(&s, plan, &parts, NULL), cases[i].allowed ? TAMIS_OK : TAMIS_INVALID);

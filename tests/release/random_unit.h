@@ -1,6 +1,6 @@
 /* Numbers in [0, 1) of a fixed sequence (splitmix64), for inputs without a pattern. */
-#ifndef TESTS_RANDOM_UNIT_H
-#define TESTS_RANDOM_UNIT_H
+#ifndef TESTS_RELEASE_RANDOM_UNIT_H
+#define TESTS_RELEASE_RANDOM_UNIT_H
 
 static double random_unit(void)
 {

@@ -1,6 +1,6 @@
 /* The main job, step by step: with rows of the test's own, and once with DuckDB on the example survey. The random bits
  * are those of a seed, so that the test can draw the same noise again and take it off. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "release/array_engine.h"
-#include "release/variance_groups.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "schedule/variance_groups.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
@@ -100,9 +100,9 @@ static void integers_plus_noise(void **state)
     assert_true(known->known && known->estimate == 80 && known->lower == 80 && known->noise_sd == 0);
     assert_true(cell->estimate == 10 * (double)r->noisy[0][0]);
     assert_true(cell->noise_sd > 0 && fabs(cell->se - hypot(cell->sampling_se, cell->noise_sd)) < 1e-9);
-    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].table[TMI_A]][0]);
+    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].table[TMI_NUMERATOR]][0]);
     const tmi_use *use = &r->schedule.uses[3];
-    double sum = (double)r->noisy[use->table[TMI_A]][0], number = (double)r->noisy[use->table[TMI_B]][0];
+    double sum = (double)r->noisy[use->table[TMI_NUMERATOR]][0], number = (double)r->noisy[use->table[TMI_DENOMINATOR]][0];
     assert_true(fabs(mean->estimate - (20 + 0.5 * sum / number)) < 1e-12);
     tamis_release_free(r);
 }

@@ -1,14 +1,14 @@
 /* Where a release keeps its noise and its exact answers: all memory of the process is searched while it holds them. The random
  * bits are those of a seed, so that the test knows the noise beforehand. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/secret.h"
-#include "release/array_engine.h"
-#include "release/plans.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 #include "release/release.h"
 
 #define SEED 7

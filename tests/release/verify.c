@@ -1,5 +1,5 @@
 /* A certificate verifies; every leaf that is changed is found; a guarantee that was left out is computed. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
-#include "release/array_engine.h"
+#include "tests/release/array_engine.h"
 #include "release/release.h"
 
 static char folder[64];

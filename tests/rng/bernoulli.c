@@ -1,13 +1,13 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
 #include "num/digits.h"
-#include "rng/law.h"
-#include "rng/with_rng.h"
+#include "tests/rng/law.h"
+#include "tests/rng/with_rng.h"
 
 typedef tamis_status toss(int *yes, const tamis_number *x, tamis_rng *rng, tamis_error *err);
 

@@ -1,14 +1,14 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/ball.h"
 #include "num/number.h"
 #include "rng/choice.h"
 #include "rng/inversion.h"
-#include "rng/law.h"
-#include "rng/with_rng.h"
+#include "tests/rng/law.h"
+#include "tests/rng/with_rng.h"
 
 #define MOST 8
 

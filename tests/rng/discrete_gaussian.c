@@ -1,15 +1,15 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "rng/gaussian_blocks.h"
-#include "rng/law.h"
+#include "tests/rng/gaussian_blocks.h"
+#include "tests/rng/law.h"
 #include "rng/noise.h"
-#include "rng/with_rng.h"
+#include "tests/rng/with_rng.h"
 
 static tamis_noise *gaussian(const char *variance)
 {

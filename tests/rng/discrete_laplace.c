@@ -1,15 +1,15 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/digits.h"
 #include "num/number.h"
 #include "rng/discrete_laplace.h"
-#include "rng/laplace_script.h"
-#include "rng/law.h"
-#include "rng/with_rng.h"
+#include "tests/rng/laplace_script.h"
+#include "tests/rng/law.h"
+#include "tests/rng/with_rng.h"
 
 static tamis_noise *laplace(const char *scale)
 {

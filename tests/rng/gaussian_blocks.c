@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
-#include "rng/gaussian_blocks.h"
+#include "tests/rng/gaussian_blocks.h"
 
 #include <stdlib.h>
 
 #include "num/number.h"
-#include "rng/law.h"
+#include "tests/rng/law.h"
 
 static void weight(tmi_ball *w, const tamis_number *variance, size_t k, unsigned m)
 {

@@ -1,6 +1,6 @@
 /* The blocks of a discrete Gaussian by balls: what the sampler's thresholds are compared with. */
-#ifndef TESTS_GAUSSIAN_BLOCKS_H
-#define TESTS_GAUSSIAN_BLOCKS_H
+#ifndef TESTS_RNG_GAUSSIAN_BLOCKS_H
+#define TESTS_RNG_GAUSSIAN_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

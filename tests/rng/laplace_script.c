@@ -1,6 +1,6 @@
-#include "test.h"
+#include "tests/test.h"
 
-#include "rng/laplace_script.h"
+#include "tests/rng/laplace_script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "num/digits.h"
 #include "num/number.h"
 #include "rng/discrete_laplace.h"
-#include "rng/law.h"
+#include "tests/rng/law.h"
 
 uint64_t random_word(void)
 {

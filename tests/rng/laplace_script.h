@@ -1,7 +1,7 @@
 /* Writes random bits that make the discrete Laplace sampler draw given values: the sampler run backwards, from the
  * digits of its coins as num/ tells them. */
-#ifndef TESTS_LAPLACE_SCRIPT_H
-#define TESTS_LAPLACE_SCRIPT_H
+#ifndef TESTS_RNG_LAPLACE_SCRIPT_H
+#define TESTS_RNG_LAPLACE_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

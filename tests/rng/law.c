@@ -1,13 +1,13 @@
-#include "test.h"
+#include "tests/test.h"
 
-#include "rng/law.h"
+#include "tests/rng/law.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "num/ball.h"
 #include "num/number.h"
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 
 tamis_number *number(const char *text)
 {

@@ -1,7 +1,7 @@
 /* What the samplers are held against: certified masses from num/, binomial counts that cannot be chance, and a walk
  * through every string of random bits. */
-#ifndef TESTS_LAW_H
-#define TESTS_LAW_H
+#ifndef TESTS_RNG_LAW_H
+#define TESTS_RNG_LAW_H
 
 #include <stdbool.h>
 #include <stddef.h>

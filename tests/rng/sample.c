@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "rng/law.h"
-#include "rng/with_rng.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/law.h"
+#include "tests/rng/with_rng.h"
 
 /* Draws with every sequence of `length` bytes below 8: the low bits that uniform integers below 8 look at. Sequences
  * with a rejected byte run out of bits and do not count; the others must give every outcome equally often. */

@@ -1,4 +1,4 @@
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 
 #include <openssl/evp.h>
 #include <string.h>

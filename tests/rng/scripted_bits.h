@@ -1,10 +1,10 @@
-/* The random bits of tests. This door replaces src/rng/door.c in the test library and stays out of the shipped one.
+/* The random bits of tests. This door replaces src/rng/generator.c in the test library and stays out of the shipped one.
  *
  * Without further words it gives a stream that is fixed by a seed (AES-256 in counter mode: good enough for any
  * statistic). A test may hand out other bits, also such that end: a generator without bits fails, as the real one
  * does. */
-#ifndef TESTS_SCRIPTED_BITS_H
-#define TESTS_SCRIPTED_BITS_H
+#ifndef TESTS_RNG_SCRIPTED_BITS_H
+#define TESTS_RNG_SCRIPTED_BITS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <string.h>
 
-#include "rng/law.h"
-#include "rng/with_rng.h"
+#include "tests/rng/law.h"
+#include "tests/rng/with_rng.h"
 
 /* One round of bits: the value, or -1 if the sampler wants a second round. */
 static int64_t once(uint64_t n, const uint8_t *bytes, size_t size)

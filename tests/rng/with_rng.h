@@ -1,8 +1,8 @@
 /* One generator, on scripted bits, for all tests of a file. */
-#ifndef TESTS_WITH_RNG_H
-#define TESTS_WITH_RNG_H
+#ifndef TESTS_RNG_WITH_RNG_H
+#define TESTS_RNG_WITH_RNG_H
 
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 
 static tamis_rng *rng;
 

@@ -1,6 +1,6 @@
 /* What a study refuses, and that threads and lack of memory do it no harm. That its numbers are right is tests/cli/study.py's
  * subject. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <tamis/study.h>
 #include <unistd.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 static char folder[64], file[100];
 

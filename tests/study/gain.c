@@ -1,11 +1,11 @@
-#include "test.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
-#include "num/enclosure.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
 
 static tamis_mean_gain mean_gain(int64_t N, int64_t n, const char *eps, const char *R, const char *S2)
 {

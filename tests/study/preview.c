@@ -1,7 +1,7 @@
 /* What `tamis check` foresees is what a release then says: for every example, noise and whole error of each statistic are within a
  * factor of 1.5. Plans with data are released from them, plans of the coverage study from samples of their population. Both sides
  * are geometric means, over the groups of a statistic and over the releases; all random bits come from one fixed stream. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "release/preview.h"
 #include "release/release.h"
-#include "rng/scripted_bits.h"
+#include "tests/rng/scripted_bits.h"
 #include "study/coverage.h"
 
 #define FACTOR 1.5
@@ -67,7 +66,7 @@ typedef struct comparison {
     size_t numbers;
 } comparison;
 
-static void compare(const char *name, const tamis_preview *preview, const seen *list, size_t count)
+static void compare(const char *name, const tmi_preview *preview, const seen *list, size_t count)
 {
     const tamis_plan *plan = preview->schedule.plan;
     size_t compared = 0;
@@ -117,7 +116,7 @@ static void compare_with_data(const char *name, const char *path, int runs)
     }
     for (size_t i = 0; i < places.count; i++)
         list[i] = (seen){places.list[i].statistic, places.list[i].cell, exp(list[i].noise / runs), exp(list[i].error / runs)};
-    compare(name, preview, list, places.count);
+    compare(name, tmi_preview_made(preview), list, places.count);
     free(list);
     tmi_results_clear(&places);
     tamis_preview_free(preview);
@@ -236,7 +235,7 @@ static void compare_with_study(const char *name, const tamis_plan *plan, const t
         const tmi_coverage_cell *c = &study->cells[i];
         list[i] = (seen){study->places.list[i].statistic, study->places.list[i].cell, tmi_middle_of(&c->noise), tmi_middle_of(&c->error)};
     }
-    compare(name, preview, list, study->places.count);
+    compare(name, tmi_preview_made(preview), list, study->places.count);
     free(list);
     tamis_coverage_free(study);
     tamis_preview_free(preview);

@@ -1,7 +1,7 @@
 /* Every step after the noise, and designs that a plan alone does not draw, keep the coverage that intervals state: the release's
  * own code on samples of a made-up population, all random bits from one fixed stream. A case fails if a coverage is so low that
  * chance would make it so once in 10^12 times: with another stream the hundred numbers here raise a false alarm below 10^-9. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "release/random_unit.h"
-#include "rng/scripted_bits.h"
+#include "tests/release/random_unit.h"
+#include "tests/rng/scripted_bits.h"
 #include "study/coverage.h"
 
 #define PEOPLE 2400

@@ -1,12 +1,12 @@
 /* Calibration against R: tests/survey/calibration.json says where its numbers come from. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 
 #define UNITS 183
 #define VARIABLES 4

@@ -2,13 +2,13 @@
  * P(count / M on the side of x away from p, at least as far) <= exp(-M KL(x, p)). A design fails if some sample has
  * M KL > LIMIT: with at most 2^10 samples a design and 300 designs, two sides, the false-alarm rate is below
  * 2 * 2^10 * 300 * exp(-LIMIT) < 10^-9. The seed is fixed; change it and the rate holds again.                       */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "base/memory_that_fails.h"
-#include "rng/scripted_bits.h"
-#include "survey/frames.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/survey/frames.h"
 
 #define SEED 20261115
 #define DRAWS 3000

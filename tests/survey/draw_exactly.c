@@ -7,13 +7,13 @@
  * samples; that is tried with a few continuations. A byte was refused if all is as if it had not been asked for. A draw that
  * begins again, after several answers, where it was before is not followed any further: what was reached from there counts for
  * more by as much.                                                                                                   */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "base/memory_that_fails.h"
-#include "rng/scripted_bits.h"
-#include "survey/frames.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/survey/frames.h"
 
 #define TAKES 64
 #define VALUES 32            /* of a byte: the denominators here need five bits */

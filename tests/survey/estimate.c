@@ -1,11 +1,11 @@
 /* Point estimators and variances: against R (tests/survey/estimates.json says how its numbers were made), and over all
  * samples of small frames, where the means of the estimates are known.                                               */
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <math.h>
 
-#include "survey/frames.h"
+#include "tests/survey/frames.h"
 
 #define UNITS 64
 

@@ -2,11 +2,11 @@
  * claimed by a theorem, it is checked on small frames: a coupling at that distance exists if and only if (Hall,
  * Strassen) every set of samples with the unit has at least its probability among the samples without it that are
  * within the distance.                                                                                               */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "survey/frames.h"
+#include "tests/survey/frames.h"
 
 static void covers_the_frame(const tamis_design *design, const char *name)
 {

@@ -1,11 +1,11 @@
 /* What a caller may get wrong, and memory that is missing. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "base/memory_that_fails.h"
-#include "rng/scripted_bits.h"
-#include "survey/frames.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/survey/frames.h"
 
 static char message[TAMIS_ERROR_SIZE];
 

@@ -1,12 +1,12 @@
 /* Every design on every small frame: the law sums to 1, and the inclusion probabilities that follow from it are those
  * of the formulas. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "base/memory_that_fails.h"
+#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
-#include "survey/frames.h"
+#include "tests/survey/frames.h"
 #include "survey/sample_law.h"
 
 static bool meet(tamis_bound x, tamis_bound y)

@@ -1,9 +1,9 @@
 /* The odds of conditional Poisson sampling where they are known: with n = 1, w is proportional to pi; with n = N - 1, to
  * 1 / (1 - pi). At every precision the balls must hold these, and be as narrow as asked. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "survey/frames.h"
-#include "survey/max_entropy.h"
+#include "tests/survey/frames.h"
+#include "survey/design/max_entropy.h"
 
 /* w_k / w_0 against the known ratio. */
 static void check(const char *text, long bits)

@@ -1,10 +1,10 @@
 /* Inclusion probabilities and laws against R: tests/survey/inclusion.json says where its numbers come from. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <math.h>
 
-#include "survey/frames.h"
+#include "tests/survey/frames.h"
 
 #define UNITS 300
 

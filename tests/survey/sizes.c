@@ -1,9 +1,9 @@
 /* Designs of sizes: the same as by way of the probabilities, with units that are certain, ties, and numbers of any length. */
-#include "test.h"
+#include "tests/test.h"
 
-#include "base/memory_that_fails.h"
-#include "survey/frames.h"
-#include "survey/pps.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/survey/frames.h"
+#include "survey/design/pps.h"
 
 static void agrees(const char *text, const char *method, int64_t sample)
 {

@@ -1,12 +1,12 @@
 /* Strata, clusters and stages: against R (tests/survey/stages.json says where its numbers come from), and over all
  * samples of small frames.                                                                                           */
-#include "test.h"
+#include "tests/test.h"
 
 #include <jansson.h>
 #include <math.h>
 
-#include "base/memory_that_fails.h"
-#include "survey/frames.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/survey/frames.h"
 
 #define UNITS 256
 #define STAGES 2

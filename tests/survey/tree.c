@@ -1,12 +1,12 @@
 /* The tree of coins: its numbers against plain convolution, and draws that the first digits do not decide. */
-#include "test.h"
+#include "tests/test.h"
 
 #include <math.h>
 
-#include "rng/scripted_bits.h"
-#include "survey/frames.h"
-#include "survey/pps.h"
-#include "survey/tree.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/survey/frames.h"
+#include "survey/design/pps.h"
+#include "survey/design/tree.h"
 
 #define COINS 40
 

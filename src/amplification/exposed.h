@@ -1,0 +1,52 @@
+/* Units that stand for all others of a frame when it is asked who loses most; for mech/ alone. */
+#ifndef TMI_AMPLIFICATION_EXPOSED_H
+#define TMI_AMPLIFICATION_EXPOSED_H
+
+#include <tamis/amplification.h>
+
+#include "num/ball.h"
+
+/* No unit of the same part with the same distances is drawn more likely. What holds for it holds for those: with q < p
+ * the laws for q are a mixture of those for p and of what both populations share, and a mixture loses no more. */
+typedef struct tmi_exposed {
+    tamis_exposure exposure;
+    bool take_all;
+    int64_t units; /* that it stands for */
+} tmi_exposed;
+
+typedef struct tmi_exposed_list {
+    tmi_exposed *list;
+    size_t count, room;
+    const char *theorem; /* of the whole design */
+} tmi_exposed_list;
+
+/* REFUSED if a unit has no theorem. Clear the list in any case. */
+tamis_status tmi_expose(tmi_exposed_list *units, const tamis_design *design, tamis_neighbours neighbours,
+                        tamis_neighbours mechanism, tamis_error *err);
+void tmi_exposed_clear(tmi_exposed_list *units);
+
+/* What one unit loses. */
+typedef struct tmi_unit_loss {
+    const tamis_exposure *exposure;
+    const tamis_sample_promise *promise;
+    const double *eps; /* instead of the promise's eps; NULL: that */
+    bool of_one;       /* delta is taken as 1 */
+} tmi_unit_loss;
+
+/* Formulas for tmi_certify; the context is a tmi_unit_loss. delta may exceed 1. */
+tamis_status tmi_unit_eps(tmi_ball *value, const void *context, long bits, tamis_error *err);
+tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tamis_error *err);
+
+/* delta at eps_pop of a sum with noise over draws with replacement, the values of one unit being `range` apart at most. */
+tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, const tamis_number *range, int64_t population,
+                               int64_t draws, const tamis_number *eps_pop, tamis_error *err);
+
+/* Inclusion probabilities come as doubles of relative width 1e-12 or better. */
+#define TMI_DESIGN_WIDTH 1e-10
+
+tamis_status tmi_check_eps_delta(const tamis_number *eps, const tamis_number *delta, tamis_error *err);
+
+/* A probability or a distance between two ends. */
+void tmi_ball_set_bound(tmi_ball *z, tamis_bound x, long bits);
+
+#endif

@@ -1,0 +1,280 @@
+/* Where the rows are. An engine answers a request: integers by public group, in one pass over the rows.
+ *
+ * Only integers leave an engine for a release. Each record is clamped and put on its grid by itself, so the order of the
+ * rows, threads, shards and the kind of engine cannot change a bit. The second call, `rows`, serves estimate alone;
+ * release/ may not use it (scripts/arrows checks).
+ *
+ * Everything in a request is public: it is written from the plan before any row is read.                            */
+#ifndef TMI_ENGINE_CORE_ENGINE_H
+#define TMI_ENGINE_CORE_ENGINE_H
+
+#include <stdbool.h>
+#include <tamis/base.h>
+
+#include "base/error.h"
+#include "base/integer.h"
+#include "num/grid.h"
+
+/* Rows in one pass: 2^40 terms of at most 2^52 sum to at most 2^92 < 2^127. */
+#define TMI_MAX_ROWS (INT64_C(1) << 40)
+#define TMI_MAX_GRID (INT64_C(1) << 52) /* a grid point is an integer below this, so it is exact as a double too */
+#define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers of one request; memory stays small */
+
+/* Files that together are one table (the kind follows the name's ending), or connections to PostgreSQL, each with a part
+ * of the same table. */
+typedef struct tmi_source {
+    const char *const *files;
+    size_t file_count;
+    const char *table;              /* in DuckDB files and in PostgreSQL: "name" or "schema.name"; NULL: the only one */
+    const char *const *connections; /* libpq connection texts */
+    size_t connection_count;
+    bool sharded_by_unit; /* all rows of a unit stand in one part */
+} tmi_source;
+
+/* ---- columns ----
+ *
+ * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes.
+ *
+ * TMI_NUMBER     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high: IEEE double operations in
+ *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is no number and the missing codes
+ *                are missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
+ *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
+ *                says.
+ * TMI_CATEGORY   the canonical text (engine/core/canonical.h), looked up among `values`, which mean numbers in a column of numbers; a
+ *                label of .sav or .dta counts as its code does. Anything else is missing.
+ *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
+ *                outside `values`) counts as the grid point or code `instead`.
+ * TMI_LABEL      any canonical text; compared by its bytes. NULL and empty: missing.
+ * TMI_CUTS       category: how many of `cuts` are <= the grid point of `of`; missing where `of` is.
+ *                value_count = number of cuts + 1.
+ * TMI_INDICATOR  number 0 or 1: 0 if a condition is false; else missing if one is missing; else 1.
+ * TMI_LOOKUP     number: numbers[code of `of`]; missing where `of` is.
+ * TMI_GROUPS     category: cell_of[stratum][r], r the rank of the row's label `of`, in the order of the bytes, among the
+ *                distinct labels of its stratum in the whole source. A row without label or stratum is missing, and one
+ *                whose rank is not below cluster_counts[stratum].
+ * TMI_SCATTER    category, never missing: a keyed hash of the row's label `of` in its `stratum`, a label here. H is SHA-256,
+ *                the code the first byte of H(key, H(stratum), H(of)), without H(stratum) if there is no stratum, modulo
+ *                value_count; a missing label is the empty text. It depends on the row alone.                          */
+#define TMI_KEY_BYTES 32 /* of a SCATTER column, and of a request with a unit */
+
+typedef enum tmi_column_kind {
+    TMI_NUMBER,
+    TMI_CATEGORY,
+    TMI_LABEL,
+    TMI_CUTS,
+    TMI_INDICATOR,
+    TMI_LOOKUP,
+    TMI_GROUPS,
+    TMI_SCATTER
+} tmi_column_kind;
+
+typedef struct tmi_column tmi_column;
+
+/* A column with grid points: least <= point <= most. A column with codes: one of `codes`. */
+typedef struct tmi_condition {
+    const tmi_column *column;
+    int64_t least, most;
+    const int32_t *codes;
+    size_t code_count;
+} tmi_condition;
+
+struct tmi_column {
+    const char *name; /* in the source; of made columns, for messages */
+    tmi_column_kind kind;
+
+    tmi_grid grid;         /* NUMBER */
+    const tmi_column *by;  /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
+    const tmi_grid *grids; /* NUMBER with `by`: one a value */
+    bool reciprocal;       /* NUMBER */
+    const double *missing_codes; /* NUMBER: values that mean "missing" */
+    size_t missing_code_count;
+
+    const char *const *values; /* CATEGORY */
+    size_t value_count;        /* CATEGORY, CUTS, GROUPS: codes are below it; SCATTER: a power of 2 up to 256 */
+    const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
+    size_t missing_text_count;
+
+    bool has_instead; /* NUMBER, CATEGORY */
+    int64_t instead;
+
+    const tmi_column *of;            /* CUTS: a number; LOOKUP: a category; GROUPS, SCATTER: a LABEL */
+    const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
+    const tmi_condition *conditions; /* INDICATOR: all must hold */
+    size_t condition_count;
+    const int64_t *numbers;          /* LOOKUP: one a code of `of` */
+    const tmi_column *stratum;       /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
+    const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
+    const int64_t *cluster_counts;   /* GROUPS: the length of each list */
+    const unsigned char *key;        /* SCATTER: TMI_KEY_BYTES bytes */
+};
+
+static inline bool tmi_has_points(const tmi_column *column)
+{
+    return column->kind == TMI_NUMBER || column->kind == TMI_INDICATOR || column->kind == TMI_LOOKUP;
+}
+
+static inline bool tmi_has_codes(const tmi_column *column)
+{
+    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS ||
+           column->kind == TMI_SCATTER;
+}
+
+/* ---- requests ---- */
+
+/* One integer a cell: the sum over its rows of floor(product * 2^-shift + 1/2), clamped to [low, high]. The product is that of
+ * (double)(grid point - minus) over the factors, from left to right in doubles; 1 without factors. A row adds nothing
+ * where a factor or a `present` column is missing, or where `where`, an indicator, is not 1.
+ *
+ * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
+ * Doubles are harmless here: whatever the product is, the clamp bounds what a row adds.                              */
+#define TMI_MAX_FACTORS 5 /* the weight of a stratum, two of a cluster's sizes, x and y */
+#define TMI_ENGINE_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
+
+typedef struct tmi_factor {
+    const tmi_column *column; /* with grid points */
+    int64_t minus;
+} tmi_factor;
+
+typedef struct tmi_measure {
+    tmi_factor factors[TMI_MAX_FACTORS];
+    size_t factor_count;
+    const tmi_column *present[2]; /* with grid points or codes; NULL: none */
+    const tmi_column *where;      /* NULL: all rows */
+    int shift;
+    int64_t low, high;
+} tmi_measure;
+
+/* The number of rows in which `present` (NULL: no condition) is not missing. */
+static inline tmi_measure tmi_rows_with(const tmi_column *present)
+{
+    return (tmi_measure){.present = {present}, .low = 0, .high = 1};
+}
+
+/* The sum of the grid points of a NUMBER with one grid, or of an indicator. */
+static inline tmi_measure tmi_sum_of(const tmi_column *column)
+{
+    const bool is_number = column && column->kind == TMI_NUMBER;
+    return (tmi_measure){.factors = {{column, 0}}, .factor_count = 1, .low = is_number ? column->grid.low : 0,
+                         .high = is_number ? column->grid.high : 1};
+}
+
+/* Cells: every combination of the `by` columns, which have codes, the last one running fastest; one cell if by_count is
+ * 0. A row in which a `by` column is missing is in no cell. */
+typedef struct tmi_table {
+    const tmi_column *const *by;
+    size_t by_count;
+    const tmi_measure *measures;
+    size_t measure_count;
+} tmi_table;
+
+/* With `unit`, a label, at most rows_per_unit rows of a unit count; rows without a unit do not. Of more rows, those count that
+ * come first in the order of SHA-256 of the text
+ *
+ *     KEY UNIT,value,...,value,copy
+ *
+ * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and codes of the
+ * row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one empty; and 1 for the
+ * first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same to every sum, so it does
+ * not matter which of them is the first.
+ *
+ * Whatever the key is, what a unit keeps depends on the key and on the rows of this unit alone: another unit that is changed, added
+ * or taken away leaves it as it is. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * rows_per_unit rows. The key is drawn before a row is read; then a guarantee that holds for every key holds. Without a
+ * key the order would favour some contents: here each row of a unit has the same chance. All engines keep the same rows. */
+typedef struct tmi_request {
+    const tmi_table *tables;
+    size_t table_count;
+    const tmi_column *unit; /* NULL: every row counts */
+    int64_t rows_per_unit;
+    const unsigned char *key; /* TMI_KEY_BYTES of them, with `unit` */
+} tmi_request;
+
+/* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */
+size_t tmi_table_cells(const tmi_table *table);
+
+/* What no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves, and whatever else engine.h
+ * rules out. No source is needed. INVALID, SYSTEM. */
+tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
+
+/* ---- what may be read before the charge ---- */
+
+/* That the columns exist, and numbers that the design fixes: of rows in all, of distinct units, and by stratum. Rows in no
+ * stratum are in `rows` and `units` alone; rows without a unit or cluster label count as no unit or cluster. */
+typedef struct tmi_inventory {
+    const tmi_column *const *columns; /* must be there */
+    size_t column_count;
+    const tmi_column *unit, *cluster; /* labels; NULL: not asked for */
+    const tmi_column *stratum;        /* CATEGORY; NULL: all rows are one stratum */
+    int64_t rows, units;              /* the answers */
+    int64_t *rows_in, *units_in, *clusters_in; /* one a stratum, the caller's room; NULL: not asked for */
+} tmi_inventory;
+
+/* ---- rows ---- */
+
+/* Rows of columns of the source, in pieces: numbers as doubles as they stand, neither clamped nor turned over (NaN:
+ * missing), categories as codes (-1: missing), labels as numbers in the order of their first appearance (-1: missing).
+ * columns[c] points to the piece of column c. A status other than OK stops the reading. */
+typedef struct tmi_piece {
+    size_t rows;
+    const void *const *columns; /* const double *, const int32_t * or const int64_t * */
+} tmi_piece;
+typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_error *err);
+
+/* ---- engines ---- */
+
+typedef struct tmi_engine tmi_engine;
+
+struct tmi_engine {
+    const char *name; /* "duckdb" */
+    void *state;
+
+    /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
+     * known yet. INVALID names the file or column that is missing or unreadable, the number whose type is of another class
+     * (tmi_class_check), the category that can hold none of its values, or the label or category that has no canonical form, or
+     * not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
+    tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                             tamis_error *err);
+
+    /* That the request can be answered, as far as it, the types of the source's columns and the engine tell without a value: asked
+     * after `describe` and before the charge. The keys of the request need not be drawn. NULL: nothing but tmi_request_check.
+     * INVALID names the limit. */
+    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err);
+
+    /* answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all zero and
+     * the message tells nothing about a value. */
+    tamis_status (*aggregate)(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
+                              tamis_progress *progress, void *context, tamis_error *err);
+
+    tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                         void *context, tamis_error *err);
+
+    void (*free)(tmi_engine *engine);
+};
+
+/* The name of the engine that fits a source. Of those that read CSV files that is duckdb, and memory where DuckDB is not
+ * there. */
+const char *tmi_engine_fitting(const tmi_source *source);
+
+/* The engine of this name, or, if it is NULL, the one that fits the source. INVALID if there is none of that
+ * name, or if it does not read such sources. */
+tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_source *source, unsigned threads,
+                             tamis_error *err);
+
+/* DuckDB inside this process; the library is loaded here, not before. SYSTEM with what to do if it is not there.
+ * threads 0: as many as the machine has. The source is copied. */
+tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+bool tmi_duckdb_is_there(void); /* looked for once, and loaded */
+
+/* The engine that needs no database: CSV files. */
+tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+
+/* Files of SPSS (.sav, .zsav), Stata (.dta) and SAS (.sas7bdat, .xpt), and whether a name is one of them. */
+tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+bool tmi_is_readstat_file(const char *name);
+
+/* PostgreSQL servers; the integers are added up there. Connected when first asked, and from then on one state of the table
+ * is seen. threads 0: as many workers as the server likes. REFUSED by describe and aggregate: several connections with a
+ * unit, unless sharded_by_unit, and with clusters that are counted or ranked. Progress has no share. */
+tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* What a file says about itself before its first row: the names of its columns, their types, and what SPSS, Stata and SAS write
+ * beside them, labels of variables and of codes. No row is read, and a file that is cut off after its header serves as well. For
+ * writing a plan (tamis_init_plan), not for a release: labels may depend on the data. */
+#ifndef TMI_ENGINE_CORE_HEADER_H
+#define TMI_ENGINE_CORE_HEADER_H
+
+#include "engine/core/engine.h"
+
+typedef enum tmi_header_type {
+    TMI_HEADER_UNKNOWN, /* CSV: only the cells would tell */
+    TMI_HEADER_NUMBER,
+    TMI_HEADER_TEXT,
+    TMI_HEADER_DATE,
+    TMI_HEADER_OTHER
+} tmi_header_type;
+
+typedef struct tmi_header_code {
+    char *code, *label; /* the code as a plan writes it */
+} tmi_header_code;
+
+typedef struct tmi_header_column {
+    char *name, *label; /* label NULL: none */
+    tmi_header_type type;
+    char *set;          /* the set of labels of its codes; NULL: none */
+} tmi_header_column;
+
+/* A set of labels, which several columns may share. */
+typedef struct tmi_header_set {
+    char *name;
+    tmi_header_code *codes;
+    size_t count;
+} tmi_header_set;
+
+typedef struct tmi_header {
+    char *label; /* of the file; NULL: none */
+    tmi_header_column *columns;
+    size_t count;
+    tmi_header_set *sets;
+    size_t set_count;
+} tmi_header;
+
+/* More labels of one set than these are not kept: no plan lists them by hand. */
+#define TMI_HEADER_CODES 100
+
+/* The header of one file; `table` of a DuckDB file, NULL elsewhere, or if it has one table only. On failure it is empty.
+ *
+ * Errors   INVALID (not there, not readable, no header), SYSTEM (memory; DuckDB is not installed).                    */
+tamis_status tmi_header_read(tmi_header *header, const char *file, const char *table, tamis_error *err);
+void tmi_header_clear(tmi_header *header);
+
+/* The same of a table in PostgreSQL; comments on columns are labels. SYSTEM also if the server cannot be reached. */
+tamis_status tmi_header_postgres(tmi_header *header, const char *connection, const char *table, tamis_error *err);
+
+/* The labels of a column's codes; NULL: none. */
+const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
+
+/* For the readers: a further column, of which the texts are copied; SYSTEM without memory. */
+tamis_status tmi_header_add(tmi_header *header, const char *name, const char *label, tmi_header_type type, tamis_error *err);
+
+/* The readers of one kind each. */
+tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_error *err);
+tamis_status tmi_header_duckdb(tmi_header *header, const char *file, const char *table, tamis_error *err);
+
+#endif

@@ -1,0 +1,221 @@
+#include "engine/core/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef struct label {
+    size_t start, length; /* in the texts */
+    int32_t stratum;
+} label;
+
+/* Open addressing; at most half of the slots are taken, and an empty one is 0. */
+struct tmi_labels {
+    label *list;
+    char *texts;
+    size_t *slots; /* number + 1 */
+    size_t count, room, text_length, text_room, slot_count;
+};
+
+tmi_labels *tmi_labels_new(void)
+{
+    tmi_labels *labels = tmi_alloc(1, sizeof *labels);
+    if (!labels) return NULL;
+    labels->slot_count = 16;
+    labels->slots = tmi_alloc(labels->slot_count, sizeof *labels->slots);
+    if (labels->slots) return labels;
+    tmi_free(labels);
+    return NULL;
+}
+
+void tmi_labels_free(tmi_labels *labels)
+{
+    if (!labels) return;
+    if (labels->texts) tmi_wipe(labels->texts, labels->text_room);
+    tmi_free(labels->texts);
+    tmi_free(labels->list);
+    tmi_free(labels->slots);
+    tmi_free(labels);
+}
+
+int64_t tmi_labels_count(const tmi_labels *labels)
+{
+    return (int64_t)labels->count;
+}
+
+tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number)
+{
+    const label *l = &labels->list[number];
+    return (tmi_cell){labels->texts + l->start, l->length};
+}
+
+void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels)
+{
+    memset(counts, 0, count * sizeof *counts);
+    for (size_t i = 0; i < labels->count; i++)
+        if (labels->list[i].stratum >= 0 && (size_t)labels->list[i].stratum < count) counts[labels->list[i].stratum]++;
+}
+
+static uint64_t hash_of(int32_t stratum, tmi_cell text)
+{
+    const uint64_t hash = tmi_hash_text(text.bytes, text.length) + (uint32_t)stratum;
+    return (hash * UINT64_C(0xbf58476d1ce4e5b9)) >> 17;
+}
+
+/* The slot that holds the label, or the free one where it belongs. */
+static size_t *find(const tmi_labels *labels, int32_t stratum, tmi_cell text)
+{
+    for (size_t i = hash_of(stratum, text) & (labels->slot_count - 1);; i = (i + 1) & (labels->slot_count - 1)) {
+        if (labels->slots[i] == 0) return &labels->slots[i];
+        const label *there = &labels->list[labels->slots[i] - 1];
+        if (there->stratum == stratum && there->length == text.length &&
+            memcmp(labels->texts + there->start, text.bytes, text.length) == 0)
+            return &labels->slots[i];
+    }
+}
+
+int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text)
+{
+    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
+    return text.length == 0 ? TMI_NO_LABEL : (int64_t)*find(labels, stratum, text) - 1;
+}
+
+static bool make_text_room(tmi_labels *labels, size_t more)
+{
+    if (more <= labels->text_room - labels->text_length) return true;
+    size_t room = 2 * labels->text_room + 4096;
+    while (room - labels->text_length < more) room *= 2;
+    char *texts = tmi_regrow(labels->texts, labels->text_length, room, 1);
+    if (!texts) return false;
+    labels->texts = texts;
+    labels->text_room = room;
+    return true;
+}
+
+static bool make_slots(tmi_labels *labels)
+{
+    if (2 * (labels->count + 1) <= labels->slot_count) return true;
+    size_t *old = labels->slots, *slots = tmi_alloc(2 * labels->slot_count, sizeof *slots);
+    if (!slots) return false;
+    labels->slots = slots;
+    labels->slot_count *= 2;
+    for (size_t i = 0; i < labels->count; i++) {
+        const label *l = &labels->list[i];
+        *find(labels, l->stratum, (tmi_cell){labels->texts + l->start, l->length}) = i + 1;
+    }
+    tmi_free(old);
+    return true;
+}
+
+static bool make_room(tmi_labels *labels, size_t text_length)
+{
+    if (labels->count == labels->room) {
+        label *list = tmi_realloc(labels->list, 2 * labels->room + 64, sizeof *list);
+        if (!list) return false;
+        labels->list = list;
+        labels->room = 2 * labels->room + 64;
+    }
+    return make_text_room(labels, text_length) && make_slots(labels);
+}
+
+tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err)
+{
+    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
+    *number = TMI_NO_LABEL;
+    if (text.length == 0) return TAMIS_OK;
+    *number = (int64_t)*find(labels, stratum, text) - 1;
+    if (*number != TMI_NO_LABEL) return TAMIS_OK;
+    if (!make_room(labels, text.length)) return tmi_fail_memory(err);
+    labels->list[labels->count] = (label){labels->text_length, text.length, stratum};
+    memcpy(labels->texts + labels->text_length, text.bytes, text.length);
+    labels->text_length += text.length;
+    *number = (int64_t)labels->count++;
+    *find(labels, stratum, text) = labels->count;
+    return TAMIS_OK;
+}
+
+/* ---- clusters ---- */
+
+struct tmi_clusters {
+    const tmi_column *column;
+    tmi_labels *labels;
+    int32_t *codes; /* one a label */
+};
+
+tmi_clusters *tmi_clusters_new(const tmi_column *column)
+{
+    tmi_clusters *clusters = tmi_alloc(1, sizeof *clusters);
+    if (!clusters) return NULL;
+    clusters->column = column;
+    clusters->labels = tmi_labels_new();
+    if (clusters->labels) return clusters;
+    tmi_free(clusters);
+    return NULL;
+}
+
+void tmi_clusters_free(tmi_clusters *clusters)
+{
+    if (!clusters) return;
+    tmi_labels_free(clusters->labels);
+    tmi_free(clusters->codes);
+    tmi_free(clusters);
+}
+
+static bool is_stratum(const tmi_clusters *clusters, int32_t stratum)
+{
+    return stratum >= 0 && (size_t)stratum < (clusters->column->stratum ? clusters->column->stratum->value_count : 1);
+}
+
+tamis_status tmi_clusters_see(tmi_clusters *clusters, int32_t stratum, tmi_cell label, tamis_error *err)
+{
+    int64_t number;
+    return is_stratum(clusters, stratum) ? tmi_labels_add(&number, clusters->labels, stratum, label, err) : TAMIS_OK;
+}
+
+typedef struct ranked {
+    const char *text;
+    size_t length, number;
+    int32_t stratum;
+} ranked;
+
+static int compare(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->stratum != y->stratum) return x->stratum < y->stratum ? -1 : 1;
+    const int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    if (order != 0) return order;
+    return x->length < y->length ? -1 : x->length > y->length;
+}
+
+tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err)
+{
+    const tmi_labels *labels = clusters->labels;
+    ranked *list = tmi_alloc(labels->count, sizeof *list);
+    clusters->codes = tmi_alloc(labels->count, sizeof *clusters->codes);
+    if (!list || !clusters->codes) {
+        tmi_free(list);
+        return tmi_fail_memory(err);
+    }
+    for (size_t i = 0; i < labels->count; i++) {
+        const label *l = &labels->list[i];
+        list[i] = (ranked){labels->texts + l->start, l->length, i, l->stratum};
+    }
+    qsort(list, labels->count, sizeof *list, compare);
+    int64_t rank = 0;
+    for (size_t i = 0; i < labels->count; i++) {
+        const int32_t stratum = list[i].stratum;
+        rank = i > 0 && stratum == list[i - 1].stratum ? rank + 1 : 0;
+        clusters->codes[list[i].number] = rank < clusters->column->cluster_counts[stratum]
+                                            ? clusters->column->cell_of[stratum][rank]
+                                            : (int32_t)clusters->column->value_count;
+    }
+    tmi_free(list);
+    return TAMIS_OK;
+}
+
+int32_t tmi_cluster_code(const tmi_clusters *clusters, int32_t stratum, tmi_cell label)
+{
+    const int64_t number = is_stratum(clusters, stratum) ? tmi_labels_find(clusters->labels, stratum, label) : TMI_NO_LABEL;
+    return number == TMI_NO_LABEL ? (int32_t)clusters->column->value_count : clusters->codes[number];
+}

@@ -1,0 +1,41 @@
+/* Labels: units and clusters. Nothing is known about them in advance, so they are gathered as they come.             */
+#ifndef TMI_ENGINE_CORE_LABELS_H
+#define TMI_ENGINE_CORE_LABELS_H
+
+#include "engine/core/engine.h"
+#include "engine/core/text.h"
+
+/* Distinct labels, each with the code of the stratum in which it stands, numbered from 0 in the order of their first
+ * appearance. They are data: wiped when freed. */
+typedef struct tmi_labels tmi_labels;
+tmi_labels *tmi_labels_new(void); /* NULL without memory */
+void tmi_labels_free(tmi_labels *labels);
+
+#define TMI_NO_LABEL (-1)
+
+/* The number of a label, which is added if it is new. TMI_NO_LABEL for a cell without text. */
+tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err);
+
+/* The number of a label, or TMI_NO_LABEL if it is not there. */
+int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text);
+
+int64_t tmi_labels_count(const tmi_labels *labels);
+
+/* The text of label `number`, which is there; good until the next one is added. */
+tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number);
+
+/* counts[s] for the strata 0 to count - 1. */
+void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels);
+
+/* A TMI_GROUPS column: first all labels of the source are seen, then they have their ranks and codes. The column outlives
+ * it. */
+typedef struct tmi_clusters tmi_clusters;
+tmi_clusters *tmi_clusters_new(const tmi_column *column); /* NULL without memory */
+void tmi_clusters_free(tmi_clusters *clusters);
+tamis_status tmi_clusters_see(tmi_clusters *clusters, int32_t stratum, tmi_cell label, tamis_error *err);
+tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err);
+
+/* value_count of the column if the row is missing. `stratum` is the code of its stratum, 0 if there is only one. */
+int32_t tmi_cluster_code(const tmi_clusters *clusters, int32_t stratum, tmi_cell label);
+
+#endif

@@ -1,0 +1,22 @@
+/* Sums of the grid points of doubles, straight from the doubles: nothing is stored between them, so that memory is the limit.
+ * For requests without groups and conditions: counts, totals and sums of squares.                                    */
+#ifndef TMI_ENGINE_CORE_MOMENTS_H
+#define TMI_ENGINE_CORE_MOMENTS_H
+
+#include "engine/core/engine.h"
+
+#define TMI_MOMENT_ROWS 2048 /* in one call */
+#define TMI_MAX_MOMENT 0x1p50 /* of a point, and of what a row adds: 2^61 in one call */
+
+/* Whether this processor and this number column are served. */
+bool tmi_has_moments(const tmi_column *column);
+
+/* Of the values that are not missing: their number, the sum of their points k, and that of what the measure `square` adds, which
+ * has two factors, this column twice (NULL: 0). */
+typedef struct tmi_moments {
+    int64_t present, sum, squares;
+} tmi_moments;
+
+tmi_moments tmi_moments_of(const double *v, size_t n, const tmi_column *column, const tmi_measure *square);
+
+#endif

@@ -1,0 +1,13 @@
+/* SQL text, written so that what comes from a plan or a file name cannot be anything but a name, a text or a number. */
+#ifndef TMI_ENGINE_CORE_SQL_H
+#define TMI_ENGINE_CORE_SQL_H
+
+#include "base/text.h"
+
+/* A name: "stype", with quotes inside it doubled. */
+void tmi_sql_name(tmi_text *sql, const char *name);
+
+/* A text: 'Yes', with quotes inside it doubled. Backslashes mean themselves (standard SQL). */
+void tmi_sql_text(tmi_text *sql, const char *text);
+
+#endif

@@ -1,0 +1,105 @@
+#include "engine/duckdb/api.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "engine/core/libraries.h"
+
+static const char library[] = "libduckdb.so";
+
+#define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER for one that is there already"
+
+/* Bytes for the linker's list of folders: some dozens of paths at most. */
+#define SEARCH_PATHS 16384
+
+/* The search starts from the object this code is in, the command itself or libtamis.so: its RUNPATH counts, as it would
+ * for dlopen(library). (We hand dlopen the full path because the address sanitizer's dlopen forgets whose RUNPATH.)   */
+bool tmi_duckdb_find(tmi_duckdb_path *path)
+{
+    static const char here;
+    Dl_info info;
+    struct link_map *map = NULL;
+    union {
+        Dl_serinfo list;
+        char bytes[SEARCH_PATHS];
+    } search;
+    bool found = false;
+
+    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
+    void *self = dlopen(map->l_name[0] ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+    if (!self) return false;
+    if (dlinfo(self, RTLD_DI_SERINFOSIZE, &search.list) != 0 || search.list.dls_size > sizeof search) goto done;
+    if (dlinfo(self, RTLD_DI_SERINFO, &search.list) != 0) goto done;
+    for (unsigned i = 0; i < search.list.dls_cnt && !found; i++) {
+        tmi_duckdb_path tried;
+        int length = snprintf(tried.text, sizeof tried.text, "%s/%s", search.list.dls_serpath[i].dls_name, library);
+        found = length > 0 && (size_t)length < sizeof tried.text && access(tried.text, R_OK) == 0;
+        if (found) *path = tried;
+    }
+done:
+    dlclose(self);
+    return found;
+}
+
+/* Which library a process has loaded is a fact about the process: it is written once, by the thread that comes first. */
+static once_flag once = ONCE_FLAG_INIT;
+static struct {
+    tmi_duckdb_api api;
+    bool found;
+    const char *lacks;
+} loaded;
+
+static void load(void)
+{
+    tmi_duckdb_path path;
+    void *handle = dlopen(tmi_duckdb_find(&path) ? path.text : library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return;
+    loaded.found = true;
+#define LOOK_UP(name)                                                                                                 \
+    *(void **)&loaded.api.name = dlsym(handle, "duckdb_" #name);                                                      \
+    if (!loaded.api.name) loaded.lacks = "duckdb_" #name;
+    TMI_DUCKDB_FUNCTIONS(LOOK_UP)
+#undef LOOK_UP
+}
+
+const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
+{
+    call_once(&once, load);
+    if (loaded.found && !loaded.lacks) return &loaded.api;
+    if (loaded.found)
+        tmi_fail(err, TAMIS_SYSTEM, "%s is too old: it has no %s; " HOW_TO_GET_IT, library, loaded.lacks);
+    else
+        tmi_fail(err, TAMIS_SYSTEM, "DuckDB (%s), which reads Parquet and DuckDB files, was not found; the engine memory reads "
+                                    "CSV files: " HOW_TO_GET_IT, library);
+    return NULL;
+}
+
+/* One that is there but too old does count: that is reported, not passed over. */
+bool tmi_duckdb_is_there(void)
+{
+    call_once(&once, load);
+    return loaded.found;
+}
+
+const tmi_duckdb_api *tmi_duckdb(void)
+{
+    return &loaded.api;
+}
+
+/* The version is that of the header: asking the library itself would mean loading it. */
+#define TEXT_OF(x) #x
+#define VERSION(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
+#ifdef DUCKDB_API_VERSION_MAJOR
+static const char version[] = VERSION(DUCKDB_API_VERSION_MAJOR, DUCKDB_API_VERSION_MINOR, DUCKDB_API_VERSION_PATCH);
+#else
+static const char version[] = "1.4"; /* the last headers that did not tell */
+#endif
+
+void tmi_engine_libraries(tmi_library_list *list)
+{
+    tmi_duckdb_path path;
+    tmi_library_add(list, "DuckDB", tmi_duckdb_find(&path) ? version : NULL);
+}

@@ -1,0 +1,78 @@
+/* The functions that we add to DuckDB for one request, so that its own loops stay and ours are short:
+ *
+ *     tamis_point_C(v DOUBLE [, code INTEGER]) -> BIGINT       the grid point of column C, TMI_NO_POINT if v is missing
+ *     tamis_code_C(text VARCHAR) -> INTEGER                    the code of column C, value_count if it has none; of texts
+ *     tamis_exact_C, tamis_double_C, tamis_float_C             the same of canonical texts of numbers, by their type
+ *     tamis_group_C(label VARCHAR [, code INTEGER]) -> INTEGER the same of a TMI_GROUPS column
+ *     tamis_group_C(label VARCHAR [, label VARCHAR]) -> INTEGER of a TMI_SCATTER column
+ *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
+ *
+ * All but the last depend on their arguments alone, so DuckDB evaluates them once for each entry of a Parquet dictionary
+ * instead of once for each row. The aggregate has one state a thread; the states are added up. The same can be said in
+ * plain SQL (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of
+ * these steps is a pass over the vector, and each grouping another sum: several times slower.                        */
+#ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H
+#define TMI_ENGINE_DUCKDB_FUNCTIONS_H
+
+#include "engine/core/cells.h"
+#include "engine/duckdb/session.h"
+#include "engine/core/labels.h"
+
+/* The codes of a category as they are looked up in columns of this form. */
+typedef struct tmi_duckdb_lookup {
+    const tmi_codes *codes;
+    tmi_form form;
+} tmi_duckdb_lookup;
+
+#define TMI_DUCKDB_LOOKUPS 4 /* TMI_FORM_TEXT, EXACT, DOUBLE, FLOAT */
+
+typedef struct tmi_duckdb_column {
+    const tmi_column *column;
+    tmi_codes *codes;   /* of a category */
+    tmi_duckdb_lookup lookups[TMI_DUCKDB_LOOKUPS]; /* of a category */
+    tmi_clusters *clusters; /* of TMI_GROUPS */
+} tmi_duckdb_column;
+
+/* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB
+ * forgets states, without a call to their destructor, when a query fails. */
+typedef struct tmi_duckdb_functions {
+    tmi_layout layout;
+    tmi_duckdb_column *columns; /* as layout.columns */
+    struct tmi_duckdb_cells *_Atomic cells;
+    _Atomic int64_t *rows; /* where rows are counted */
+} tmi_duckdb_functions;
+
+/* The functions of a request, of an inventory, or of columns that are read as they stand; the last two have no aggregate. */
+tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
+tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
+                                                 tamis_error *err);
+tamis_status tmi_duckdb_functions_init_rows(tmi_duckdb_functions *functions, const tmi_column *const *columns, size_t count,
+                                            tamis_error *err);
+void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
+
+/* Frees the cells of the states; between queries only. */
+void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
+
+tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
+                                           tamis_error *err);
+
+/* The expression that gives the points or codes of column c of the layout, which is given (tmi_is_given), from the columns c0,
+ * c1 … of the source, which are codes if they are categories. */
+void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c);
+
+/* The name of the function that looks up the canonical texts of a category in a column of this form. */
+const char *tmi_duckdb_lookup_name(tmi_form form);
+
+static inline bool tmi_duckdb_is_null(const uint64_t *validity, size_t row)
+{
+    return validity && !(validity[row / 64] >> (row % 64) & 1);
+}
+
+static inline tmi_cell tmi_duckdb_cell(const duckdb_string_t *text)
+{
+    const size_t length = text->value.inlined.length;
+    const bool is_short = length <= sizeof text->value.inlined.inlined;
+    return (tmi_cell){is_short ? text->value.inlined.inlined : text->value.pointer.ptr, length};
+}
+
+#endif

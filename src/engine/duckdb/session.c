@@ -1,0 +1,256 @@
+#include "engine/duckdb/session.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/core/sql.h"
+
+/* Memory that DuckDB may take: it keeps no rows, but each thread has pages of its own to unpack. */
+#define MEMORY_BASE_MB 512
+#define MEMORY_THREAD_MB 256
+
+#define PROGRESS_SECONDS 0.1
+
+/* ---- opening ---- */
+
+static tamis_status failed(tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started");
+}
+
+/* A folder that only this user may enter. */
+static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/') parent = "/tmp";
+    const int length = snprintf(session->folder, sizeof session->folder, "%s/tamis-XXXXXX", parent);
+    if (length > 0 && (size_t)length < sizeof session->folder && mkdtemp(session->folder)) return TAMIS_OK;
+    session->folder[0] = '\0';
+    return tmi_fail(err, TAMIS_SYSTEM, "%s: no temporary folder could be made there; TMPDIR may name another place", parent);
+}
+
+/* DuckDB removes its files itself, unless it was interrupted. */
+static void remove_folder(tmi_duckdb_session *session)
+{
+    if (session->folder[0] == '\0') return;
+    DIR *folder = opendir(session->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(session->folder);
+}
+
+static tamis_status open_database(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    unsigned threads = options->threads;
+    if (threads == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = cores > 0 ? (unsigned)cores : 1;
+    }
+    if (threads > 1024) threads = 1024;
+    char thread_text[16], memory_text[32];
+    snprintf(thread_text, sizeof thread_text, "%u", threads);
+    snprintf(memory_text, sizeof memory_text, "%uMB", MEMORY_BASE_MB + MEMORY_THREAD_MB * threads);
+    const struct {
+        const char *name, *value;
+    } settings[] = {
+        {"threads", thread_text},
+        {"memory_limit", memory_text},
+        {"temp_directory", session->folder},
+        {"preserve_insertion_order", options->in_order ? "true" : "false"},
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+        {"allow_community_extensions", "false"},
+    };
+    duckdb_config config;
+    char *message = NULL;
+    bool opened = api->create_config(&config) == DuckDBSuccess;
+    for (size_t i = 0; opened && i < sizeof settings / sizeof *settings; i++)
+        opened = api->set_config(config, settings[i].name, settings[i].value) == DuckDBSuccess;
+    opened = opened && api->open_ext(NULL, &session->database, config, &message) == DuckDBSuccess;
+    api->free(message);
+    api->destroy_config(&config);
+    return opened ? TAMIS_OK : failed(err);
+}
+
+static tamis_status set(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
+{
+    if (sql->failed) return tmi_fail_memory(err);
+    return session->api->query(session->connection, sql->bytes, NULL) == DuckDBError ? failed(err) : TAMIS_OK;
+}
+
+tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    memset(session, 0, sizeof *session);
+    session->api = tmi_duckdb_load(err);
+    if (!session->api) return TAMIS_SYSTEM;
+    if (options->may_spill) TMI_TRY(make_folder(session, err));
+    TMI_TRY(open_database(session, options, err));
+    if (session->api->connect(session->database, &session->connection) == DuckDBError) TMI_TRY(failed(err));
+done:
+    if (status != TAMIS_OK) tmi_duckdb_close(session);
+    return status;
+}
+
+tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, size_t number, tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "ATTACH ");
+    tmi_sql_text(&sql, path);
+    tmi_text_format(&sql, " AS d%zu (TYPE DUCKDB, READ_ONLY)", number);
+    const bool failed_text = sql.failed;
+    const bool attached = !failed_text && session->api->query(session->connection, sql.bytes, NULL) == DuckDBSuccess;
+    tmi_text_clear(&sql);
+    if (failed_text) return tmi_fail_memory(err);
+    return attached ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "no DuckDB file, or one that another program is writing to");
+}
+
+tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SET temp_file_encryption=true; SET enable_progress_bar=true; SET enable_progress_bar_print=false; "
+                       "SET allowed_paths=[");
+    for (size_t f = 0; f < options->file_count; f++) {
+        tmi_text_put(&sql, f > 0 ? "," : "");
+        tmi_sql_text(&sql, options->files[f]);
+    }
+    tmi_text_put(&sql, "]; SET enable_external_access=false; SET lock_configuration=true");
+    tamis_status status = set(session, &sql, err);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+void tmi_duckdb_close(tmi_duckdb_session *session)
+{
+    if (session->connection) session->api->disconnect(&session->connection);
+    if (session->database) session->api->close(&session->database);
+    remove_folder(session);
+    memset(session, 0, sizeof *session);
+}
+
+/* ---- asking ---- */
+
+static tamis_status note_trouble(tmi_duckdb_session *session, const char *message, tamis_error *err)
+{
+    static const struct {
+        const char *phrase;
+        tmi_duckdb_trouble trouble;
+    } known[] = {
+        {"unterminated quote", TMI_DUCKDB_QUOTE},
+        {"Expected Number of Columns", TMI_DUCKDB_FIELDS},
+        {"Maximum line size", TMI_DUCKDB_LONG_LINE},
+        {"Out of Memory", TMI_DUCKDB_MEMORY},
+        {"out of memory", TMI_DUCKDB_MEMORY},
+    };
+    static const char line[] = "CSV Error on Line: ";
+    session->trouble = TMI_DUCKDB_OTHER;
+    session->line = 0;
+    if (message) {
+        const char *at = strstr(message, line);
+        if (at) session->line = strtoll(at + sizeof line - 1, NULL, 10);
+        for (size_t i = 0; i < sizeof known / sizeof *known && session->trouble == TMI_DUCKDB_OTHER; i++)
+            if (strstr(message, known[i].phrase)) session->trouble = known[i].trouble;
+    }
+    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Without GROUP BY the share goes from 0 to nearly 1 for both kinds of files. DuckDB's own number of rows does not count
+ * rows of a CSV file. */
+static int tell_progress(tmi_duckdb_session *session, tamis_progress *progress, void *context)
+{
+    duckdb_query_progress_type told = session->api->query_progress(session->connection);
+    double share = told.percentage < 0 ? -1 : told.percentage > 100 ? 1 : told.percentage / 100;
+    return progress(context, share, atomic_load(&session->rows));
+}
+
+/* Does the work of a pending query, piece by piece. An interrupted query is worked on to its end too, which comes at once:
+ * DuckDB leaks one that is dropped in the middle. */
+static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress,
+                         void *context, tamis_error *err)
+{
+    static const struct timespec nap = {.tv_nsec = 1000000};
+    double told = seconds();
+    bool cancelled = false;
+    duckdb_pending_state state;
+    while ((state = session->api->pending_execute_task(pending)) != DUCKDB_PENDING_RESULT_READY &&
+           state != DUCKDB_PENDING_ERROR) {
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) nanosleep(&nap, NULL); /* other threads have them */
+        if (!progress || cancelled || seconds() - told < PROGRESS_SECONDS) continue;
+        told = seconds();
+        cancelled = tell_progress(session, progress, context) != 0;
+        if (cancelled) session->api->interrupt(session->connection);
+    }
+    if (cancelled) {
+        session->trouble = TMI_DUCKDB_CANCELLED;
+        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    }
+    return state == DUCKDB_PENDING_ERROR ? note_trouble(session, session->api->pending_error(pending), err) : TAMIS_OK;
+}
+
+static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, bool streaming,
+                        tamis_progress *progress, void *context, tamis_error *err)
+{
+    const tmi_duckdb_api *api = session->api;
+    tamis_status status = TAMIS_OK;
+    duckdb_prepared_statement statement = NULL;
+    duckdb_pending_result pending = NULL;
+    memset(result, 0, sizeof *result);
+    if (sql->failed) {
+        session->trouble = TMI_DUCKDB_MEMORY;
+        return tmi_fail_memory(err);
+    }
+    if (api->prepare(session->connection, sql->bytes, &statement) == DuckDBError) {
+        status = note_trouble(session, api->prepare_error(statement), err);
+        goto done;
+    }
+    if ((streaming ? api->pending_prepared_streaming : api->pending_prepared)(statement, &pending) == DuckDBError) {
+        status = note_trouble(session, api->pending_error(pending), err);
+        goto done;
+    }
+    if (!streaming) TMI_TRY(work(pending, session, progress, context, err));
+    if (api->execute_pending(pending, result) == DuckDBError)
+        status = note_trouble(session, api->result_error(result), err);
+done:
+    api->destroy_pending(&pending);
+    api->destroy_prepare(&statement);
+    return status;
+}
+
+tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
+{
+    duckdb_prepared_statement statement = NULL;
+    if (sql->failed) return tmi_fail_memory(err);
+    const bool planned = session->api->prepare(session->connection, sql->bytes, &statement) != DuckDBError;
+    tamis_status status = planned ? TAMIS_OK : note_trouble(session, session->api->prepare_error(statement), err);
+    session->api->destroy_prepare(&statement);
+    if (planned || session->trouble == TMI_DUCKDB_MEMORY) return status;
+    return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the question: fewer statistics, conditions or values");
+}
+
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                            tamis_progress *progress, void *context, tamis_error *err)
+{
+    return ask(result, session, sql, false, progress, context, err);
+}
+
+tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
+                               tamis_error *err)
+{
+    return ask(result, session, sql, true, NULL, NULL, err);
+}

@@ -1,0 +1,427 @@
+#include "engine/files/scan.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/secret.h"
+#include "engine/files/decoder.h"
+#include "engine/core/units.h"
+
+#define MAX_THREADS 64
+
+typedef struct engine_state {
+    tmi_engine engine;
+    tmi_scanner *scanner;
+    unsigned threads;
+} engine_state;
+
+/* ---- watching ---- */
+
+typedef struct watch {
+    tamis_progress *progress; /* called by the first part alone */
+    void *context;
+    bool share_unknown;
+    atomic_bool stopped;
+    _Atomic int64_t rows;
+} watch;
+
+static tamis_status tell(watch *w, bool aloud, double share, size_t rows, tamis_error *err)
+{
+    const int64_t all = atomic_fetch_add(&w->rows, (int64_t)rows) + (int64_t)rows;
+    if (aloud && w->progress && w->progress(w->context, w->share_unknown ? -1 : share, all) != 0) w->stopped = true;
+    return w->stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : TAMIS_OK;
+}
+
+/* While the source is looked at, and no row is known. */
+static int go_on(void *context, double share, int64_t rows)
+{
+    (void)share;
+    (void)rows;
+    return tell(context, true, -1, 0, NULL) != TAMIS_OK;
+}
+
+/* ---- before the charge ---- */
+
+typedef struct counter {
+    tmi_inventory *inventory;
+    const tmi_decoder *reading;
+    tmi_raw_piece piece;
+    size_t unit, cluster, stratum; /* columns of the layout, if asked for */
+    tmi_labels *units, *units_in, *clusters_in;
+    watch *watch;
+} counter;
+
+static tamis_status count_labels(tmi_labels *labels, const tmi_cell *texts, const int32_t *strata, size_t count, size_t n,
+                                 tamis_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t number;
+        if (strata && (size_t)strata[i] >= count) continue; /* in no stratum */
+        tamis_status status = tmi_labels_add(&number, labels, strata ? strata[i] : 0, texts[i], err);
+        if (status != TAMIS_OK) return status;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status count_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+{
+    counter *k = context;
+    tmi_inventory *inventory = k->inventory;
+    const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
+    tamis_status status;
+    tmi_raw_values(&k->piece, raw, n);
+    const int32_t *stratum = inventory->stratum ? k->piece.columns[k->stratum] : NULL;
+    const tmi_cell *units = inventory->unit ? raw[k->reading->place[k->unit]].texts : NULL;
+    const tmi_cell *clusters = inventory->cluster ? raw[k->reading->place[k->cluster]].texts : NULL;
+    if ((int64_t)n > TMI_MAX_ROWS - inventory->rows)
+        return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+    inventory->rows += (int64_t)n;
+    for (size_t i = 0; inventory->rows_in && i < n; i++)
+        if (!stratum || (size_t)stratum[i] < strata) inventory->rows_in[stratum ? stratum[i] : 0]++;
+    if (units) TMI_TRY(count_labels(k->units, units, NULL, 1, n, err));
+    if (units && inventory->units_in) TMI_TRY(count_labels(k->units_in, units, stratum, strata, n, err));
+    if (clusters && inventory->clusters_in) TMI_TRY(count_labels(k->clusters_in, clusters, stratum, strata, n, err));
+    TMI_TRY(tell(k->watch, true, share, n, err));
+done:
+    return status;
+}
+
+/* Only the columns that are counted by are read. */
+static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, watch *watch, tamis_error *err)
+{
+    const tmi_inventory labels = {.unit = inventory->unit, .cluster = inventory->cluster, .stratum = inventory->stratum};
+    tmi_decoder r = {0};
+    counter k = {.inventory = inventory, .reading = &r, .watch = watch};
+    const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
+    tamis_status status;
+    TMI_TRY(tmi_layout_of_inventory(&r.layout, &labels, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
+    TMI_TRY(tmi_raw_piece_make(&k.piece, &r, err));
+    k.units = tmi_labels_new();
+    k.units_in = tmi_labels_new();
+    k.clusters_in = tmi_labels_new();
+    if (!k.units || !k.units_in || !k.clusters_in) TMI_TRY(tmi_fail_memory(err));
+    k.unit = tmi_layout_index(&r.layout, inventory->unit);
+    k.cluster = tmi_layout_index(&r.layout, inventory->cluster);
+    k.stratum = tmi_layout_index(&r.layout, inventory->stratum);
+    TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, count_piece, &k, err));
+    inventory->units = tmi_labels_count(k.units);
+    if (inventory->unit && inventory->units_in) tmi_labels_count_in(inventory->units_in, strata, k.units_in);
+    if (inventory->cluster && inventory->clusters_in) tmi_labels_count_in(inventory->clusters_in, strata, k.clusters_in);
+done:
+    tmi_labels_free(k.units);
+    tmi_labels_free(k.units_in);
+    tmi_labels_free(k.clusters_in);
+    if (k.piece.reading) tmi_raw_piece_clear(&k.piece);
+    tmi_decoder_clear(&r);
+    return status;
+}
+
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                             tamis_error *err)
+{
+    tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
+    watch watch = {.progress = progress, .context = context, .share_unknown = true};
+    tmi_decoder r = {0};
+    tamis_status status;
+    tmi_inventory_clear(inventory);
+    TMI_TRY(tmi_layout_of_inventory(&r.layout, inventory, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, go_on, &watch, err));
+    TMI_TRY(count_rows(scanner, inventory, &watch, err));
+done:
+    if (status != TAMIS_OK) tmi_inventory_clear(inventory);
+    tmi_decoder_clear(&r);
+    return status;
+}
+
+/* ---- the one pass ---- */
+
+typedef struct worker {
+    engine_state *state;
+    const tmi_decoder *reading;
+    size_t part, parts;
+    tmi_cells *cells;
+    tmi_units *units;   /* if a unit's rows are bounded: there is then one worker */
+    tmi_raw_piece piece;
+    const double **numbers; /* of a piece, one a column of the layout */
+    watch *watch;
+    tamis_status status;
+    tamis_error error;
+} worker;
+
+static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        tamis_status status = tmi_units_add(w->units, labels[i], w->piece.columns, i, err);
+        if (status != TAMIS_OK) return status;
+    }
+    return TAMIS_OK;
+}
+
+/* Whether the piece may be added as it stands. */
+static bool take_numbers(worker *w, const tmi_raw *raw)
+{
+    const tmi_decoder *r = w->reading;
+    if (!tmi_cells_take_numbers(w->cells)) return false;
+    for (size_t c = 0; c < r->layout.column_count; c++)
+        if (!(w->numbers[c] = raw[r->place[c]].numbers)) return false;
+    return true;
+}
+
+static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+{
+    worker *w = context;
+    const tmi_decoder *r = w->reading;
+    tamis_status status;
+    if (take_numbers(w, raw)) {
+        TMI_TRY(tmi_cells_add_numbers(w->cells, w->numbers, n, err));
+        TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
+        return TAMIS_OK;
+    }
+    tmi_raw_values(&w->piece, raw, n);
+    if (w->units)
+        TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
+    else
+        TMI_TRY(tmi_cells_add(w->cells, w->piece.columns, n, err));
+    TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
+done:
+    return status;
+}
+
+static int work(void *context)
+{
+    worker *w = context;
+    tmi_scanner *scanner = w->state->scanner;
+    const tmi_decoder *r = w->reading;
+    w->status = scanner->scan(scanner, r->list, r->list_codes, r->count, w->part, w->parts, add_piece, w, &w->error);
+    if (w->status != TAMIS_OK) w->watch->stopped = true; /* the others need not go on */
+    return 0;
+}
+
+static tamis_status make_worker(worker *w, tamis_error *err)
+{
+    const tmi_layout *layout = &w->reading->layout;
+    w->cells = tmi_cells_new(layout);
+    if (layout->request->unit) w->units = tmi_units_new(layout);
+    w->numbers = tmi_alloc(layout->column_count, sizeof *w->numbers);
+    if (!w->cells || !w->numbers || (layout->request->unit && !w->units)) return tmi_fail_memory(err);
+    return tmi_raw_piece_make(&w->piece, w->reading, err);
+}
+
+static void clear_worker(worker *w)
+{
+    tmi_cells_free(w->cells);
+    tmi_units_free(w->units);
+    tmi_free(w->numbers);
+    if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
+}
+
+/* The first one works here. A thread that cannot be started is none: its part is done here too. */
+static void work_together(worker *workers, size_t count)
+{
+    thrd_t threads[MAX_THREADS];
+    bool started[MAX_THREADS] = {false};
+    for (size_t i = 1; i < count; i++) started[i] = thrd_create(&threads[i], work, &workers[i]) == thrd_success;
+    for (size_t i = 0; i < count; i++)
+        if (!started[i]) work(&workers[i]);
+    for (size_t i = 1; i < count; i++)
+        if (started[i]) thrd_join(threads[i], NULL);
+}
+
+/* The labels of TMI_GROUPS columns, in a pass of their own. */
+static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+{
+    worker *w = context;
+    const tmi_decoder *r = w->reading;
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; c < r->layout.column_count; c++)
+        if (r->codes[c]) tmi_raw_codes(w->piece.room[c], r->codes[c], &raw[r->place[c]], n);
+    for (size_t c = 0; c < r->layout.column_count; c++) {
+        const tmi_column *column = r->layout.columns[c];
+        if (column->kind != TMI_GROUPS) continue;
+        const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
+        const int32_t *strata = column->stratum ? w->piece.columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;
+        for (size_t i = 0; i < n; i++)
+            TMI_TRY(tmi_clusters_see(r->clusters[c], strata ? strata[i] : 0, labels[i], err));
+    }
+    (void)share;
+    TMI_TRY(tell(w->watch, true, -1, 0, err));
+done:
+    return status;
+}
+
+static tamis_status see_clusters(worker *w, tamis_error *err)
+{
+    const tmi_decoder *r = w->reading;
+    tamis_status status = TAMIS_OK;
+    bool some = false;
+    for (size_t c = 0; c < r->layout.column_count; c++) some = some || r->clusters[c];
+    if (some) TMI_TRY(w->state->scanner->scan(w->state->scanner, r->list, r->list_codes, r->count, 0, 1, see_piece, w, err));
+    for (size_t c = 0; c < r->layout.column_count; c++)
+        if (r->clusters[c]) TMI_TRY(tmi_clusters_close(r->clusters[c], err));
+done:
+    return status;
+}
+
+static size_t worker_count(const engine_state *state, const tmi_request *request)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t wanted = state->threads > 0 ? state->threads : cores > 0 ? (size_t)cores : 1;
+    return request->unit || !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
+}
+
+static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t count, tamis_error *err)
+{
+    const tmi_request *request = workers[0].reading->layout.request;
+    const size_t answer_count = workers[0].reading->layout.answer_count;
+    tamis_status status = TAMIS_OK;
+    tmi_int128 *all = NULL;
+    for (size_t i = 0; i < count; i++) {
+        /* What stopped the others is the cause. */
+        if (workers[i].status == TAMIS_OK) continue;
+        status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0
+                     ? tmi_fail_as(err, &workers[i].error)
+                     : status;
+    }
+    if (status != TAMIS_OK) return status;
+    if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, workers[0].cells, err));
+    for (size_t i = 1; i < count; i++) TMI_TRY(tmi_cells_add_cells(workers[0].cells, workers[i].cells, err));
+    if (!(all = tmi_secret_alloc(answer_count, sizeof *all))) TMI_TRY(tmi_fail_memory(err));
+    tmi_cells_answers(all, workers[0].cells);
+    const tmi_int128 *at = all;
+    for (size_t t = 0; t < request->table_count; t++) {
+        const size_t n = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
+        memcpy(answers[t], at, n * sizeof *at);
+        at += n;
+    }
+done:
+    tmi_secret_free(all);
+    return status;
+}
+
+static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
+                              tamis_progress *progress, void *context, tamis_error *err)
+{
+    engine_state *state = engine->state;
+    watch watch = {.progress = progress, .context = context};
+    tmi_decoder r = {0};
+    worker *workers = NULL;
+    const size_t count = worker_count(state, request);
+    tamis_status status;
+    tamis_error own = {0};
+    tmi_answers_clear(answers, request);
+    TMI_TRY(tmi_layout_init(&r.layout, request, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
+    if (!(workers = tmi_alloc(count, sizeof *workers))) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) {
+        workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &watch};
+        TMI_TRY(make_worker(&workers[i], err));
+    }
+    status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, go_on, &watch, &own);
+    if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
+    if (status == TAMIS_OK) {
+        work_together(workers, count);
+        status = add_up(answers, workers, count, &own);
+    }
+    /* After the charge a source that cannot be read is nobody's wrong call any more, and where it breaks is not told. */
+    if (status == TAMIS_INVALID) status = tmi_fail(err, TAMIS_SYSTEM, "the source could not be read to its end");
+    else if (status != TAMIS_OK) tmi_fail_as(err, &own);
+done:
+    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
+    for (size_t i = 0; workers && i < count; i++) clear_worker(&workers[i]);
+    tmi_free(workers);
+    tmi_decoder_clear(&r);
+    return status;
+}
+
+/* ---- rows, for estimate ---- */
+
+typedef struct row_context {
+    const tmi_decoder *reading;
+    tmi_raw_piece piece;
+    tmi_labels **labels; /* of each column, if it is one */
+    tmi_take_rows *take;
+    void *context;
+} row_context;
+
+static tamis_status hand_out(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+{
+    const row_context *k = context;
+    const tmi_decoder *r = k->reading;
+    tamis_status status = TAMIS_OK;
+    (void)share;
+    for (size_t c = 0; c < r->layout.column_count; c++) {
+        const tmi_column *column = r->layout.columns[c];
+        void *room = k->piece.room[c];
+        if (column->kind == TMI_NUMBER) {
+            const double *numbers = tmi_raw_numbers(&k->piece, &raw[r->place[c]], n);
+            for (size_t i = 0; i < n; i++)
+                ((double *)room)[i] = tmi_is_missing(numbers[i], column) ? (double)NAN : numbers[i];
+        } else if (column->kind == TMI_CATEGORY) {
+            int32_t *codes = room;
+            tmi_raw_codes(codes, r->codes[c], &raw[r->place[c]], n);
+            for (size_t i = 0; i < n; i++) codes[i] = codes[i] == (int32_t)column->value_count ? -1 : codes[i];
+        } else {
+            for (size_t i = 0; i < n; i++)
+                TMI_TRY(tmi_labels_add((int64_t *)room + i, k->labels[c], 0, raw[r->place[c]].texts[i], err));
+        }
+    }
+    const tmi_piece piece = {.rows = n, .columns = k->piece.columns};
+    if (n > 0) TMI_TRY(k->take(k->context, &piece, err));
+done:
+    return status;
+}
+
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
+                              tmi_take_rows *take, void *context, tamis_error *err)
+{
+    tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
+    tmi_decoder r = {0};
+    row_context k = {.reading = &r, .take = take, .context = context};
+    tamis_status status;
+    TMI_TRY(tmi_layout_of_rows(&r.layout, columns, column_count, err));
+    TMI_TRY(tmi_decoder_make(&r, err));
+    TMI_TRY(tmi_raw_piece_make(&k.piece, &r, err));
+    if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
+    for (size_t c = 0; c < column_count; c++)
+        if (columns[c]->kind == TMI_LABEL && !(k.labels[c] = tmi_labels_new())) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, NULL, NULL, err));
+    TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, hand_out, &k, err));
+done:
+    for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);
+    tmi_free(k.labels);
+    if (k.piece.reading) tmi_raw_piece_clear(&k.piece);
+    tmi_decoder_clear(&r);
+    return status;
+}
+
+/* ---- the engine ---- */
+
+static void free_engine(tmi_engine *engine)
+{
+    if (!engine) return;
+    engine_state *state = engine->state;
+    state->scanner->free(state->scanner);
+    tmi_free(state);
+}
+
+tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, unsigned threads, tamis_error *err)
+{
+    engine_state *state = tmi_alloc(1, sizeof *state);
+    *engine = NULL;
+    if (!state) {
+        scanner->free(scanner);
+        return tmi_fail_memory(err);
+    }
+    state->scanner = scanner;
+    state->threads = threads;
+    state->engine = (tmi_engine){.name = scanner->name, .state = state, .describe = describe, .aggregate = aggregate,
+                                 .rows = read_rows, .free = free_engine};
+    *engine = &state->engine;
+    return TAMIS_OK;
+}

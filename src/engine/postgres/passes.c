@@ -1,0 +1,359 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/postgres/sql.h"
+
+/* Groups of a pass that serves several tables: what a server sums by without effort. */
+#define MANY_GROUPS (1 << 16)
+
+/* Groups of one pass at all: a key is below 2^62. */
+#define MOST_GROUPS 0x1p62
+
+#define MANY_SUMS TMI_SQL_ENTRIES
+
+/* ---- measures ---- */
+
+static void put_present(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+{
+    const char *and = "";
+    for (size_t i = 0; i < measure->factor_count + 2; i++) {
+        const tmi_column *column = i < measure->factor_count ? measure->factors[i].column
+                                                             : measure->present[i - measure->factor_count];
+        if (!column) continue;
+        tmi_text_format(sql, "%sv%zu IS NOT NULL", and, tmi_layout_index(layout, column));
+        and = " AND ";
+    }
+    if (measure->where) tmi_text_format(sql, "%sv%zu = 1", and, tmi_layout_index(layout, measure->where));
+}
+
+static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor *factor)
+{
+    const size_t c = tmi_layout_index(layout, factor->column);
+    if (factor->minus == 0) {
+        tmi_text_format(sql, "v%zu", c);
+        return;
+    }
+    tmi_text_format(sql, "(v%zu - ", c);
+    tmi_sql_integer(sql, factor->minus);
+    tmi_text_put(sql, ")");
+}
+
+/* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are integers; others are products
+ * of doubles, none of which leaves the range of doubles: they are integers below 2^212, and the shift is at most 256. */
+typedef struct term {
+    bool is_integer, is_clamped;
+} term;
+
+static term term_of(const tmi_measure *measure)
+{
+    double bound = 1, least = 1, most = 1; /* exact up to 2^52, so that a bound up to there is one */
+    for (size_t f = 0; f < measure->factor_count; f++) {
+        int64_t low, high;
+        tmi_point_range(&low, &high, measure->factors[f].column);
+        const double a = (double)(low - measure->factors[f].minus), b = (double)(high - measure->factors[f].minus);
+        const double ends[] = {least * a, least * b, most * a, most * b};
+        bound *= fmax(fmax(fabs(a), fabs(b)), 1);
+        least = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
+        most = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
+    }
+    const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
+    return (term){is_integer, !is_integer || floor(ldexp(most, -measure->shift) + 0.5) > (double)measure->high ||
+                                  floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low};
+}
+
+static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure, term how)
+{
+    if (how.is_clamped) tmi_text_put(sql, how.is_integer ? "least(greatest(" : "floor(least(greatest(");
+    if (measure->shift > 0) tmi_text_put(sql, "(");
+    for (size_t f = 0; f < measure->factor_count; f++) {
+        tmi_text_put(sql, f > 0 ? " * " : "");
+        put_factor(sql, layout, &measure->factors[f]);
+        if (!how.is_integer) tmi_text_put(sql, "::float8");
+    }
+    if (how.is_integer && measure->shift > 0) {
+        tmi_text_put(sql, " + ");
+        tmi_sql_integer(sql, INT64_C(1) << (measure->shift - 1));
+        tmi_text_format(sql, ") >> %d", measure->shift);
+    } else if (!how.is_integer) {
+        if (measure->shift > 0) tmi_text_format(sql, ") * '%.17g'::float8", ldexp(1, -measure->shift));
+        tmi_text_put(sql, " + '0.5'::float8");
+    }
+    if (!how.is_clamped) return;
+    tmi_text_put(sql, ", ");
+    tmi_sql_integer(sql, measure->low);
+    tmi_text_put(sql, how.is_integer ? "), " : "::float8), ");
+    tmi_sql_integer(sql, measure->high);
+    tmi_text_put(sql, how.is_integer ? ")" : "::float8))::bigint");
+}
+
+static void put_sum(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
+{
+    if (measure->factor_count > 0) {
+        /* A product with NULL is NULL; only a clamp would make a number of it. */
+        const term how = term_of(measure);
+        const bool tested = how.is_clamped || measure->present[0] || measure->present[1] || measure->where;
+        tmi_text_put(sql, tested ? "sum(CASE WHEN " : "sum(");
+        if (tested) put_present(sql, layout, measure);
+        if (tested) tmi_text_put(sql, " THEN ");
+        put_term(sql, layout, measure, how);
+        tmi_text_put(sql, tested ? " END)" : ")");
+    } else if (measure->present[0] || measure->present[1] || measure->where) {
+        tmi_text_put(sql, "count(*) FILTER (WHERE ");
+        put_present(sql, layout, measure);
+        tmi_text_put(sql, ")");
+    } else {
+        tmi_text_put(sql, "count(*)");
+    }
+}
+
+/* What one row of a count adds: floor(2^-shift + 1/2), clamped. */
+static int64_t worth(const tmi_measure *measure)
+{
+    if (measure->factor_count > 0) return 1;
+    const int64_t one = measure->shift <= 1;
+    return one < measure->low ? measure->low : one > measure->high ? measure->high : one;
+}
+
+/* ---- passes ---- */
+
+static bool has_key(const tmi_sql_pass *pass, size_t column)
+{
+    for (size_t k = 0; k < pass->key_count; k++)
+        if (pass->keys[k] == column) return true;
+    return false;
+}
+
+/* Groups of the pass if this table joined it, missing codes counted. */
+static double groups_with(const tmi_sql_pass *pass, const tmi_table *table)
+{
+    double groups = 1;
+    for (size_t k = 0; k < pass->key_count; k++)
+        groups *= (double)pass->layout->columns[pass->keys[k]]->value_count + 1;
+    for (size_t b = 0; b < table->by_count; b++)
+        if (!has_key(pass, tmi_layout_index(pass->layout, table->by[b]))) groups *= (double)table->by[b]->value_count + 1;
+    return groups;
+}
+
+/* Room for `count` elements of `size` bytes; false without memory. */
+static bool make_room(void *list, size_t count, size_t size)
+{
+    void *old, *new;
+    memcpy(&old, list, sizeof old);
+    new = tmi_realloc(old, count, size);
+    if (new) memcpy(list, &new, sizeof new);
+    return new;
+}
+
+static tamis_status add_sum(size_t *place, tmi_sql_pass *pass, const tmi_measure *measure, tamis_error *err)
+{
+    tmi_text sql;
+    char *text;
+    tmi_text_init(&sql);
+    put_sum(&sql, pass->layout, measure);
+    tamis_status status = tmi_text_take(&text, &sql, err);
+    if (status != TAMIS_OK) return status;
+    for (*place = 0; *place < pass->sum_count; ++*place)
+        if (strcmp(pass->sums[*place], text) == 0) {
+            tmi_free(text);
+            return TAMIS_OK;
+        }
+    if (!make_room(&pass->sums, pass->sum_count + 1, sizeof *pass->sums)) {
+        tmi_free(text);
+        return tmi_fail_memory(err);
+    }
+    pass->sums[pass->sum_count++] = text;
+    return TAMIS_OK;
+}
+
+static tamis_status add_table(tmi_sql_pass *pass, size_t t, tamis_error *err)
+{
+    const tmi_table *table = &pass->layout->request->tables[t];
+    tamis_status status = TAMIS_OK;
+    if (!make_room(&pass->tables, pass->table_count + 1, sizeof *pass->tables) ||
+        !make_room(&pass->places, pass->table_count + 1, sizeof *pass->places) ||
+        !make_room(&pass->keys, pass->key_count + table->by_count + 1, sizeof *pass->keys))
+        return tmi_fail_memory(err);
+    size_t *places = tmi_alloc(table->measure_count, sizeof *places);
+    if (!places) return tmi_fail_memory(err);
+    pass->places[pass->table_count] = places;
+    pass->tables[pass->table_count++] = t;
+    for (size_t b = 0; b < table->by_count; b++) {
+        const size_t column = tmi_layout_index(pass->layout, table->by[b]);
+        if (!has_key(pass, column)) pass->keys[pass->key_count++] = column;
+    }
+    for (size_t m = 0; m < table->measure_count; m++)
+        TMI_TRY(add_sum(&places[m], pass, &table->measures[m], err));
+    if (pass->sum_count > MANY_SUMS)
+        status = tmi_fail(err, TAMIS_INVALID, "a table of the request has more than %d measures", MANY_SUMS);
+done:
+    return status;
+}
+
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err)
+{
+    const tmi_request *request = layout->request;
+    tamis_status status = TAMIS_OK;
+    *passes = (tmi_sql_passes){.list = tmi_alloc(request->table_count, sizeof *passes->list)};
+    if (!passes->list) return tmi_fail_memory(err);
+    for (size_t t = 0; t < request->table_count; t++) {
+        const tmi_table *table = &request->tables[t];
+        size_t p = 0;
+        if (groups_with(&(tmi_sql_pass){.layout = layout}, table) > MOST_GROUPS)
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a table of the request has too many columns under `by`"));
+        while (p < passes->count && (groups_with(&passes->list[p], table) > MANY_GROUPS ||
+                                     passes->list[p].sum_count + table->measure_count > MANY_SUMS))
+            p++;
+        if (p == passes->count) passes->list[passes->count++] = (tmi_sql_pass){.layout = layout};
+        TMI_TRY(add_table(&passes->list[p], t, err));
+    }
+done:
+    if (status != TAMIS_OK) tmi_sql_passes_clear(passes);
+    return status;
+}
+
+void tmi_sql_passes_clear(tmi_sql_passes *passes)
+{
+    for (size_t p = 0; p < passes->count; p++) {
+        tmi_sql_pass *pass = &passes->list[p];
+        for (size_t i = 0; i < pass->sum_count; i++) tmi_free(pass->sums[i]);
+        for (size_t i = 0; i < pass->table_count; i++) tmi_free(pass->places[i]);
+        tmi_free(pass->sums);
+        tmi_free(pass->places);
+        tmi_free(pass->tables);
+        tmi_free(pass->keys);
+    }
+    tmi_free(passes->list);
+    *passes = (tmi_sql_passes){0};
+}
+
+/* A key is a number with one digit a column, in the base of its codes and one more for "missing", the last column's being
+ * worth 1. This is what the digit of key k is worth. */
+static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
+{
+    int64_t product = 1;
+    while (++k < pass->key_count) product *= (int64_t)pass->layout->columns[pass->keys[k]]->value_count + 1;
+    return product;
+}
+
+/* How often the sums of a pass name the value of column c. */
+static size_t uses_in_sums(const tmi_sql_pass *pass, size_t c)
+{
+    char name[32];
+    size_t uses = 0;
+    snprintf(name, sizeof name, "v%zu", c);
+    for (size_t i = 0; i < pass->sum_count; i++)
+        for (const char *at = pass->sums[i]; (at = strstr(at, name)); at += strlen(name))
+            uses += at[strlen(name)] < '0' || at[strlen(name)] > '9';
+    return uses;
+}
+
+static bool is_made_of(const tmi_column *column, const tmi_column *part)
+{
+    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++)
+        if (column->conditions[i].column == part) return true;
+    return column->by == part || column->of == part || column->stratum == part;
+}
+
+/* Categories that rows are grouped by, and nothing else: the server groups by their texts, and looks up the code of each group
+ * instead of each row. */
+static void find_late(bool *late, const tmi_sql_pass *pass)
+{
+    const tmi_layout *layout = pass->layout;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        late[c] = column->kind == TMI_CATEGORY && !layout->request->unit && has_key(pass, c) && uses_in_sums(pass, c) == 0;
+        for (size_t other = 0; other < layout->column_count; other++)
+            late[c] = late[c] && !is_made_of(layout->columns[other], column);
+    }
+}
+
+/* Whether the query names the value of a column more than once. */
+static bool uses_twice(const tmi_sql_pass *pass, const bool *late)
+{
+    for (size_t c = 0; c < pass->layout->column_count; c++)
+        if (uses_in_sums(pass, c) + (has_key(pass, c) && !late[c]) > 1) return true;
+    return false;
+}
+
+static void put_key(tmi_text *sql, const tmi_sql_pass *pass)
+{
+    tmi_text_put(sql, pass->key_count > 0 ? " SELECT " : " SELECT 0");
+    for (size_t k = 0; k < pass->key_count; k++) {
+        tmi_text_format(sql, "%scoalesce(v%zu, %zu)", k > 0 ? " + " : "", pass->keys[k],
+                        pass->layout->columns[pass->keys[k]]->value_count);
+        if (worth_of_key(pass, k) == 1) continue;
+        tmi_text_put(sql, " * ");
+        tmi_sql_integer(sql, worth_of_key(pass, k));
+    }
+}
+
+/* Groups by texts and codes, then by codes. */
+static tamis_status put_late_groups(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, const bool *late,
+                                    size_t step, tamis_error *err)
+{
+    tmi_text_put(sql, ", texts AS (SELECT ");
+    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%c%zu, ", late[pass->keys[k]] ? 'c' : 'v', pass->keys[k]);
+    tmi_text_put(sql, "count(*) AS n");
+    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s AS a%zu", pass->sums[i], i);
+    tmi_text_format(sql, " FROM s%zu GROUP BY", step);
+    for (size_t k = 0; k < pass->key_count; k++) tmi_text_format(sql, "%s %zu", k > 0 ? "," : "", k + 1);
+    tmi_text_put(sql, "), codes AS (SELECT texts.*");
+    tamis_status status = tmi_sql_late_codes(sql, source, late, err);
+    tmi_text_put(sql, " FROM texts)");
+    put_key(sql, pass);
+    tmi_text_put(sql, ", sum(n)");
+    for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", sum(a%zu)", i);
+    tmi_text_put(sql, " FROM codes GROUP BY 1");
+    return status;
+}
+
+tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err)
+{
+    size_t step;
+    bool some_late = false, *late = tmi_alloc(pass->layout->column_count, sizeof *late);
+    tamis_status status;
+    if (!late) return tmi_fail_memory(err);
+    find_late(late, pass);
+    for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
+    TMI_TRY(tmi_sql_values(&step, sql, source, uses_twice(pass, late), late, err));
+    if (some_late) {
+        TMI_TRY(put_late_groups(sql, pass, source, late, step, err));
+    } else {
+        put_key(sql, pass);
+        tmi_text_put(sql, ", count(*)");
+        for (size_t i = 0; i < pass->sum_count; i++) tmi_text_format(sql, ", %s", pass->sums[i]);
+        tmi_text_format(sql, " FROM s%zu%s", step, pass->key_count > 0 ? " GROUP BY 1" : "");
+    }
+    if (sql->failed) status = tmi_fail_memory(err);
+done:
+    tmi_free(late);
+    return status;
+}
+
+bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums)
+{
+    const tmi_layout *layout = pass->layout;
+    for (size_t i = 0; i < pass->table_count; i++) {
+        const tmi_table *table = &layout->request->tables[pass->tables[i]];
+        size_t cell = 0, unit = 1;
+        bool inside = true;
+        for (size_t b = table->by_count; b-- > 0;) {
+            const size_t codes = table->by[b]->value_count, column = tmi_layout_index(layout, table->by[b]);
+            size_t k = 0;
+            while (pass->keys[k] != column) k++;
+            const size_t code = (size_t)(key / worth_of_key(pass, k)) % (codes + 1);
+            inside = inside && code < codes;
+            cell += code * unit;
+            unit *= codes;
+        }
+        for (size_t m = 0; inside && m < table->measure_count; m++) {
+            tmi_int128 *answer = &answers[pass->tables[i]][cell * table->measure_count + m], term;
+            if (!tmi_mul_int128(&term, sums[pass->places[i][m]], worth(&table->measures[m])) ||
+                !tmi_add_int128(answer, *answer, term))
+                return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,513 @@
+#include "engine/postgres/session.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/words.h"
+#include "engine/core/libraries.h"
+#include "engine/core/sql.h"
+
+#define WAIT 100          /* milliseconds between two looks at the caller's wish to stop */
+#define CONNECT_SECONDS 60
+#define LEAST_VERSION 120000 /* 12: WITH is merged into the query */
+
+void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p)
+{
+    snprintf(name, TMI_POSTGRES_PART, "PostgreSQL, connection %zu", p + 1);
+}
+
+/* ---- being closed ---- */
+
+void tmi_postgres_close(tmi_postgres *session)
+{
+    for (size_t p = 0; p < session->count; p++) {
+        PQfinish(session->parts[p].connection);
+        tmi_free(session->parts[p].table);
+        session->parts[p].connection = NULL;
+        session->parts[p].table = NULL;
+    }
+    session->is_open = false;
+}
+
+void tmi_postgres_clear(tmi_postgres *session)
+{
+    tmi_postgres_close(session);
+    for (size_t p = 0; p < session->count; p++) {
+        char *text = session->parts[p].text; /* may hold a password */
+        if (text) tmi_wipe(text, strlen(text));
+        tmi_free(text);
+    }
+    tmi_free(session->parts);
+    tmi_free(session->table);
+}
+
+tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, unsigned threads, tamis_error *err)
+{
+    *session = (tmi_postgres){.threads = threads};
+    if (source->connection_count == 0 || !source->connections || !source->table || source->table[0] == '\0')
+        return tmi_fail(err, TAMIS_INVALID, "the source names no connection, or no table");
+    session->parts = tmi_alloc(source->connection_count, sizeof *session->parts);
+    session->table = tmi_copy_text(source->table, strlen(source->table));
+    bool made = session->parts && session->table;
+    for (size_t p = 0; made && p < source->connection_count; p++, session->count++) {
+        session->parts[p].text = tmi_copy_text(source->connections[p], strlen(source->connections[p]));
+        made = session->parts[p].text;
+    }
+    if (made) return TAMIS_OK;
+    tmi_postgres_clear(session);
+    return tmi_fail_memory(err);
+}
+
+/* ---- waiting ---- */
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool is_stopped(tamis_progress *progress, void *context)
+{
+    return progress && progress(context, -1, 0) != 0;
+}
+
+/* What is known without the server's own words, of which only the class of the code is looked at. */
+static tamis_status tell_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
+{
+    static const struct {
+        const char *class, *reason;
+    } reasons[] = {
+        {"08", "the connection was lost"},           {"25", "the transaction ended"},
+        {"40", "the transaction was ended by others"}, {"42", "a table, column or right is not there any more"},
+        {"53", "memory, disk or connections of the server are used up"},
+        {"54", "the question is too long for the server: fewer statistics or values"},
+        {"57", "the server is shutting down, or stopped the query"},
+        {"58", "the server has trouble with its files"},
+    };
+    const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *reason = "the server could not answer";
+    const bool is_limit = code && strncmp(code, "54", 2) == 0; /* follows from the question alone */
+    if (!code || PQstatus(session->parts[p].connection) != CONNECTION_OK) reason = "the connection was lost";
+    for (size_t i = 0; code && i < sizeof reasons / sizeof *reasons; i++)
+        if (strncmp(code, reasons[i].class, 2) == 0) reason = reasons[i].reason;
+    return tmi_fail(err, is_limit ? TAMIS_INVALID : TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s (class %.2s)", p + 1, reason,
+                    code ? code : "08");
+}
+
+/* ---- connecting ---- */
+
+static void ignore_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_error *err)
+{
+    const char *reason = "the server cannot be reached";
+    if (PQconnectionNeedsPassword(part->connection))
+        reason = "the server asks for a password (PGPASSWORD, ~/.pgpass or a service file can give it)";
+    else if (PQconnectionUsedPassword(part->connection))
+        reason = "the server refused the user or the password";
+    else if (PQping(part->text) == PQPING_OK)
+        reason = "the server is there, but refused the database or the user";
+    else if (PQping(part->text) == PQPING_NO_ATTEMPT)
+        reason = "this text is no connection, or its service is not known";
+    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
+}
+
+static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progress *progress, void *context,
+                                 tamis_error *err)
+{
+    const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
+    const char *const values[] = {part->text, "tamis", "UTF8", NULL};
+    const double start = seconds();
+    part->connection = PQconnectStartParams(keywords, values, 1);
+    if (!part->connection) return tmi_fail_memory(err);
+    PQsetNoticeReceiver(part->connection, ignore_notice, NULL); /* else libpq prints */
+    PostgresPollingStatusType state = PQstatus(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED
+                                                                                   : PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        if (state == PGRES_POLLING_FAILED) return tell_refusal(part, p, err);
+        struct pollfd socket = {.fd = PQsocket(part->connection),
+                                .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        if (poll(&socket, 1, WAIT) > 0) state = PQconnectPoll(part->connection);
+        if (is_stopped(progress, context)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+        if (seconds() - start > CONNECT_SECONDS)
+            return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1,
+                            CONNECT_SECONDS);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err)
+{
+    PGresult *result = PQexec(session->parts[p].connection, sql);
+    const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    tamis_status status = done ? TAMIS_OK : tell_trouble(session, p, result, err);
+    PQclear(result);
+    return status;
+}
+
+/* How the server reads and writes texts, and that it may not write anything else. */
+static const char settings[] =
+    "SET default_transaction_read_only = on; SET standard_conforming_strings = on; SET datestyle = 'ISO'; "
+    "SET intervalstyle = 'postgres'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET statement_timeout = 0; "
+    "SET idle_in_transaction_session_timeout = 0";
+
+static tamis_status prepare(const tmi_postgres *session, size_t p, tamis_error *err)
+{
+    PGconn *connection = session->parts[p].connection;
+    tamis_status status;
+    const char *encoding = PQparameterStatus(connection, "server_encoding");
+    if (PQserverVersion(connection) < LEAST_VERSION)
+        return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the server is older than version 12", p + 1);
+    /* Texts are searched in the order of their bytes, which must be that of UTF-8. */
+    if (!encoding || (strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0 && strcmp(encoding, "LATIN1") != 0))
+        return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the database has another encoding than UTF8", p + 1);
+    TMI_TRY(run(session, p, settings, err));
+    if (session->threads > 0) {
+        char sql[96];
+        snprintf(sql, sizeof sql, "SET max_parallel_workers_per_gather = %u",
+                 session->threads < 1024 ? session->threads - 1 : 1023);
+        TMI_TRY(run(session, p, sql, err));
+    }
+    TMI_TRY(run(session, p, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", err));
+done:
+    return status;
+}
+
+/* ---- the table ---- */
+
+static PGresult *ask_text(const tmi_postgres *session, size_t p, const char *sql)
+{
+    return PQexecParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
+}
+
+/* "name", or "schema.name"; then functions and operators are looked for nowhere but in the system's own schema. */
+static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err)
+{
+    const char *dot = strchr(session->table, '.');
+    PGresult *result = NULL;
+    tamis_status status = TAMIS_OK;
+    tmi_text name, sql;
+    tmi_text_init(&name);
+    tmi_text_init(&sql);
+    tmi_sql_name(&name, session->table);
+    tmi_text_put(&sql, "SELECT format('%I.%I', n.nspname, c.relname), c.relname, n.nspname || '.' || c.relname FROM pg_class c "
+                       "JOIN pg_namespace n ON n.oid = "
+                       "c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid = coalesce(to_regclass(");
+    tmi_sql_text(&sql, name.failed ? "" : name.bytes);
+    tmi_text_put(&sql, ")");
+    const bool has_schema = dot && dot > session->table && dot[1] != '\0';
+    char *schema = has_schema ? tmi_copy_text(session->table, (size_t)(dot - session->table)) : NULL;
+    if (schema) {
+        tmi_text both;
+        tmi_text_init(&both);
+        tmi_sql_name(&both, schema);
+        tmi_text_put(&both, ".");
+        tmi_sql_name(&both, dot + 1);
+        tmi_text_put(&sql, ", to_regclass(");
+        tmi_sql_text(&sql, both.failed ? "" : both.bytes);
+        tmi_text_put(&sql, ")");
+        sql.failed = sql.failed || both.failed; /* since PostgreSQL 16 an empty name is no error but no table */
+        tmi_text_clear(&both);
+    }
+    tmi_text_put(&sql, ")::oid");
+    if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
+    result = ask_text(session, p, sql.bytes);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tell_trouble(session, p, result, err));
+    /* A longer name is cut by the server, and then another table is found. */
+    if (PQntuples(result) != 1 || (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 &&
+                                   strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));
+    session->parts[p].table = tmi_copy_text(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0));
+    if (!session->parts[p].table) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(run(session, p, "SET LOCAL search_path = pg_catalog, pg_temp", err));
+done:
+    PQclear(result);
+    tmi_free(schema);
+    tmi_text_clear(&name);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (session->is_open) return TAMIS_OK;
+    for (size_t p = 0; p < session->count; p++) {
+        TMI_TRY(connect_part(&session->parts[p], p, progress, context, err));
+        TMI_TRY(prepare(session, p, err));
+        TMI_TRY(find_table(session, p, err));
+    }
+    session->is_open = true;
+done:
+    if (status != TAMIS_OK) tmi_postgres_close(session);
+    return status;
+}
+
+/* ---- types ---- */
+
+/* Of the types that every server has; others are asked about. */
+static bool is_known(tmi_sql_type *type, Oid oid)
+{
+    static const struct {
+        Oid oid;
+        tmi_sql_type type;
+    } known[] = {
+        {16, TMI_SQL_BOOLEAN}, {20, TMI_SQL_INTEGER}, {21, TMI_SQL_INTEGER}, {23, TMI_SQL_INTEGER}, {700, TMI_SQL_FLOAT},
+        {701, TMI_SQL_DOUBLE}, {1700, TMI_SQL_NUMERIC}, {18, TMI_SQL_TEXT}, {19, TMI_SQL_TEXT}, {25, TMI_SQL_TEXT},
+        {1042, TMI_SQL_OTHER_TEXT}, {1043, TMI_SQL_TEXT}, {1082, TMI_SQL_DATE}, {2950, TMI_SQL_UUID},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].oid == oid) {
+            *type = known[i].type;
+            return true;
+        }
+    return false;
+}
+
+/* Whether a question about the catalogue has the answer `true`. */
+static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p, const tmi_text *sql, tamis_error *err)
+{
+    *so = false;
+    if (sql->failed) return tmi_fail_memory(err);
+    PGresult *result = ask_text(session, p, sql->bytes);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
+    *so = answered && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
+    PQclear(result);
+    return status;
+}
+
+/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such
+ * as citext, in ways of their own. */
+static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
+{
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT typcategory FROM pg_type WHERE oid = %u", oid);
+    PGresult *result = ask_text(session, p, sql);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const tamis_status status = answered ? TAMIS_OK : tell_trouble(session, p, result, err);
+    const char category = answered && PQntuples(result) == 1 ? PQgetvalue(result, 0, 0)[0] : '\0';
+    *type = category == 'E'                      ? TMI_SQL_TEXT
+            : category == 'S'                    ? TMI_SQL_OTHER_TEXT
+            : category == 'D' || category == 'T' ? TMI_SQL_TIME
+                                                 : TMI_SQL_OTHER;
+    PQclear(result);
+    return status;
+}
+
+/* Whether texts of a column are equal only if their bytes are. A domain gives its collation to the column. */
+static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *session, size_t p, const tmi_column *column,
+                                   tamis_error *err)
+{
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SELECT coalesce(c.collisdeterministic, true) FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = "
+                       "a.attcollation WHERE a.attrelid = ");
+    tmi_sql_text(&sql, session->parts[p].table);
+    tmi_text_put(&sql, "::regclass AND a.attname = ");
+    tmi_sql_text(&sql, column->name);
+    tmi_text_put(&sql, "::name");
+    const tamis_status status = ask_whether(is_deterministic, session, p, &sql, err);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+/* The type of a column, from the one that the server names. */
+static tamis_status find_type(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
+                              tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    bool is_deterministic = true;
+    if (!is_known(type, oid)) TMI_TRY(find_category(type, session, p, oid, err));
+    if (*type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
+        TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
+    if (!is_deterministic) *type = TMI_SQL_OTHER_TEXT;
+done:
+    return status;
+}
+
+static const char *name_at(const void *names, size_t k)
+{
+    return PQgetvalue(names, (int)k, 0);
+}
+
+/* INVALID: there is no such column; the server is asked for those that there are. */
+static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
+{
+    char part[TMI_POSTGRES_PART], has[TMI_POSTGRES_PART + 16];
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_text_put(&sql, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = ");
+    tmi_sql_text(&sql, session->parts[p].table);
+    tmi_text_put(&sql, "::regclass ORDER BY attnum");
+    if (sql.failed) {
+        tmi_text_clear(&sql);
+        return tmi_fail_memory(err);
+    }
+    PGresult *result = ask_text(session, p, sql.bytes);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    tmi_postgres_part_name(part, p);
+    snprintf(has, sizeof has, "%s: there is", part);
+    const size_t count = answered ? (size_t)PQntuples(result) : 0;
+    const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, count)
+                                         : tell_trouble(session, p, result, err);
+    PQclear(result);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+/* A savepoint, because the question fails where a column is not there. */
+static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column,
+                            tamis_error *err)
+{
+    PGresult *result = NULL;
+    tamis_status status;
+    char part[TMI_POSTGRES_PART];
+    tmi_text sql;
+    tmi_text_init(&sql);
+    tmi_postgres_part_name(part, p);
+    const tmi_source_part here = {.name = part};
+    TMI_TRY(run(session, p, "SAVEPOINT a", err));
+    tmi_text_put(&sql, "SELECT t.");
+    tmi_sql_name(&sql, column->name);
+    tmi_text_format(&sql, " FROM %s t LIMIT 0", session->parts[p].table);
+    if (sql.failed) TMI_TRY(tmi_fail_memory(err));
+    result = ask_text(session, p, sql.bytes);
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    TMI_TRY(run(session, p, "ROLLBACK TO SAVEPOINT a", err));
+    /* A name of more than 63 bytes is cut by the server, which then finds another column. */
+    if (answered ? strcmp(PQfname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
+        TMI_TRY(lacks_column(session, p, column, err));
+    if (!answered && code && strcmp(code, "42501") == 0)
+        TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
+    if (!answered) TMI_TRY(tell_trouble(session, p, result, err));
+    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* of a domain the type below it */
+    if (column->kind == TMI_NUMBER)
+        status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
+    else if (tmi_sql_form(*type) == TMI_FORM_NONE)
+        status = tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, part, column->name);
+    else if (column->kind == TMI_CATEGORY)
+        status = tmi_values_check(column->values, column->value_count, tmi_sql_form(*type), &here, column->name, err);
+done:
+    PQclear(result);
+    tmi_text_clear(&sql);
+    return status;
+}
+
+tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
+                                tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_read(layout->columns[c])) continue;
+        const tamis_status one = type_of(&types[c], session, p, layout->columns[c], err);
+        if (one == TAMIS_SYSTEM) return one;
+        if (one != TAMIS_OK) status = one;
+    }
+    return status;
+}
+
+/* ---- questions ---- */
+
+typedef struct question {
+    tmi_postgres *session;
+    size_t first, count;
+    tmi_postgres_take *take;
+    void *context;
+} question;
+
+/* Takes what part p has sent. `done`: there is no more. */
+static tamis_status take_results(bool *done, const question *q, size_t p, tamis_error *err)
+{
+    PGconn *connection = q->session->parts[p].connection;
+    tamis_status status = TAMIS_OK;
+    if (!PQconsumeInput(connection)) return tell_trouble(q->session, p, NULL, err);
+    while (!*done && status == TAMIS_OK && !PQisBusy(connection)) {
+        PGresult *result = PQgetResult(connection);
+        *done = !result;
+        const ExecStatusType state = PQresultStatus(result);
+        if (state == PGRES_SINGLE_TUPLE || state == PGRES_TUPLES_OK)
+            for (int row = 0; status == TAMIS_OK && row < PQntuples(result); row++) {
+                status = q->take(q->context, p, result, row, err);
+                for (int k = 0; k < PQnfields(result); k++)
+                    tmi_wipe(PQgetvalue(result, row, k), (size_t)PQgetlength(result, row, k));
+            }
+        else if (result)
+            status = tell_trouble(q->session, p, result, err);
+        PQclear(result);
+    }
+    return status;
+}
+
+static void cancel(const question *q)
+{
+    for (size_t p = q->first; p < q->first + q->count; p++) {
+        char message[256];
+        PGcancel *handle = PQgetCancel(q->session->parts[p].connection);
+        if (handle) PQcancel(handle, message, sizeof message);
+        PQfreeCancel(handle);
+    }
+}
+
+static tamis_status listen(const question *q, tamis_progress *progress, void *context, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    struct pollfd *sockets = tmi_alloc(q->count, sizeof *sockets);
+    bool *done = tmi_alloc(q->count, sizeof *done);
+    if (!sockets || !done) TMI_TRY(tmi_fail_memory(err));
+    double told = seconds();
+    for (size_t left = q->count; left > 0;) {
+        left = 0;
+        for (size_t i = 0; i < q->count; i++) {
+            if (!done[i]) TMI_TRY(take_results(&done[i], q, q->first + i, err));
+            sockets[i] = (struct pollfd){.fd = done[i] ? -1 : PQsocket(q->session->parts[q->first + i].connection),
+                                         .events = POLLIN};
+            left += !done[i];
+        }
+        if (left > 0) poll(sockets, q->count, WAIT);
+        if (seconds() - told < WAIT / 1000.0) continue;
+        told = seconds();
+        if (is_stopped(progress, context)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+    }
+done:
+    tmi_free(sockets);
+    tmi_free(done);
+    return status;
+}
+
+tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count, char *const *queries, bool binary,
+                              tmi_postgres_take *take, void *take_context, tamis_progress *progress, void *context,
+                              tamis_error *err)
+{
+    const question q = {session, first, count, take, take_context};
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < count; i++) {
+        PGconn *connection = session->parts[first + i].connection;
+        if (!PQsendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) ||
+            !PQsetSingleRowMode(connection))
+            TMI_TRY(tell_trouble(session, first + i, NULL, err));
+    }
+    TMI_TRY(listen(&q, progress, context, err));
+done:
+    if (status != TAMIS_OK) {
+        cancel(&q);
+        tmi_postgres_close(session);
+    }
+    return status;
+}
+
+void tmi_postgres_libraries(tmi_library_list *list)
+{
+    char version[TMI_LIBRARY_VERSION];
+    snprintf(version, sizeof version, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
+    tmi_library_add(list, "libpq", version);
+}

@@ -1,0 +1,477 @@
+#include "engine/postgres/sql.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sha256.h"
+#include "engine/core/sql.h"
+
+/* ---- literals and steps ---- */
+
+static void put_double(tmi_text *sql, double value)
+{
+    tmi_text_format(sql, "'%.17g'::float8", value);
+}
+
+void tmi_sql_integer(tmi_text *sql, int64_t value)
+{
+    tmi_text_format(sql, "'%lld'::bigint", (long long)value);
+}
+
+#define LARGEST "'1.7976931348623157e308'::float8"
+
+/* A chain of steps while it is written. Each step names the columns that a later one needs, one form of each: a server takes at
+ * most TMI_SQL_ENTRIES names in one SELECT. */
+typedef struct chain {
+    tmi_text *sql;
+    const tmi_sql_source *source;
+    char *form;  /* of each column its letter in the last step; 0: it is not there */
+    size_t step; /* the last one */
+    const bool *late; /* categories that keep their texts; NULL: none */
+    size_t depth;     /* of the made columns that the step is about */
+} chain;
+
+typedef bool changes(const chain *k, size_t c);
+
+static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+{
+    *k = (chain){.sql = sql, .source = source, .form = tmi_alloc(source->layout->column_count, 1)};
+    return k->form ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+/* Begins a step that gives some columns another form (NULL: none); all others are handed on as they are. */
+static void begin_step(chain *k, changes *changed, char form)
+{
+    tmi_text_format(k->sql, ", s%zu AS (SELECT one", ++k->step);
+    for (size_t c = 0; c < k->source->layout->column_count; c++) {
+        if (changed && changed(k, c)) k->form[c] = form;
+        else if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
+    }
+}
+
+static void end_step(chain *k)
+{
+    tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1);
+}
+
+/* ---- cells ---- */
+
+/* A number that is not yet the nearest double. */
+static bool is_exact_number(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->types[c] == TMI_SQL_NUMERIC;
+}
+
+/* A real of single precision is a missing code if it is the code rounded to one: 99.9 is 99.90000152..., no code. */
+static void put_real(tmi_text *sql, const tmi_column *column)
+{
+    const char *comma = "";
+    tmi_text_put(sql, "CASE WHEN ");
+    tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, "::float8 = ANY ('{");
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        const double code = column->missing_codes[i];
+        if (!(fabs(code) <= (double)FLT_MAX)) continue;
+        tmi_text_format(sql, "%s%.17g", comma, (double)(float)code);
+        comma = ",";
+    }
+    tmi_text_put(sql, "}'::float8[]) THEN NULL ELSE ");
+    tmi_sql_name(sql, column->name);
+    tmi_text_put(sql, "::float8 END");
+}
+
+/* Gives the letter of its form. */
+static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
+{
+    if (column->kind == TMI_NUMBER) {
+        const char form = type == TMI_SQL_NUMERIC ? 'n' : 'f';
+        if (type == TMI_SQL_FLOAT)
+            put_real(sql, column);
+        else
+            tmi_sql_name(sql, column->name);
+        tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER ? "::float8" : "", form, c);
+        return form;
+    }
+    const bool is_category = column->kind == TMI_CATEGORY, trims = type == TMI_SQL_TEXT && !is_category;
+    if (trims) tmi_text_put(sql, "btrim(");
+    tmi_sql_canonical(sql, column->name, type);
+    tmi_text_format(sql, "%s COLLATE \"C\" AS %c%zu, ", trims ? ", " TMI_SQL_BLANKS ")" : "", is_category ? 'c' : 't', c);
+    return is_category ? 'c' : 't';
+}
+
+/* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN is
+ * larger than all others. */
+static void put_numerics(chain *k)
+{
+    begin_step(k, is_exact_number, 'f');
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (is_exact_number(k, c))
+            tmi_text_format(k->sql,
+                            ", CASE WHEN abs(n%zu) <= 2.4703282292062327208e-324 THEN 0::float8 WHEN abs(n%zu) < "
+                            "1.79769313486231580793728971405303415079934132710037826936e308 THEN n%zu::float8 END AS f%zu",
+                            c, c, c, c);
+    end_step(k);
+}
+
+/* The steps up to the texts (t of labels, c of categories) and numbers (f) of the columns that are read. */
+static void put_cells(chain *k)
+{
+    const tmi_layout *layout = k->source->layout;
+    bool exact = false, trimmed = false;
+    tmi_text_put(k->sql, "WITH s0 AS (SELECT ");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_read(layout->columns[c])) continue;
+        k->form[c] = put_cell(k->sql, layout->columns[c], k->source->types[c], c);
+        exact = exact || is_exact_number(k, c);
+        trimmed = trimmed || layout->columns[c]->kind == TMI_LABEL;
+    }
+    tmi_text_format(k->sql, "1 AS one FROM %s%s)", k->source->table, trimmed ? " OFFSET '0'::bigint" : "");
+    if (exact) put_numerics(k);
+}
+
+/* ---- codes ---- */
+
+/* Of those that are `late`, or of those that are not (all, if it is NULL). */
+static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, bool are_late, tamis_error *err)
+{
+    const tmi_layout *layout = source->layout;
+    tamis_status status = TAMIS_OK;
+    for (size_t c = 0; status == TAMIS_OK && c < layout->column_count; c++)
+        if (layout->columns[c]->kind == TMI_CATEGORY && (late && late[c]) == are_late)
+            status = tmi_sql_code(sql, layout->columns[c], tmi_sql_form(source->types[c]), c, err);
+    return status;
+}
+
+static bool is_category(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_CATEGORY;
+}
+
+tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
+{
+    chain k;
+    tamis_status status;
+    TMI_TRY(begin_chain(&k, sql, source, err));
+    put_cells(&k);
+    begin_step(&k, is_category, 'v');
+    TMI_TRY(put_codes(sql, source, NULL, false, err));
+    end_step(&k);
+    *step = k.step;
+done:
+    tmi_free(k.form);
+    return status;
+}
+
+/* ---- points ---- */
+
+/* A quotient below this is rounded to nothing beside the 1/2 that is added: 2^-60. */
+#define NOTHING 0x1p-60
+
+/* The grid point of the number `x`, which is there. Numbers between -2^-60 and 2^-60 steps have the point 0 (or the nearest
+ * there is) whatever they are exactly, so they may be moved: away from quotients that PostgreSQL would raise on. */
+static void put_point(tmi_text *sql, const char *x, const tmi_grid *grid)
+{
+    const double small = grid->step * NOTHING;
+    double from = grid->from, to = grid->to;
+    if (grid->low == grid->high) {
+        tmi_sql_integer(sql, grid->low);
+        return;
+    }
+    const bool below = floor(from / grid->step + 0.5) < (double)grid->low;
+    const bool above = floor(to / grid->step + 0.5) > (double)grid->high;
+    const bool around = from < 0 && to > 0 && grid->step != 1;
+    if (fabs(from) < small) from = from < 0 ? -small : small;
+    if (fabs(to) < small) to = to > 0 ? small : -small;
+    if (above) tmi_text_put(sql, "least(");
+    if (below) tmi_text_put(sql, "greatest(");
+    tmi_text_put(sql, "floor(");
+    if (around) {
+        tmi_text_format(sql, "CASE WHEN abs(%s) < ", x);
+        put_double(sql, small);
+        tmi_text_put(sql, " THEN '0'::float8 ELSE ");
+    }
+    tmi_text_format(sql, "least(greatest(%s, ", x);
+    put_double(sql, from);
+    tmi_text_put(sql, "), ");
+    put_double(sql, to);
+    tmi_text_put(sql, ")");
+    if (grid->step != 1) {
+        tmi_text_put(sql, " / ");
+        put_double(sql, grid->step);
+    }
+    tmi_text_put(sql, around ? " END + '0.5'::float8)::bigint" : " + '0.5'::float8)::bigint");
+    if (below) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->low);
+        tmi_text_put(sql, ")");
+    }
+    if (above) {
+        tmi_text_put(sql, ", ");
+        tmi_sql_integer(sql, grid->high);
+        tmi_text_put(sql, ")");
+    }
+}
+
+/* Grids by the code of a category, halved like the texts. */
+static void put_points_by(tmi_text *sql, const char *x, const tmi_column *column, size_t by, size_t first, size_t count)
+{
+    if (count == 1) {
+        put_point(sql, x, &column->grids[first]);
+        return;
+    }
+    tmi_text_format(sql, "CASE WHEN v%zu < %zu THEN ", by, first + count / 2);
+    put_points_by(sql, x, column, by, first, count / 2);
+    tmi_text_put(sql, " ELSE ");
+    put_points_by(sql, x, column, by, first + count / 2, count - count / 2);
+    tmi_text_put(sql, " END");
+}
+
+static void put_number(tmi_text *sql, const tmi_sql_source *source, size_t c)
+{
+    const tmi_column *column = source->layout->columns[c];
+    const tmi_sql_type type = source->types[c];
+    const size_t by = column->by ? tmi_layout_index(source->layout, column->by) : 0;
+    char x[64];
+    snprintf(x, sizeof x, column->reciprocal ? "('1'::float8 / f%zu)" : "f%zu", c);
+    tmi_text_put(sql, ", CASE WHEN ");
+    if (column->by) tmi_text_format(sql, "v%zu IS NULL THEN NULL WHEN ", by);
+    if (column->reciprocal)
+        tmi_text_format(sql, "f%zu >= '2.2250738585072014e-308'::float8 AND f%zu <= " LARGEST, c, c);
+    else if (type == TMI_SQL_DOUBLE || type == TMI_SQL_FLOAT)
+        tmi_text_format(sql, "abs(f%zu) <= " LARGEST, c);
+    else
+        tmi_text_format(sql, "f%zu IS NOT NULL", c);
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        if (!(fabs(column->missing_codes[i]) <= DBL_MAX)) continue;
+        tmi_text_format(sql, " AND f%zu <> ", c);
+        put_double(sql, column->missing_codes[i]);
+    }
+    tmi_text_put(sql, " THEN ");
+    if (column->by)
+        put_points_by(sql, x, column, by, 0, column->by->value_count);
+    else
+        put_point(sql, x, &column->grid);
+    if (column->has_instead) {
+        tmi_text_put(sql, " ELSE ");
+        tmi_sql_integer(sql, column->instead);
+    }
+    tmi_text_format(sql, " END AS v%zu", c);
+}
+
+/* ---- groups, units, made columns ---- */
+
+static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long)
+{
+    tmi_text_put(sql, "('{");
+    for (size_t i = 0; i < count; i++)
+        tmi_text_format(sql, i > 0 ? ",%lld" : "%lld",
+                        is_long ? (long long)((const int64_t *)list)[i] : (long long)((const int32_t *)list)[i]);
+    tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
+}
+
+static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool ranks)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t label = tmi_layout_index(layout, column->of);
+    const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
+    if (ranks) {
+        tmi_text_format(sql, ", dense_rank() OVER (PARTITION BY coalesce(t%zu, '') = ''", label);
+        if (column->stratum) tmi_text_format(sql, ", v%zu", stratum);
+        tmi_text_format(sql, " ORDER BY t%zu) AS r%zu", label, c);
+        return;
+    }
+    tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
+    if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
+    for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
+        if (column->stratum) tmi_text_format(sql, " WHEN %zu THEN ", s);
+        put_list(sql, column->cell_of[s], column->cluster_counts[s] > 0 ? (size_t)column->cluster_counts[s] : 0, false);
+        tmi_text_format(sql, "[least(r%zu, 2147483647)::int]", c);
+    }
+    tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
+}
+
+/* The bytes of a text as they stand in the server, whatever they are. */
+static void put_hash(tmi_text *sql, size_t c)
+{
+    tmi_text_format(sql, "sha256(decode(replace(coalesce(t%zu, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", c);
+}
+
+static void put_scatter(tmi_text *sql, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c];
+    char key[2 * TMI_KEY_BYTES + 1];
+    tmi_hex(key, column->key, TMI_KEY_BYTES);
+    tmi_text_format(sql, ", get_byte(sha256(decode('%s', 'hex') || ", key);
+    tmi_wipe(key, sizeof key);
+    if (column->stratum) {
+        put_hash(sql, tmi_layout_index(layout, column->stratum));
+        tmi_text_put(sql, " || ");
+    }
+    put_hash(sql, tmi_layout_index(layout, column->of));
+    tmi_text_format(sql, "), 0) %% %zu AS v%zu", column->value_count, c);
+}
+
+static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_condition *condition)
+{
+    const size_t c = tmi_layout_index(layout, condition->column);
+    if (tmi_has_points(condition->column)) {
+        tmi_text_format(sql, "v%zu BETWEEN ", c);
+        tmi_sql_integer(sql, condition->least);
+        tmi_text_put(sql, " AND ");
+        tmi_sql_integer(sql, condition->most);
+    } else { /* ANY of an empty list is false also of NULL */
+        tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN v%zu = ANY ", c, c);
+        put_list(sql, condition->codes, condition->code_count, false);
+        tmi_text_put(sql, " END");
+    }
+}
+
+/* AND has the logic of engine.h: false if one is false, else NULL if one is NULL. */
+static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t of = column->of ? tmi_layout_index(layout, column->of) : 0;
+    tmi_text_put(sql, ", ");
+    if (column->kind == TMI_CUTS) {
+        tmi_text_format(sql, "width_bucket(v%zu, ", of);
+        put_list(sql, column->cuts, column->value_count - 1, true);
+        tmi_text_put(sql, ")");
+    } else if (column->kind == TMI_LOOKUP) {
+        put_list(sql, column->numbers, column->of->value_count, true);
+        tmi_text_format(sql, "[v%zu + 1]", of);
+    } else {
+        tmi_text_put(sql, "(true");
+        for (size_t i = 0; i < column->condition_count; i++) {
+            tmi_text_put(sql, " AND (");
+            put_condition(sql, layout, &column->conditions[i]);
+            tmi_text_put(sql, ")");
+        }
+        tmi_text_put(sql, ")::int::bigint");
+    }
+    tmi_text_format(sql, " AS v%zu", c);
+}
+
+/* How many steps of made columns stand before this one; the layout has what a column is made of before it. */
+static size_t depth_of(const tmi_column *column)
+{
+    size_t depth = 0;
+    if (column->kind == TMI_CUTS || column->kind == TMI_LOOKUP) depth = depth_of(column->of) + 1;
+    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++) {
+        const size_t part = depth_of(column->conditions[i].column);
+        depth = part > depth ? part : depth;
+    }
+    return depth + (column->kind == TMI_INDICATOR);
+}
+
+/* The rows of units that count: see tmi_request. Rows of a unit that has no more than may count need no place. The values are joined
+ * as an array: a chain of || is as deep as it is long, and a server's stack is short. */
+static void put_unit(chain *k)
+{
+    tmi_text *sql = k->sql;
+    const tmi_layout *layout = k->source->layout;
+    const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    const char *comma = "";
+    char key[2 * TMI_KEY_BYTES + 1];
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql, ", count(*) OVER (PARTITION BY t%zu) AS n, row_number() OVER (PARTITION BY t%zu", unit, unit);
+    for (size_t c = 0; c < layout->column_count; c++)
+        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
+    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu <> '')", k->step - 1, unit);
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY CASE WHEN n > ", unit);
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
+    tmi_text_format(sql, " THEN sha256(decode('%s' || encode(", key);
+    tmi_wipe(key, sizeof key);
+    put_hash(sql, unit);
+    tmi_text_put(sql, ", 'hex') || ',' || array_to_string(ARRAY[");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!tmi_is_given(layout->columns[c])) continue;
+        tmi_text_format(sql, "%sv%zu", comma, c);
+        comma = ", ";
+    }
+    tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape')) END) AS place FROM s%zu)", comma, k->step - 1);
+    tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", k->step + 1, k->step);
+    k->step++;
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_text_put(sql, ")");
+}
+
+/* What is computed from a row's cells alone. */
+static bool is_plain(const chain *k, size_t c)
+{
+    const tmi_column *column = k->source->layout->columns[c];
+    return (column->kind == TMI_CATEGORY && !(k->late && k->late[c])) || (column->kind == TMI_NUMBER && !column->by) ||
+           column->kind == TMI_SCATTER;
+}
+
+static bool is_number_by(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->layout->columns[c]->by;
+}
+
+static bool is_groups(const chain *k, size_t c)
+{
+    return k->source->layout->columns[c]->kind == TMI_GROUPS;
+}
+
+static bool is_at_depth(const chain *k, size_t c)
+{
+    return depth_of(k->source->layout->columns[c]) == k->depth;
+}
+
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
+                            tamis_error *err)
+{
+    const tmi_layout *layout = source->layout;
+    size_t depth = 0;
+    bool by = false, groups = false;
+    chain k;
+    tamis_status status;
+    TMI_TRY(begin_chain(&k, sql, source, err));
+    k.late = late;
+    put_cells(&k);
+    begin_step(&k, is_plain, 'v');
+    TMI_TRY(put_codes(sql, source, late, false, err));
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (column->kind == TMI_NUMBER && !column->by) put_number(sql, source, c);
+        if (column->kind == TMI_SCATTER) put_scatter(sql, layout, c);
+        by = by || (column->kind == TMI_NUMBER && column->by);
+        groups = groups || column->kind == TMI_GROUPS;
+        depth = depth_of(column) > depth ? depth_of(column) : depth;
+    }
+    if (kept || by || groups || layout->request->unit || depth > 0)
+        end_step(&k);
+    else
+        tmi_text_format(sql, " FROM s%zu)", k.step - 1);
+    if (by) begin_step(&k, is_number_by, 'v');
+    for (size_t c = 0; by && c < layout->column_count; c++)
+        if (is_number_by(&k, c)) put_number(sql, source, c);
+    if (by) end_step(&k);
+    for (int ranks = 1; groups && ranks >= 0; ranks--) {
+        begin_step(&k, is_groups, ranks ? 'r' : 'v');
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (is_groups(&k, c)) put_groups(sql, layout, c, ranks);
+        end_step(&k);
+    }
+    if (layout->request->unit) put_unit(&k);
+    for (k.depth = 1; k.depth <= depth; k.depth++) {
+        begin_step(&k, is_at_depth, 'v');
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (is_at_depth(&k, c)) put_made(sql, layout, c);
+        end_step(&k);
+    }
+    *step = k.step;
+done:
+    tmi_free(k.form);
+    return status;
+}
+
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err)
+{
+    return put_codes(sql, source, late, true, err);
+}

@@ -1,0 +1,98 @@
+/* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
+ *
+ * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3 is the
+ * trimmed text of column 3 of the layout, c3 its text with the blanks around it, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
+ * keeps a step from being merged into the next one, which would compute its columns once for every use. (OFFSET 0 would too,
+ * but it becomes a bigint only after the planner has looked whether parallel workers may be used, and then they may not.)
+ *
+ * No error may depend on a value. PostgreSQL raises where C rounds: on a text that is no number, on a number outside the
+ * range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these has its guard here.
+ * It also skips NULL in least() and greatest(), so that a clamp stands inside a test for NULL.                       */
+#ifndef TMI_ENGINE_POSTGRES_SQL_H
+#define TMI_ENGINE_POSTGRES_SQL_H
+
+#include "base/text.h"
+#include "engine/core/cells.h"
+
+/* Names that one SELECT may have, in a step as at the end; PostgreSQL ends at 1664. The rest is for a step's own: `one`, n, copy, place,
+ * and of the groups their keys, twice, and their rows. */
+#define TMI_SQL_ENTRIES 1600
+
+/* What is trimmed off a text, as a literal. */
+#define TMI_SQL_BLANKS "E' \\t\\n\\x0b\\f\\r'"
+
+typedef enum tmi_sql_type {
+    TMI_SQL_DOUBLE,
+    TMI_SQL_FLOAT,
+    TMI_SQL_INTEGER,
+    TMI_SQL_BOOLEAN,
+    TMI_SQL_NUMERIC,
+    TMI_SQL_TEXT,
+    TMI_SQL_DATE,
+    TMI_SQL_UUID,
+    TMI_SQL_OTHER_TEXT, /* without a canonical form: CHAR(n), citext, some collations */
+    TMI_SQL_TIME,       /* times, timestamps, intervals: without a canonical form too */
+    TMI_SQL_OTHER
+} tmi_sql_type;
+
+tmi_form tmi_sql_form(tmi_sql_type type);
+tmi_class tmi_sql_class(tmi_sql_type type);
+
+typedef struct tmi_sql_source {
+    const char *table; /* quoted, with its schema */
+    const tmi_layout *layout;
+    const tmi_sql_type *types; /* of the columns of the layout that are read */
+} tmi_sql_source;
+
+/* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read. *step: the
+ * last one. */
+tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
+
+/* All steps up to the points and codes (v) of all columns of a request, of the rows that count. `kept`: each is computed once,
+ * which costs a little where each is used once anyway. Categories that are `late` (one a column) keep their texts. */
+tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
+                            tamis_error *err);
+
+/* The codes of those, each with a comma before it, from their texts. */
+tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err);
+
+/* The code of text c of a category as v, with a comma before it. INVALID: two listed values are one number in a column of this
+ * form. */
+tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, tmi_form form, size_t c, tamis_error *err);
+
+/* The canonical text of a column in SQL; of texts, with the blanks around them. */
+void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
+
+/* An integer as a literal of its type. */
+void tmi_sql_integer(tmi_text *sql, int64_t value);
+
+/* ---- passes ---- */
+
+/* Tables whose `by` columns together have few cells are summed in one pass by all of these columns; what a table does not
+ * ask for is added up here. */
+typedef struct tmi_sql_pass {
+    const tmi_layout *layout;
+    size_t *keys; /* columns of the layout */
+    size_t key_count;
+    size_t *tables; /* of the request */
+    size_t table_count;
+    char **sums; /* in SQL, no two alike */
+    size_t sum_count;
+    size_t **places; /* places[i][m]: the sum of measure m of the i-th table of the pass */
+} tmi_sql_pass;
+
+typedef struct tmi_sql_passes {
+    tmi_sql_pass *list;
+    size_t count;
+} tmi_sql_passes;
+
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err);
+void tmi_sql_passes_clear(tmi_sql_passes *passes);
+
+/* The query of a pass. Its rows: the key, the number of rows, the sums. */
+tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err);
+
+/* Adds a row of the answer; false if a sum does not fit. */
+bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums);
+
+#endif

@@ -1,0 +1,214 @@
+/* The ordinary design-based estimates, unprotected: what R's package survey computes from the same file.
+ *
+ * The rows are read once, as they stand. A statistic gives its estimate and a linear value for each row; the design turns
+ * linear values into a variance (estimate_variance.h).                                                               */
+#include <math.h>
+
+#include "base/memory.h"
+#include "plan/names.h"
+#include "num/law/student.h"
+#include "estimate/estimate.h"
+#include "estimate/variance.h"
+
+/* ---- one statistic ---- */
+
+/* Lists of one entry a row. */
+typedef struct work {
+    const tmi_sample *sample;
+    tmi_sample_variance *variance;
+    double *values, *bases, *linear; /* bases: of ratios */
+    size_t *cells; /* of the statistic at hand; NO_CELL: in none */
+    uint8_t *missing, *domain;
+    size_t rows, values_there; /* of the cell at hand: all of them, and those with a value, which are the domain */
+} work;
+
+#define NO_CELL SIZE_MAX
+
+/* The rows that a statistic is about, and their cells: a row that `where` leaves out is in none. */
+static void find_cells(work *w, const tmi_plan_statistic *s)
+{
+    const tmi_sample *sample = w->sample;
+    const double *x = tmi_sample_numbers(sample, s->column), *y = tmi_sample_numbers(sample, s->second);
+    const double *where = tmi_sample_numbers(sample, s->where);
+    const int32_t *codes[TMI_MAX_BY];
+    for (size_t j = 0; j < s->by_count; j++) codes[j] = tmi_sample_codes(sample, s->by[j]);
+    for (size_t row = 0; row < sample->count; row++) {
+        bool inside = !where || where[row] == 1;
+        size_t cell = 0;
+        for (size_t j = 0; inside && j < s->by_count; j++) {
+            inside = codes[j][row] >= 0;
+            cell = cell * s->by[j]->value_count + (inside ? (size_t)codes[j][row] : 0);
+        }
+        w->missing[row] = (x && isnan(x[row])) || (y && isnan(y[row]));
+        w->cells[row] = inside ? cell : NO_CELL;
+        w->values[row] = !x ? 1 : w->missing[row] ? 0 : x[row];
+        w->bases[row] = y && !w->missing[row] ? y[row] : 0;
+    }
+}
+
+static void find_domain(work *w, size_t cell)
+{
+    w->rows = w->values_there = 0;
+    for (size_t row = 0; row < w->sample->count; row++) {
+        const bool here = w->cells[row] == cell;
+        w->rows += here;
+        w->values_there += w->domain[row] = here && !w->missing[row];
+    }
+}
+
+/* n/(n-1) times the mean of (x - mean)^2, whose mean is taken as given; n counts the rows without a value too: as svyvar
+ * does. */
+static tamis_status estimate_variance(double *estimate, work *w, tamis_error *err)
+{
+    const double *weights = tmi_sample_variance_weights(w->variance), n = (double)w->rows;
+    double mean;
+    tamis_status status = tamis_mean(&mean, NULL, w->values, weights, w->domain, w->sample->count, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t row = 0; row < w->sample->count; row++)
+        w->linear[row] = w->domain[row] ? (w->values[row] - mean) * (w->values[row] - mean) * n / (n - 1) : 0;
+    return tamis_mean(estimate, w->linear, w->linear, weights, w->domain, w->sample->count, err);
+}
+
+/* A total divided by the public number of units. */
+static tamis_status estimate_by_size(double *estimate, work *w, tamis_error *err)
+{
+    const double N = (double)w->sample->plan->design.population;
+    for (size_t row = 0; row < w->sample->count; row++) w->values[row] /= N;
+    return tamis_total(estimate, w->linear, w->values, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count, err);
+}
+
+static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const double *weights = tmi_sample_variance_weights(w->variance);
+    const size_t count = w->sample->count;
+    if (tmi_by_size(s)) return estimate_by_size(estimate, w, err);
+    switch (s->kind) {
+    case TMI_MEAN:
+    case TMI_SHARE: return tamis_mean(estimate, w->linear, w->values, weights, w->domain, count, err);
+    case TMI_RATIO: return tamis_ratio(estimate, w->linear, w->values, w->bases, weights, w->domain, count, err);
+    case TMI_VARIANCE: return estimate_variance(estimate, w, err);
+    default: return tamis_total(estimate, w->linear, w->values, weights, w->domain, count, err);
+    }
+}
+
+/* A number that a group without rows has. */
+static bool is_total(tmi_statistic_kind kind)
+{
+    return kind == TMI_COUNT || kind == TMI_TOTAL || kind == TMI_TABLE || kind == TMI_HISTOGRAM;
+}
+
+static void set_interval(tmi_result *result, double t)
+{
+    result->se = result->sampling_se;
+    if (isnan(result->se) || isnan(result->estimate)) return;
+    if (result->df < 1 && result->se > 0) {
+        result->reason = "no degrees of freedom: as many strata as first-stage units";
+        return;
+    }
+    const double reach = result->se > 0 ? t * result->se : 0;
+    result->lower = result->estimate - reach;
+    result->upper = result->estimate + reach;
+}
+
+static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *s, double t, tamis_error *err)
+{
+    double variance;
+    find_domain(w, result->cell);
+    result->df = w->variance->df;
+    result->noise_sd = 0;
+    if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
+    if ((w->values_there == 0 && !is_total(s->kind)) || (w->values_there < 2 && s->kind == TMI_VARIANCE)) {
+        result->reason = w->values_there == 0 ? "no row of this group has a value" : "one row tells no variance";
+        return TAMIS_OK;
+    }
+    tamis_status status = estimate_of(&result->estimate, w, s, err);
+    if (status == TAMIS_INVALID) { /* weights or a denominator that sum to 0 */
+        result->estimate = TMI_NULL;
+        result->reason = "the denominator is 0";
+        return TAMIS_OK;
+    }
+    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, w->domain, err);
+    if (status != TAMIS_OK) return status;
+    result->sampling_se = sqrt(variance);
+    set_interval(result, t);
+    tmi_result_bound(result);
+    return TAMIS_OK;
+}
+
+/* ---- all of them ---- */
+
+static tamis_status make_estimates(tmi_results *r, work *w, tamis_progress *progress, void *context, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    double t = INFINITY;
+    const tamis_number *confidence = NULL; /* of t; the degrees of freedom are those of the design */
+    for (size_t i = 0; i < r->count; i++) {
+        tmi_result *result = &r->list[i];
+        const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
+        if (result->cell == 0) {
+            find_cells(w, s);
+            const bool same = confidence && tmi_number_compare(confidence, s->confidence) == 0;
+            if (w->variance->df >= 1 && !same) TMI_TRY(tmi_student_quantile(&t, s->confidence, w->variance->df, err));
+        }
+        confidence = s->confidence;
+        TMI_TRY(fill(result, w, s, t, err));
+        if (progress && progress(context, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count) != 0) {
+            status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+            goto done;
+        }
+    }
+
+done:
+    return status;
+}
+
+static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
+{
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_plan_statistic *s = &plan->statistics[i];
+        if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN) continue;
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s: not available in this version", plan->name, s->line, s->place,
+                        tmi_statistic_kind_name(s->kind));
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine, tamis_progress *progress,
+                          void *context, tamis_error *err)
+{
+    tmi_sample sample = {0};
+    tmi_sample_variance variance = {0};
+    work w = {.sample = &sample, .variance = &variance};
+    tamis_status status;
+    *results = (tmi_results){0};
+    TMI_TRY(check_available(plan, err));
+    TMI_TRY(tmi_results_make(results, plan, NULL, err));
+    TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, progress, context, err));
+    TMI_TRY(tmi_sample_variance_make(&variance, &sample, progress, context, err));
+    *note = variance.note;
+    results->rows_beyond = sample.rows_beyond;
+    results->weights_above = sample.weights_above;
+    w.values = tmi_alloc(sample.count, sizeof *w.values);
+    w.bases = tmi_alloc(sample.count, sizeof *w.bases);
+    w.linear = tmi_alloc(sample.count, sizeof *w.linear);
+    w.cells = tmi_alloc(sample.count, sizeof *w.cells);
+    w.missing = tmi_alloc(sample.count, sizeof *w.missing);
+    w.domain = tmi_alloc(sample.count, sizeof *w.domain);
+    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    TMI_TRY(make_estimates(results, &w, progress, context, err));
+
+done:
+    tmi_free(w.values);
+    tmi_free(w.bases);
+    tmi_free(w.linear);
+    tmi_free(w.cells);
+    tmi_free(w.missing);
+    tmi_free(w.domain);
+    tmi_sample_variance_clear(&variance);
+    tmi_sample_clear(&sample);
+    if (status != TAMIS_OK) tmi_results_clear(results);
+    return status;
+}

@@ -1,0 +1,204 @@
+#include "estimate/frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/survey.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+
+/* The probabilities of the frame, and the stratum of each. */
+typedef struct frame {
+    double *pi;
+    int32_t *strata; /* NULL: one stratum */
+    size_t count, room;
+    bool by_strata;
+    tamis_progress *progress;
+    void *context;
+} frame;
+
+static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
+{
+    frame *f = context;
+    const size_t need = f->count + piece->rows;
+    if (need > f->room) {
+        f->room = need > 2 * f->room ? need : 2 * f->room;
+        double *pi = tmi_realloc(f->pi, f->room, sizeof *pi);
+        if (pi) f->pi = pi;
+        int32_t *strata = f->by_strata ? tmi_realloc(f->strata, f->room, sizeof *strata) : NULL;
+        if (strata) f->strata = strata;
+        if (!pi || (f->by_strata && !strata)) return tmi_fail_memory(err);
+    }
+    memcpy(f->pi + f->count, piece->columns[0], piece->rows * sizeof *f->pi);
+    if (f->by_strata) memcpy(f->strata + f->count, piece->columns[1], piece->rows * sizeof *f->strata);
+    f->count = need;
+    if (f->progress && f->progress(f->context, -1, (int64_t)need) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    return TAMIS_OK;
+}
+
+static tamis_status read_frame(frame *f, const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_design *d = &plan->design;
+    const tmi_column pi = {.name = d->probability, .kind = TMI_NUMBER, .grid = {.to = 1, .step = 1, .high = 1}};
+    tmi_columns columns = {0};
+    tmi_engine *engine = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_columns_make(&columns, plan, err));
+    f->by_strata = d->by != NULL;
+    const tmi_column *list[] = {&pi, tmi_columns_take(&columns, d->by)};
+    const char *const files[] = {d->frame};
+    const tmi_source source = {.files = files, .file_count = 1};
+    tmi_inventory inventory = {.columns = list, .column_count = f->by_strata ? 2 : 1};
+    TMI_TRY(tmi_engine_open(&engine, NULL, &source, 0, err));
+    TMI_TRY(engine->describe(engine, &inventory, f->progress, f->context, err));
+    TMI_TRY(engine->rows(engine, list, inventory.column_count, take_rows, f, err));
+
+done:
+    if (engine) engine->free(engine);
+    tmi_columns_clear(&columns);
+    return status;
+}
+
+static bool joint_by_probability_alone(const char *method)
+{
+    static const char *const methods[] = {"conditional_poisson", "sampford", "tille", "brewer"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(method, methods[i]) == 0) return true;
+    return false;
+}
+
+/* The design of a stratum's units, their probabilities below 1 scaled such that they sum to the sample size exactly: in
+ * a file they are rounded. */
+static tamis_status make_design(tamis_design **design, const char *method, const double *pi, size_t count, int64_t sample,
+                                tamis_error *err)
+{
+    tamis_number **numbers = tmi_alloc(count, sizeof *numbers), *one = NULL, *rest = NULL, *sum = NULL, *factor = NULL, *next;
+    tamis_status status;
+    int64_t ones = 0;
+    if (!numbers) return tmi_fail_memory(err);
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_ratio(&sum, 0, 1, err));
+    for (size_t i = 0; i < count; i++) {
+        TMI_TRY(tmi_number_double(&numbers[i], pi[i], err));
+        ones += pi[i] == 1;
+        if (pi[i] == 1) continue;
+        TMI_TRY(tmi_number_add(&next, sum, numbers[i], err));
+        tamis_number_free(sum);
+        sum = next;
+    }
+    TMI_TRY(tmi_number_ratio(&rest, sample - ones, 1, err));
+    if (tmi_number_sign(sum) > 0) TMI_TRY(tmi_number_div(&factor, rest, sum, err));
+    for (size_t i = 0; i < count; i++) {
+        if (pi[i] == 1) continue;
+        TMI_TRY(tmi_number_mul(&next, numbers[i], factor, err));
+        tamis_number_free(numbers[i]);
+        numbers[i] = next;
+    }
+    TMI_TRY(tamis_design_pps(design, method, (const tamis_number *const *)numbers, count, err));
+
+done:
+    for (size_t i = 0; i < count; i++) tamis_number_free(numbers[i]);
+    tmi_free(numbers);
+    tamis_number_free(one);
+    tamis_number_free(rest);
+    tamis_number_free(sum);
+    tamis_number_free(factor);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Gives each row of the stratum a unit of its own with the same probability; `pi` ascends. */
+static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, size_t h, const double *pi, size_t count, bool *taken,
+                               tamis_error *err)
+{
+    for (size_t i = v->starts[h]; i < v->starts[h + 1]; i++) {
+        const double p = v->pi[v->order[i]];
+        size_t low = 0, high = count;
+        while (low < high) { /* the first that is not below p, but for what writing a number with 15 digits changes */
+            const size_t middle = low + (high - low) / 2;
+            if (pi[middle] < p * (1 - 1e-12)) low = middle + 1;
+            else high = middle;
+        }
+        while (low < count && taken[low]) low++;
+        if (low == count || fabs(pi[low] - p) > 1e-12 * p)
+            return tmi_fail(err, TAMIS_INVALID, "design.frame: the frame has no unit left with the probability of a sampled row");
+        taken[low] = true;
+        units[i - v->starts[h]] = (int64_t)low;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status joint_of(tmi_sample_variance *v, size_t h, double *pi, size_t count, tamis_error *err)
+{
+    const tmi_plan_design *d = &v->sample->plan->design;
+    const size_t n = v->starts[h + 1] - v->starts[h];
+    tamis_design *design = NULL;
+    tamis_status status;
+    int64_t *units = tmi_alloc(n, sizeof *units);
+    bool *taken = tmi_alloc(count, sizeof *taken);
+    tamis_bound *pij = n <= TAMIS_MAX_JOINT ? tmi_alloc(n * n, sizeof *pij) : NULL;
+    v->joint[h] = tmi_alloc(n * n, sizeof **v->joint);
+    if (n > TAMIS_MAX_JOINT) {
+        status = tmi_fail(err, TAMIS_UNABLE, "more than %d units of a stratum were sampled", TAMIS_MAX_JOINT);
+        goto done;
+    }
+    if (!units || !taken || !pij || !v->joint[h]) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    qsort(pi, count, sizeof *pi, compare);
+    TMI_TRY(find_units(units, v, h, pi, count, taken, err));
+    TMI_TRY(make_design(&design, d->method, pi, count, d->strata[h].sample, err));
+    TMI_TRY(tamis_inclusion_joint(pij, design, units, n, err));
+    for (size_t i = 0; i < n * n; i++) v->joint[h][i] = (pij[i].lower + pij[i].upper) / 2;
+
+done:
+    tamis_design_free(design);
+    tmi_free(units);
+    tmi_free(taken);
+    tmi_free(pij);
+    return status;
+}
+
+tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_progress *progress, void *context, tamis_error *err)
+{
+    const tmi_plan_design *d = &v->sample->plan->design;
+    frame f = {.progress = progress, .context = context};
+    double *pi = NULL;
+    tamis_status status;
+    TMI_TRY(read_frame(&f, v->sample->plan, err));
+    pi = tmi_alloc(f.count, sizeof *pi);
+    if (!pi) {
+        status = tmi_fail_memory(err);
+        goto done;
+    }
+    for (size_t h = 0; h < d->stratum_count; h++) {
+        size_t count = 0;
+        for (size_t i = 0; i < f.count; i++) {
+            if (f.by_strata && f.strata[i] != (int32_t)h) continue;
+            if (!(f.pi[i] > 0 && f.pi[i] <= 1)) {
+                status = tmi_fail(err, TAMIS_INVALID, "design.frame: a probability is missing, not positive or above 1");
+                goto done;
+            }
+            pi[count++] = f.pi[i];
+            v->frame_squares[h] += f.pi[i] * f.pi[i];
+        }
+        if (joint && !joint_by_probability_alone(d->method)) {
+            status = tmi_fail(err, TAMIS_UNABLE, "those of the method %s depend on the order of the frame", d->method);
+            goto done;
+        }
+        if (joint) TMI_TRY(joint_of(v, h, pi, count, err));
+    }
+
+done:
+    tmi_free(f.pi);
+    tmi_free(f.strata);
+    tmi_free(pi);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* The sampled rows as lists, for unprotected estimates: what the plan's columns hold, what a row stands for, and where it
+ * was drawn. Inside the agency only.                                                                                 */
+#ifndef TMI_ESTIMATE_SAMPLE_H
+#define TMI_ESTIMATE_SAMPLE_H
+
+#include "schedule/columns.h"
+#include "schedule/result.h"
+
+typedef struct tmi_sample {
+    const tamis_plan *plan;
+    tmi_columns columns;
+    size_t count;
+
+    /* As the file has them; NULL where the plan has none. */
+    void **lists;          /* one a column of columns.files: doubles, int32_t codes (-1: missing), int64_t labels (-1) */
+    void **made;           /* one a column of the plan: values, or bins and indicators made from them */
+    const int32_t *strata; /* codes; every row has one */
+    const int64_t *units, *clusters, *labels; /* labels: strata of a finished survey */
+    const double *probabilities, *second_population, *second_sample;
+
+    double *weights; /* what a row stands for */
+    int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
+    size_t room;
+} tmi_sample;
+
+/* Reads what the plan's statistics need, a column once.
+ *
+ * Gives    lists that tmi_sample_clear frees; how many values of each column are missing or outside its bounds.
+ * Cost     8 bytes a row and column.
+ * Errors   INVALID (a column is missing; numbers of units that contradict the design; a weight, probability, stratum, cluster or
+ *          unit is missing), SYSTEM (memory, cancelled, the engine).                                                 */
+tamis_status tmi_sample_read(tmi_sample *sample, tmi_column_facts *facts, const tamis_plan *plan, tmi_engine *engine,
+                             tamis_progress *progress, void *context, tamis_error *err);
+void tmi_sample_clear(tmi_sample *sample);
+
+/* The values of a number, NaN where they are missing; the codes of a category, -1 where they are. */
+const double *tmi_sample_numbers(const tmi_sample *sample, const tmi_plan_column *column);
+const int32_t *tmi_sample_codes(const tmi_sample *sample, const tmi_plan_column *column);
+
+/* The stratum of a row, 0 without strata. */
+size_t tmi_sample_stratum(const tmi_sample *sample, size_t row);
+
+#endif

@@ -1,0 +1,376 @@
+/* The public questions about values in a range: strata one by one, and the inverse questions. */
+#include "ht/range.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ht/listed.h"
+#include "ht/threshold.h"
+#include "num/bound.h"
+#include "composition/profile.h"
+#include "survey/design/composite.h"
+
+typedef struct strata {
+    tmi_stratum *list;
+    size_t count;
+    tamis_ht_range range; /* the caller's, perhaps with another scale */
+} strata;
+
+/* ---- needs ---- */
+
+static tamis_status check_range(const tamis_design *design, const tamis_number *from, const tamis_number *to,
+                                tamis_error *err)
+{
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    if (!from) return tmi_fail(err, TAMIS_INVALID, "from: NULL");
+    if (!to) return tmi_fail(err, TAMIS_INVALID, "to: NULL");
+    if (tmi_number_compare(from, to) >= 0) return tmi_fail(err, TAMIS_INVALID, "from, to: from must be below to");
+    return TAMIS_OK;
+}
+
+static tamis_status check(const tamis_ht_range *r, bool scale_asked, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (!r) return tmi_fail(err, TAMIS_INVALID, "range: NULL");
+    TMI_TRY(check_range(r->design, r->from, r->to, err));
+    if ((r->low == NULL) != (r->high == NULL)) return tmi_fail(err, TAMIS_INVALID, "low, high: one of them is NULL");
+    if (r->low && (tmi_number_sign(r->from) != 0 || tmi_number_compare_int(r->to, 1) != 0))
+        return tmi_fail(err, TAMIS_INVALID, "low, high: only 0/1 values are counted, so from must be 0 and to 1");
+    if (scale_asked && r->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
+    TMI_TRY(tmi_check_noise(r->noise, r->step, err));
+    if (!scale_asked) TMI_TRY(tmi_check_noise_scale(r->noise, r->scale, err));
+done:
+    return status;
+}
+
+/* ---- strata ---- */
+
+static size_t count_strata(const tamis_design *design)
+{
+    size_t count = 0;
+    if (strcmp(design->kind->name, "strata") != 0) return 1;
+    const tmi_composite *parts = (const tmi_composite *)design;
+    for (size_t h = 0; h < parts->count; h++) count += count_strata(parts->parts[h]);
+    return count;
+}
+
+static tamis_status add_strata(strata *all, const tamis_design *design, int64_t first, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (strcmp(design->kind->name, "strata") == 0) {
+        const tmi_composite *parts = (const tmi_composite *)design;
+        for (size_t h = 0; h < parts->count; h++) TMI_TRY(add_strata(all, parts->parts[h], first + parts->first[h], err));
+        return TAMIS_OK;
+    }
+    tmi_stratum *s = &all->list[all->count++];
+    TMI_TRY(tmi_stratum_set(s, design, &all->range, err));
+    s->first = first;
+done:
+    return status;
+}
+
+static tamis_status set_window(tmi_stratum *s, size_t h, tamis_error *err)
+{
+    const tamis_ht_range *r = s->range;
+    bool certain = tmi_number_compare_int(s->alike[0].p, 1) == 0;
+    if (!r->low) return TAMIS_OK;
+    if (r->low[h] < 0 || r->high[h] > s->design->population || r->low[h] > r->high[h])
+        return tmi_fail(err, TAMIS_INVALID, "low[%zu], high[%zu]: 0 <= low <= high <= units of the stratum", h, h);
+    s->low = r->low[h];
+    s->high = r->high[h];
+    s->has_window = s->low > 0 || s->high < s->design->population;
+    bool equal = s->count == 1 && s->design->sample >= 0;
+    s->can_be_constant = certain || s->low == 0 || (equal && s->high == s->design->population);
+    return TAMIS_OK;
+}
+
+static tamis_status check_steps(const tmi_stratum *s, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; s->range->step && i < s->count && status == TAMIS_OK; i++)
+        for (int end = 0; end < 2 && status == TAMIS_OK; end++) {
+            tamis_number *w = NULL;
+            status = tmi_number_div(&w, end ? s->range->to : s->range->from, s->alike[i].p, err);
+            if (status == TAMIS_OK) status = tmi_check_multiple(w, s->range->step, err);
+            tamis_number_free(w);
+        }
+    return status;
+}
+
+static void strata_clear(strata *all)
+{
+    for (size_t h = 0; h < all->count; h++) tmi_stratum_clear(&all->list[h]);
+    tmi_free(all->list);
+    *all = (strata){0};
+}
+
+static tamis_status strata_set(strata *all, const tamis_ht_range *range, bool scale_asked, tamis_error *err)
+{
+    size_t restless = 0;
+    tamis_status status = TAMIS_OK;
+    *all = (strata){0};
+    TMI_TRY(check(range, scale_asked, err));
+    all->range = *range;
+    if (!(all->list = tmi_alloc(count_strata(range->design), sizeof *all->list))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(add_strata(all, range->design, 0, err));
+    for (size_t h = 0; h < all->count; h++) {
+        TMI_TRY(set_window(&all->list[h], h, err));
+        TMI_TRY(check_steps(&all->list[h], err));
+        restless += !all->list[h].can_be_constant;
+    }
+    for (size_t h = 0; h < all->count; h++) {
+        tmi_stratum *s = &all->list[h];
+        bool others = restless == 0 || (restless == 1 && !s->can_be_constant);
+        s->attained = others && (s->has_window || s->can_be_constant);
+    }
+done:
+    return status;
+}
+
+/* ---- answers ---- */
+
+static tamis_ht_part part_of(const tmi_stratum *s, const tmi_between *b)
+{
+    tamis_bound value = {b->least.lower, b->most.upper};
+    bool narrow = value.upper - value.lower <= 1e-9 * value.upper + 1e-30 || value.lower == INFINITY;
+    return (tamis_ht_part){s->first, s->design->population, s->first + b->unit, value, narrow, b->theorem};
+}
+
+typedef tamis_status answer(tmi_between *b, const tmi_stratum *s, const tamis_number *x, tamis_error *err);
+
+/* What holds if nothing could be computed: delta is at most the largest inclusion probability. */
+static tamis_ht_part safe_part(const tmi_stratum *s, bool is_delta)
+{
+    const tmi_alike *a = &s->alike[s->count - 1];
+    double upper = is_delta ? tmi_number_up(a->p) : INFINITY;
+    return (tamis_ht_part){s->first, s->design->population, s->first + a->unit, {0, upper}, 0, "any_design"};
+}
+
+/* UNABLE in one stratum does not stop the others. */
+static tamis_status for_each(tamis_ht_part **parts, size_t *count, const strata *all, answer *ask, const tamis_number *x,
+                             tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_ht_part *list = tmi_alloc(all->count, sizeof *list);
+    if (!list) return tmi_fail_memory(err);
+    for (size_t h = 0; h < all->count && (status == TAMIS_OK || status == TAMIS_UNABLE); h++) {
+        tmi_between b;
+        tamis_status one = ask(&b, &all->list[h], x, status == TAMIS_OK ? err : NULL);
+        list[h] = one == TAMIS_OK ? part_of(&all->list[h], &b) : safe_part(&all->list[h], ask == tmi_stratum_ask && x);
+        if (one != TAMIS_OK) status = one;
+    }
+    if (status == TAMIS_OK || status == TAMIS_UNABLE) {
+        *parts = list;
+        *count = all->count;
+    } else {
+        tmi_free(list);
+    }
+    return status;
+}
+
+typedef tamis_status check_number(const tamis_number *x, tamis_error *err);
+
+/* The answer to one question for each stratum; check is NULL if the question has no number. */
+static tamis_status ask_all(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, answer *ask,
+                            const tamis_number *x, check_number *check_x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    strata all = {0};
+    if (parts) *parts = NULL;
+    if (count) *count = 0;
+    if (!parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
+    if (!count) return tmi_fail(err, TAMIS_INVALID, "count: NULL");
+    if (check_x) TMI_TRY(check_x(x, err));
+    TMI_TRY(strata_set(&all, range, false, err));
+    TMI_TRY(for_each(parts, count, &all, ask, x, err));
+done:
+    strata_clear(&all);
+    return status;
+}
+
+/* ---- eps at delta ---- */
+
+#define MAX_EPS 1e6
+
+typedef struct side {
+    const tmi_stratum *s;
+    bool most;
+    tmi_between last;
+} side;
+
+static tamis_status delta_side(tamis_bound *value, void *context, const tamis_number *eps, tamis_error *err)
+{
+    side *a = context;
+    tamis_status status = tmi_stratum_ask(&a->last, a->s, eps, err);
+    *value = a->most ? a->last.most : a->last.least;
+    return status;
+}
+
+/* The smallest eps at which `most` (or `least`) is at most delta, given its value at eps = 0. */
+static tamis_status invert(tamis_bound *eps, side *a, tamis_bound at_zero, const tamis_number *delta, tamis_error *err)
+{
+    tamis_bound target = tmi_number_bound(delta);
+    *eps = (tamis_bound){0, 0};
+    if (at_zero.upper <= target.lower) return TAMIS_OK;
+    if (a->s->range->noise == TAMIS_NOISE_NONE) { /* p at every eps */
+        *eps = (tamis_bound){at_zero.lower > target.upper ? INFINITY : 0, INFINITY};
+        return TAMIS_OK;
+    }
+    return tmi_smallest(eps, delta_side, a, delta, 1, MAX_EPS, err);
+}
+
+static tamis_status window_epsilon(tmi_between *b, const tmi_stratum *s, const tamis_number *delta, tamis_error *err)
+{
+    tamis_ht_srs srs = {s->design->population, s->design->sample, s->low, s->high, s->range->noise, s->range->scale};
+    tamis_status status = tamis_ht_srs_epsilon(&b->most, &srs, delta, err);
+    if (status == TAMIS_OK && s->attained) b->least = b->most;
+    return status;
+}
+
+static tamis_status epsilon_of(tmi_between *b, const tmi_stratum *s, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *zero = NULL;
+    side most = {.s = s, .most = true}, least = {.s = s};
+    tmi_between at_zero;
+    if (tmi_number_sign(delta) == 0) return tmi_stratum_ask(b, s, NULL, err);
+    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
+    TMI_TRY(tmi_stratum_ask(&at_zero, s, zero, err));
+    *b = at_zero;
+    if (strcmp(at_zero.theorem, "srs_window") == 0 && s->low < s->high) {
+        b->least = (tamis_bound){0, 0};
+        TMI_TRY(window_epsilon(b, s, delta, err));
+        goto done;
+    }
+    TMI_TRY(invert(&b->most, &most, at_zero.most, delta, err));
+    if (most.last.theorem) {
+        b->theorem = most.last.theorem;
+        b->unit = most.last.unit;
+    }
+    bool same = at_zero.least.lower == at_zero.most.lower && at_zero.least.upper == at_zero.most.upper && s->independent;
+    if (same) b->least = b->most;
+    else TMI_TRY(invert(&b->least, &least, at_zero.least, delta, err));
+done:
+    tamis_number_free(zero);
+    return status;
+}
+
+tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                  const tamis_number *eps, tamis_error *err)
+{
+    return ask_all(parts, count, range, tmi_stratum_ask, eps, tmi_check_eps, err);
+}
+
+tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, tamis_error *err)
+{
+    return ask_all(parts, count, range, tmi_stratum_ask, NULL, NULL, err);
+}
+
+tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
+                                    const tamis_number *delta, tamis_error *err)
+{
+    return ask_all(parts, count, range, epsilon_of, delta, tmi_check_delta, err);
+}
+
+/* ---- noise for a target ---- */
+
+typedef struct target {
+    strata *all;
+    const tamis_number *eps; /* NULL: the pure eps is asked for */
+} target;
+
+/* The largest `most` over the strata, with noise of this scale. */
+static tamis_status most_at(tamis_bound *value, void *context, const tamis_number *scale, tamis_error *err)
+{
+    const target *t = context;
+    tamis_status status = TAMIS_OK;
+    *value = (tamis_bound){0, 0};
+    t->all->range.scale = scale;
+    for (size_t h = 0; h < t->all->count && status == TAMIS_OK; h++) {
+        tmi_between b;
+        status = tmi_stratum_ask(&b, &t->all->list[h], t->eps, err);
+        if (status == TAMIS_OK)
+            *value = (tamis_bound){fmax(value->lower, b.most.lower), fmax(value->upper, b.most.upper)};
+    }
+    return status;
+}
+
+/* Scales up to which is searched, from the largest weighted range on. */
+#define MAX_GROWTH 1e60
+
+tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
+                                  const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    strata all = {0};
+    target t = {&all, eps};
+    tamis_bound value;
+    double start = 0;
+    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
+    *scale = (tamis_bound){0, INFINITY};
+    TMI_TRY(tmi_check_eps(eps, err));
+    TMI_TRY(tmi_check_delta(delta, err));
+    TMI_TRY(strata_set(&all, range, true, err));
+    tamis_noise_kind noise = range->noise;
+    bool laplace = noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE;
+    bool pure = tmi_number_sign(delta) == 0;
+    all.range.noise = TAMIS_NOISE_NONE;
+    all.range.step = NULL;
+    TMI_TRY(most_at(&value, &t, NULL, err));
+    all.range.noise = noise;
+    all.range.step = range->step;
+    if (value.upper <= tmi_number_bound(delta).lower) {
+        *scale = (tamis_bound){0, 0};
+        goto done;
+    }
+    if (pure && (!laplace || tmi_number_sign(eps) == 0)) {
+        *scale = (tamis_bound){INFINITY, INFINITY};
+        goto done;
+    }
+    for (size_t h = 0; h < all.count; h++)
+        start = fmax(start, tmi_number_nearest(all.list[h].heaviest) - tmi_number_nearest(all.list[h].lightest));
+    if (range->step) start /= tmi_number_nearest(range->step);
+    if (pure) t.eps = NULL;
+    TMI_TRY(tmi_smallest(&value, most_at, &t, pure ? eps : delta, start, start * MAX_GROWTH, err));
+    if (value.upper == INFINITY) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "delta: the noise would have to be enormous"));
+    *scale = value;
+done:
+    strata_clear(&all);
+    return status;
+}
+
+/* ---- the step of discrete noise ---- */
+
+#define STEP_BYTES 4096
+
+tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
+                                 const tamis_number *to, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_ht_range range = {.design = design, .from = from, .to = to, .noise = TAMIS_NOISE_NONE};
+    strata all = {0};
+    tamis_number *g = NULL, *w = NULL, *next = NULL;
+    if (!step) return tmi_fail(err, TAMIS_INVALID, "step: NULL");
+    *step = NULL;
+    TMI_TRY(strata_set(&all, &range, false, err));
+    TMI_TRY(tmi_number_ratio(&g, 0, 1, err));
+    for (size_t h = 0; h < all.count; h++)
+        for (size_t i = 0; i < 2 * all.list[h].count; i++) {
+            TMI_TRY(tmi_number_div(&w, i % 2 ? to : from, all.list[h].alike[i / 2].p, err));
+            TMI_TRY(tmi_number_gcd(&next, g, w, err));
+            tamis_number_free(g);
+            tamis_number_free(w);
+            g = next;
+            w = next = NULL;
+            if (tmi_number_bytes(g) > STEP_BYTES)
+                TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "design: the weights have no common step of reasonable size"));
+        }
+    *step = g;
+    g = NULL;
+done:
+    strata_clear(&all);
+    tamis_number_free(g);
+    tamis_number_free(w);
+    return status;
+}

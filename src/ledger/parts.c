@@ -1,8 +1,0 @@
-#include "ledger/parts.h"
-
-#include <sqlite3.h>
-
-void tmi_ledger_parts(tmi_part_list *list)
-{
-    tmi_part_add(list, "SQLite", sqlite3_libversion());
-}

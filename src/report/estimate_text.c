@@ -1,0 +1,55 @@
+/* An estimate for people inside the agency. */
+#include "base/table.h"
+#include "report/promise.h"
+#include "report/results.h"
+
+/* What differs from the plan, a sentence each; a wrong list of values would else pass in silence. */
+static void write_fact(tmi_text *text, const char *name, int64_t count, const char *one, const char *many)
+{
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "%s: %lld %s", name, (long long)count, count == 1 ? one : many);
+    if (line.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "    ", line.bytes);
+    tmi_text_clear(&line);
+}
+
+static void write_facts(tmi_text *text, const tmi_results *results)
+{
+    const tamis_plan *plan = results->plan;
+    for (size_t i = 0; i < plan->column_count; i++) {
+        const tmi_column_facts *facts = &results->facts[i];
+        const char *name = plan->columns[i].name;
+        if (facts->missing > 0 && plan->columns[i].is_number)
+            write_fact(text, name, facts->missing, "value is missing and left out", "values are missing and left out");
+        else if (facts->missing > 0)
+            write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",
+                       "values are missing or not in the list of the plan, and in no group");
+        if (facts->outside_bounds > 0)
+            write_fact(text, name, facts->outside_bounds,
+                       "record lies outside the bounds of the plan; a release counts it as the nearest bound",
+                       "records lie outside the bounds of the plan; a release counts them as the nearest bound");
+    }
+    if (results->rows_beyond > 0)
+        write_fact(text, plan->privacy.id, results->rows_beyond,
+                   "row is beyond rows_per_unit; of the rows of a unit a release keeps so many at random",
+                   "rows are beyond rows_per_unit; of the rows of a unit a release keeps so many at random");
+    if (results->weights_above > 0)
+        write_fact(text, plan->design.weight ? plan->design.weight : "weights", results->weights_above,
+                   "weight is above max_weight; a release counts it as max_weight",
+                   "weights are above max_weight; a release counts them as max_weight");
+}
+
+tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err)
+{
+    tmi_text t;
+    tmi_text_init(&t);
+    tmi_write_heading(&t, results->plan, "NOT PROTECTED, for use inside the agency only");
+    tmi_results_table(&t, results);
+    tmi_text_put(&t, "\n");
+    tmi_text_wrap(&t, "  ", "  ", "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
+                  "intervals by Student's t.");
+    if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
+    write_facts(&t, results);
+    return tmi_text_take(text, &t, err);
+}

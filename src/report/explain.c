@@ -1,0 +1,118 @@
+#include "report/explain.h"
+
+#include <string.h>
+
+#include "base/table.h"
+
+/* ---- pages ---- */
+
+#define LABEL 16
+
+void tmi_page_title(tmi_page *page, const char *name, const char *remark)
+{
+    if (page->json) {
+        tmi_json_key(page->json, "name");
+        tmi_json_put_string(page->json, name);
+        return;
+    }
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "%s%s%s", name, remark ? ": " : "", remark ? remark : "");
+    if (line.failed) page->text->failed = true;
+    else tmi_text_wrap(page->text, "", "  ", line.bytes);
+    tmi_text_clear(&line);
+}
+
+void tmi_page_part(tmi_page *page, const char *label, const char *key, const char *text)
+{
+    if (page->json) {
+        tmi_json_key(page->json, key);
+        tmi_json_put_string(page->json, text);
+        return;
+    }
+    char first[LABEL + 1], rest[LABEL + 1];
+    memset(first, ' ', LABEL);
+    memset(rest, ' ', LABEL);
+    memcpy(first + 2, label, strlen(label)); /* labels have at most 13 letters */
+    first[LABEL] = rest[LABEL] = '\0';
+    tmi_text_wrap(page->text, first, rest, text);
+}
+
+void tmi_page_note(tmi_page *page, const char *text)
+{
+    if (!page->json) tmi_text_wrap(page->text, "", "", text);
+}
+
+/* ---- topics ---- */
+
+const char *tamis_explain_topic(size_t i)
+{
+    if (i == 0) return "settings";
+    if (i == 1) return "designs";
+    if (i < 2 + TAMIS_SETTINGS) return tamis_settings()[i - 2].name;
+    i -= 2 + TAMIS_SETTINGS;
+    for (const tmi_design_words *d = tmi_designs; d->name; d++)
+        if (i-- == 0) return d->name;
+    for (size_t m = 0; tmi_pps_methods[m]; m++) { /* but for the method that has the name of a design */
+        bool is_pps = strcmp(tmi_design_named(tmi_pps_methods[m])->name, "pps") == 0;
+        if (is_pps && i-- == 0) return tmi_pps_methods[m];
+    }
+    return NULL;
+}
+
+static void list_topics(tmi_page *page)
+{
+    if (page->json) {
+        tmi_json_key(page->json, "topics");
+        tmi_json_open(page->json, '[');
+        for (size_t i = 0; tamis_explain_topic(i); i++) tmi_json_put_string(page->json, tamis_explain_topic(i));
+        tmi_json_close(page->json, ']');
+        return;
+    }
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_put(page->text, "What can be explained\n");
+    tmi_page_part(page, "settings", "", "the ten settings: whose record is protected, and what is taken as public");
+    tmi_page_part(page, "designs", "", "how samples are drawn, and what each design adds to a guarantee");
+    for (size_t i = 0; i < TAMIS_SETTINGS; i++) tmi_text_format(&line, "%s\"%s\"", i ? ", " : "", tamis_settings()[i].name);
+    if (!line.failed) tmi_page_part(page, "one setting", "", line.bytes);
+    bool failed = line.failed;
+    tmi_text_clear(&line);
+    for (size_t i = 2 + TAMIS_SETTINGS; tamis_explain_topic(i); i++)
+        tmi_text_format(&line, "%s%s", line.length ? ", " : "", tamis_explain_topic(i));
+    if (!line.failed) tmi_page_part(page, "one design", "", line.bytes);
+    if (failed || line.failed) page->text->failed = true;
+    tmi_text_clear(&line);
+    tmi_page_note(page, "\nExample: tamis explain \"sample given frame\"");
+}
+
+static tamis_status write_page(tmi_page *page, const char *topic, tamis_error *err)
+{
+    const tamis_setting *setting = tamis_setting_named(topic);
+    const tmi_design_words *design = topic ? tmi_design_named(topic) : NULL;
+    if (!topic) list_topics(page);
+    else if (strcmp(topic, "settings") == 0) tmi_explain_settings(page);
+    else if (strcmp(topic, "designs") == 0) return tmi_explain_designs(page, err);
+    else if (setting) tmi_explain_setting(page, setting);
+    else if (design) return tmi_explain_design(page, design, strcmp(topic, design->name) == 0 ? NULL : topic, err);
+    else return tmi_fail(err, TAMIS_INVALID, "topic: nothing is called %.100s", topic);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_explain(char **text, const char *topic, int json, tamis_error *err)
+{
+    tmi_text t;
+    tmi_json_out out;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    *text = NULL;
+    tmi_text_init(&t);
+    tmi_json_out_init(&out, &t, true);
+    tmi_page page = {&t, json ? &out : NULL};
+    if (json) tmi_json_open(&out, '{');
+    tamis_status status = write_page(&page, topic, err);
+    if (json) tmi_json_close(&out, '}');
+    if (json) tmi_text_put(&t, "\n");
+    if (status == TAMIS_OK) return tmi_text_take(text, &t, err);
+    tmi_text_clear(&t);
+    return status;
+}

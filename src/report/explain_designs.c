@@ -1,0 +1,393 @@
+/* The designs of the plan format in words, and what each adds to a guarantee, asked of the amplification itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "report/explain.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+/* ---- examples: about a tenth of a small frame ---- */
+
+static tamis_status make_srs(tamis_design **d, tamis_error *err)
+{
+    return tamis_design_srs(d, 1000, 100, err);
+}
+
+static tamis_status make_replacement(tamis_design **d, tamis_error *err)
+{
+    return tamis_design_srs_with_replacement(d, 1000, 100, err);
+}
+
+static tamis_status make_systematic(tamis_design **d, tamis_error *err)
+{
+    return tamis_design_systematic(d, 1000, 100, 0, err);
+}
+
+static tamis_status make_census(tamis_design **d, tamis_error *err)
+{
+    return tamis_design_census(d, 1000, err);
+}
+
+static tamis_status make_bernoulli(tamis_design **d, tamis_error *err)
+{
+    tamis_number *rate = NULL;
+    tamis_status status = tmi_number_ratio(&rate, 1, 10, err);
+    if (status == TAMIS_OK) status = tamis_design_bernoulli(d, 1000, rate, err);
+    tamis_number_free(rate);
+    return status;
+}
+
+#define LISTED 4
+
+/* Four units of probabilities 1/20, 2/20, 3/20, and what makes `whole` of them. */
+static tamis_status unequal(tamis_number *p[LISTED], bool whole, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (int64_t i = 0; i < LISTED && status == TAMIS_OK; i++)
+        status = tmi_number_ratio(&p[i], whole && i == 3 ? 14 : i + 1, 20, err);
+    return status;
+}
+
+static void free_list(tamis_number *p[LISTED])
+{
+    for (size_t i = 0; i < LISTED; i++) tamis_number_free(p[i]);
+}
+
+static tamis_status make_poisson(tamis_design **d, tamis_error *err)
+{
+    tamis_number *p[LISTED] = {0};
+    tamis_status status = unequal(p, false, err);
+    if (status == TAMIS_OK) status = tamis_design_poisson(d, (const tamis_number *const *)p, LISTED, err);
+    free_list(p);
+    return status;
+}
+
+static tamis_status make_pps(tamis_design **d, const char *method, tamis_error *err)
+{
+    tamis_number *p[LISTED] = {0};
+    tamis_status status = unequal(p, true, err);
+    if (status == TAMIS_OK) status = tamis_design_pps(d, method, (const tamis_number *const *)p, LISTED, err);
+    free_list(p);
+    return status;
+}
+
+static tamis_status make_strata(tamis_design **d, tamis_error *err)
+{
+    tamis_design *strata[2] = {0};
+    tamis_status status;
+    TMI_TRY(tamis_design_srs(&strata[0], 900, 80, err));
+    TMI_TRY(tamis_design_srs(&strata[1], 100, 20, err));
+    TMI_TRY(tamis_design_take_strata(d, strata, 2, err));
+    strata[0] = strata[1] = NULL;
+
+done:
+    tamis_design_free(strata[0]);
+    tamis_design_free(strata[1]);
+    return status;
+}
+
+#define CLUSTERS 10
+
+/* One of ten clusters of four; of each drawn one `within` units. */
+static tamis_status make_stages(tamis_design **d, int64_t within, tamis_error *err)
+{
+    tamis_design *first = NULL, *second[CLUSTERS] = {0};
+    tamis_status status;
+    TMI_TRY(tamis_design_srs(&first, CLUSTERS, 1, err));
+    for (size_t c = 0; c < CLUSTERS; c++)
+        TMI_TRY(within == 4 ? tamis_design_census(&second[c], 4, err) : tamis_design_srs(&second[c], 4, within, err));
+    TMI_TRY(tamis_design_take_stages(d, first, second, CLUSTERS, err));
+    return TAMIS_OK;
+
+done:
+    tamis_design_free(first);
+    for (size_t c = 0; c < CLUSTERS; c++) tamis_design_free(second[c]);
+    return status;
+}
+
+static tamis_status make_cluster(tamis_design **d, tamis_error *err)
+{
+    return make_stages(d, 4, err);
+}
+
+static tamis_status make_two_stage(tamis_design **d, tamis_error *err)
+{
+    return make_stages(d, 2, err);
+}
+
+/* ---- words ---- */
+
+const char *const tmi_pps_methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic", "systematic_random", "brewer",
+                                       "tille", NULL};
+
+const tmi_design_words tmi_designs[] = {
+    {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
+     "srs: {population: 6194, sample: 200}", "N/n, the same for everybody",
+     "log(1 + n/N (e^eps - 1)): about n/N of a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE},
+    {"srs_with_replacement", "n independent draws of one unit; a unit may be drawn several times, and then counts several times",
+     "srs_with_replacement: {population: 6194, sample: 200}", "N/n a draw",
+     "less than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement, TAMIS_REPLACE},
+    {"bernoulli", "each unit is drawn with the same probability, independently; the size of the sample is random",
+     "bernoulli: {rate: 0.1}", "1/rate, the same for everybody",
+     "log(1 + rate (e^eps - 1)), for records that are there or not", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE},
+    {"poisson", "each unit is drawn with a probability of its own, independently; the size of the sample is random",
+     "poisson: {probability: COLUMN}, max_weight: 50", "1/probability: the smallest probability needs the most noise",
+     "unit by unit log(1 + pi (e^eps - 1)); the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
+    {"pps", "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
+     "systematic_random, brewer, tille",
+     "pps: {method: sampford, probability: COLUMN, sample: 200}, max_weight: 50", "1/probability",
+     "unit by unit log(1 + pi (e^eps - 1)) where samples with and without a unit are proved to differ by one exchange; otherwise "
+     "nothing is proved, and nothing is claimed", NULL, NULL, TAMIS_REPLACE},
+    {"systematic", "every k-th unit of a list after a random start",
+     "systematic: {population: 6194, sample: 200, order: public}", "N/n, the same for everybody",
+     "with a public order next to nothing: the k possible samples are k clusters, and all n units come and go together; with a "
+     "random order it is srs", "every 10th of a list", make_systematic, TAMIS_REPLACE},
+    {"stratified", "an independent sample in each stratum; strata and their sizes are public",
+     "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
+     "stratum by stratum, with its own rate; a stratum taken whole gets nothing, and the largest number counts",
+     "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE},
+    {"cluster", "whole clusters are drawn, for instance all persons of a household",
+     "cluster: {by: household, population: 3000, sample: 300, smallest: 1, largest: 9}", "clusters / drawn clusters",
+     "little unless clusters are small: the whole cluster comes and goes together", "1 of 10 clusters of 4", make_cluster,
+     TAMIS_REPLACE},
+    {"two_stage", "clusters are drawn, then units within each drawn cluster",
+     "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
+     "inverse of the product of the two rates",
+     "the second stage in full, the first only where few units are taken of a cluster", "1 of 10, then 2 of 4",
+     make_two_stage, TAMIS_REPLACE},
+    {"weights", "only the weights of a finished survey are known, not how the sample was drawn",
+     "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
+     "nothing: without the design there is no probability to count", NULL, NULL, TAMIS_REPLACE},
+    {"census", "everybody", "census: {population: 6194}", "1", "nothing: everybody is in it", "1000 of 1000", make_census,
+     TAMIS_REPLACE},
+    {0},
+};
+
+const tmi_design_words *tmi_design_named(const char *name)
+{
+    for (const tmi_design_words *d = tmi_designs; d->name; d++)
+        if (strcmp(d->name, name) == 0) return d;
+    for (size_t i = 0; tmi_pps_methods[i]; i++) /* "systematic" is the design of that name, found above */
+        if (strcmp(tmi_pps_methods[i], name) == 0) return tmi_design_named("pps");
+    return NULL;
+}
+
+/* ---- what sampling adds, as the library computes it ---- */
+
+typedef struct verdict {
+    bool proved;
+    const char *theorem;
+    tamis_bound eps;
+    char reason[400];
+} verdict;
+
+/* The example with epsilon 1 on the sample; takes the design. A refusal is an answer. */
+static tamis_status ask(verdict *v, tamis_design *design, tamis_neighbours neighbours, tamis_error *err)
+{
+    tamis_number *one = NULL, *zero = NULL;
+    tamis_amplified amplified = {0};
+    tamis_error reason = {0};
+    tamis_status status;
+    *v = (verdict){0};
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
+    tamis_sample_promise promise = {one, zero, neighbours, neighbours, 1};
+    status = tamis_amplify_design(&amplified, design, &promise, &reason);
+    if (status == TAMIS_REFUSED) {
+        snprintf(v->reason, sizeof v->reason, "%.390s", reason.message);
+        status = TAMIS_OK;
+    } else if (status == TAMIS_OK) {
+        v->proved = true;
+        v->theorem = amplified.theorem;
+        v->eps = amplified.eps; /* one drawn without a look at the answers loses no more than 1; the enclosure is wider */
+        if (v->eps.lower <= 1 && v->eps.upper > 1) v->eps.upper = 1;
+    } else if (err) {
+        *err = reason;
+    }
+
+done:
+    tamis_amplified_clear(&amplified);
+    tamis_design_free(design);
+    tamis_number_free(one);
+    tamis_number_free(zero);
+    return status;
+}
+
+static tamis_status verdict_of(verdict *v, const tmi_design_words *d, tamis_error *err)
+{
+    tamis_design *design = NULL;
+    tamis_status status = d->example(&design, err);
+    return status == TAMIS_OK ? ask(v, design, d->neighbours, err) : status;
+}
+
+static tamis_status verdict_of_method(verdict *v, const char *method, tamis_error *err)
+{
+    tamis_design *design = NULL;
+    tamis_status status = make_pps(&design, method, err);
+    return status == TAMIS_OK ? ask(v, design, TAMIS_REPLACE, err) : status;
+}
+
+/* "0.158566 (theorem srs)" or "refused: ...". */
+static tamis_status put_verdict(tmi_text *text, const verdict *v, tamis_error *err)
+{
+    if (!v->proved) {
+        tmi_text_format(text, "refused: %s", v->reason);
+        return TAMIS_OK;
+    }
+    tamis_number *eps = NULL;
+    char written[TMI_DECIMAL];
+    tamis_status status = tmi_number_double(&eps, v->eps.upper, err);
+    if (status == TAMIS_OK) status = tmi_number_decimal_up(written, eps, err);
+    if (status == TAMIS_OK) tmi_text_format(text, "%s for an outsider (theorem: %s)", written, v->theorem);
+    tamis_number_free(eps);
+    return status;
+}
+
+static void put_json(tmi_json_out *out, const char *example, const verdict *v)
+{
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "design");
+    tmi_json_put_string(out, example);
+    tmi_json_key(out, "eps");
+    tmi_json_put_string(out, "1");
+    tmi_json_key(out, "eps_pop");
+    if (v->proved) tmi_json_put_bound(out, v->eps);
+    else tmi_json_put_null(out);
+    tmi_json_key(out, "theorem");
+    tmi_json_put_string(out, v->theorem);
+    tmi_json_key(out, "refused");
+    tmi_json_put_string(out, v->proved ? NULL : v->reason);
+    tmi_json_close(out, '}');
+}
+
+/* One line "epsilon 1 on the sample: ...", or an element of the JSON list. */
+static tamis_status show(tmi_page *page, const char *example, const verdict *v, tamis_error *err)
+{
+    if (page->json) {
+        put_json(page->json, example, v);
+        return TAMIS_OK;
+    }
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "%s, epsilon 1 on the sample: ", example);
+    tamis_status status = put_verdict(&line, v, err);
+    if (line.failed) page->text->failed = true;
+    else if (status == TAMIS_OK) tmi_page_part(page, "Example", "", line.bytes);
+    tmi_text_clear(&line);
+    return status;
+}
+
+static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, const char *method, tamis_error *err)
+{
+    verdict v;
+    tamis_status status = TAMIS_OK;
+    if (d->example) {
+        TMI_TRY(verdict_of(&v, d, err));
+        TMI_TRY(show(page, d->example_words, &v, err));
+    }
+    for (size_t i = 0; strcmp(d->name, "pps") == 0 && tmi_pps_methods[i]; i++) {
+        if (method && strcmp(method, tmi_pps_methods[i]) != 0) continue;
+        TMI_TRY(verdict_of_method(&v, tmi_pps_methods[i], err));
+        TMI_TRY(show(page, tmi_pps_methods[i], &v, err));
+    }
+
+done:
+    return status;
+}
+
+tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const char *method, tamis_error *err)
+{
+    static const char shown[] = "sampford"; /* the method in the row of pps */
+    const char *at = method ? strstr(d->plan, shown) : NULL;
+    char remark[100], plan[200];
+    snprintf(plan, sizeof plan, "%.*s%s%s", at ? (int)(at - d->plan) : (int)strlen(d->plan), d->plan, at ? method : "",
+             at ? at + strlen(shown) : "");
+    snprintf(remark, sizeof remark, "a method of %s, unequal probabilities and a fixed size", d->name);
+    tmi_page_title(page, method ? method : d->name, method ? remark : d->what);
+    if (page->json) tmi_page_part(page, "", "what", d->what);
+    tmi_page_part(page, "In a plan", "plan", plan);
+    tmi_page_part(page, "Weights", "weights", d->weights);
+    tmi_page_part(page, "Sampling adds", "amplification", d->adds);
+    if (page->json) {
+        tmi_json_key(page->json, "examples");
+        tmi_json_open(page->json, '[');
+    }
+    tamis_status status = show_examples(page, d, method, err);
+    if (page->json) tmi_json_close(page->json, ']');
+    tmi_page_note(page, "\nAn outsider does not know who was sampled; whoever knows is promised epsilon 1 itself. The number counts once, for "
+                  "everything that is released from one sample, and needs `protect: frame` or `population` and `secret_sample: yes`.");
+    return status;
+}
+
+/* ---- all of them ---- */
+
+#define COLUMNS 4
+
+static tamis_status add_row(tmi_text_table *table, const char *name, const char *example, const verdict *v, tamis_error *err)
+{
+    tamis_number *eps = NULL;
+    char written[TMI_DECIMAL] = "refused";
+    tamis_status status = TAMIS_OK;
+    if (v->proved) {
+        TMI_TRY(tmi_number_double(&eps, v->eps.upper, err));
+        TMI_TRY(tmi_number_decimal_up(written, eps, err));
+    }
+    const char *const row[COLUMNS] = {name, example, written, v->proved ? v->theorem : "not proved"};
+    tmi_table_row(table, row);
+
+done:
+    tamis_number_free(eps);
+    return status;
+}
+
+static tamis_status write_table(tmi_text *text, tamis_error *err)
+{
+    static const char *const heading[COLUMNS] = {"design", "example", "1 becomes", "theorem"};
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_LEFT, TMI_RIGHT, TMI_LEFT};
+    tmi_text_table table;
+    verdict v;
+    tamis_status status = TAMIS_OK;
+    tmi_table_init(&table, COLUMNS, align);
+    tmi_table_row(&table, heading);
+    for (const tmi_design_words *d = tmi_designs; d->name; d++) {
+        if (d->example) {
+            TMI_TRY(verdict_of(&v, d, err));
+            TMI_TRY(add_row(&table, d->name, d->example_words, &v, err));
+        }
+        for (size_t i = 0; strcmp(d->name, "pps") == 0 && tmi_pps_methods[i]; i++) {
+            TMI_TRY(verdict_of_method(&v, tmi_pps_methods[i], err));
+            TMI_TRY(add_row(&table, i ? "" : "pps", tmi_pps_methods[i], &v, err));
+        }
+        if (strcmp(d->name, "weights") == 0) TMI_TRY(add_row(&table, d->name, "design not known", &(verdict){0}, err));
+    }
+    tmi_table_write(text, &table);
+
+done:
+    tmi_table_clear(&table);
+    return status;
+}
+
+tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (page->json) {
+        tmi_json_key(page->json, "designs");
+        tmi_json_open(page->json, '[');
+        for (const tmi_design_words *d = tmi_designs; d->name && status == TAMIS_OK; d++) {
+            tmi_json_open(page->json, '{');
+            status = tmi_explain_design(page, d, NULL, err);
+            tmi_json_close(page->json, '}');
+        }
+        tmi_json_close(page->json, ']');
+        return status;
+    }
+    tmi_page_note(page, "Designs: how a sample is drawn, and what epsilon 1 on the sample becomes for an outsider");
+    tmi_text_put(page->text, "\n");
+    status = write_table(page->text, err);
+    tmi_page_note(page, "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon stays what "
+                  "it is. With clusters and lists in public order many people come and go together, so that the rate alone says nothing. "
+                  "Whoever knows who was sampled is promised 1, whatever the design.");
+    tmi_page_note(page, "\nMore about one of them: tamis explain stratified");
+    return status;
+}

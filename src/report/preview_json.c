@@ -1,0 +1,208 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "num/number.h"
+#include "report/preview.h"
+#include "report/promise.h"
+#include "report/results.h"
+#include "schedule/assumptions.h"
+
+void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
+{
+    const tamis_plan *plan = p->schedule.plan;
+    const tmi_forecast *f = &p->forecasts[i];
+    tmi_statistic_title(text, plan, i);
+    if (f->count > 1 && !*more) tmi_text_format(text, " (%zu of %zu groups)", tmi_forecast_drowned(f), f->count);
+    tmi_text_format(text, "%s: the noise exceeds a third of the size", more);
+    if (isnan(loss) && isnan(sample)) return;
+    tmi_text_put(text, "; ");
+    if (!isnan(loss)) tmi_text_put(text, plan->privacy.loss.rho ? "a rho of " : "an epsilon of ");
+    if (loss >= 100) tmi_text_rounded(text, loss, 0);
+    else if (!isnan(loss)) tmi_text_format(text, "%.2g", loss);
+    if (!isnan(loss) && !isnan(sample)) tmi_text_put(text, ", or ");
+    if (!isnan(sample)) tmi_text_put(text, "a sample of ");
+    if (!isnan(sample)) tmi_text_rounded(text, sample, 0);
+    tmi_text_put(text, !isnan(loss) && !isnan(sample) ? ", would be enough" : " would be enough");
+}
+
+/* ---- JSON ---- */
+
+static void put_real(tmi_json_out *out, const char *key, double x)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_real(out, x);
+}
+
+static double part_of_range(const tmi_prospect *p)
+{
+    return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL;
+}
+
+static double part_of_expected(const tmi_prospect *p)
+{
+    return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL;
+}
+
+/* The geometric mean over the groups: groups differ in size by factors. */
+static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
+{
+    double logs = 0;
+    if (f->count == 1) return of(f->groups);
+    for (size_t i = 0; i < f->count; i++) logs += log(of(&f->groups[i]));
+    return exp(logs / (double)f->count);
+}
+
+static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_forecast *f)
+{
+    tmi_json_key(out, "groups");
+    tmi_json_open(out, '[');
+    for (size_t k = 0; k < f->count && !out->text->failed; k++) {
+        const tmi_prospect *p = &f->groups[k];
+        tmi_json_open(out, '{');
+        tmi_json_key(out, "group");
+        tmi_put_group(out, s->by, s->by_count, k);
+        put_real(out, "noise_sd", tmi_prospect_noise(p));
+        put_real(out, "sampling_se", tmi_prospect_sampling(p));
+        put_real(out, "se", tmi_prospect_error(p));
+        put_real(out, "expected", p->expected);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
+{
+    const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
+    const tmi_forecast *f = &p->forecasts[i];
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "statistic");
+    tmi_json_put_string(out, tmi_statistic_name(s));
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, s->column ? s->column->name : NULL);
+    tmi_json_key(out, "by");
+    tmi_json_open(out, '[');
+    for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
+    tmi_json_close(out, ']');
+    tmi_json_key(out, "known");
+    tmi_json_put_boolean(out, p->schedule.uses[i].known);
+    put_real(out, "noise_sd", middle(f, tmi_prospect_noise));
+    put_real(out, "share_of_range", middle(f, part_of_range));
+    put_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
+    put_real(out, "se", middle(f, tmi_prospect_error));
+    put_real(out, "share_of_expected", middle(f, part_of_expected));
+    if (f->count > 1) put_groups(out, s, f);
+    tmi_json_key(out, "warning");
+    tmi_text advice;
+    tmi_text_init(&advice);
+    if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "", f->loss, f->sample);
+    if (advice.failed) out->text->failed = true;
+    tmi_json_put_string(out, advice.bytes);
+    tmi_text_clear(&advice);
+    tmi_json_close(out, '}');
+}
+
+/* A list of the lines of a text; NULL: none. */
+static void put_lines(tmi_json_out *out, const char *text)
+{
+    tmi_json_open(out, '[');
+    for (const char *line = text; line && *line; line += strcspn(line, "\n") + 1) {
+        char *one = tmi_copy_text(line, strcspn(line, "\n"));
+        if (one) tmi_json_put_string(out, one);
+        else out->text->failed = true;
+        tmi_free(one);
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_assumption(void *context, const tmi_assumption *a)
+{
+    tmi_json_out *out = context;
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "assumed");
+    tmi_json_put_string(out, a->assumed);
+    if (a->column_count > 0) {
+        tmi_json_key(out, "columns");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < a->column_count; i++) tmi_json_put_string(out, a->columns[i]);
+        tmi_json_close(out, ']');
+    }
+    tmi_json_key(out, "declare");
+    tmi_json_put_string(out, a->declare);
+    tmi_json_close(out, '}');
+}
+
+/* What the rotation groups of the wave have left; nothing if it has none. */
+static void put_own_groups(tmi_json_out *out, const tmi_preview *p)
+{
+    const tmi_plan_wave *wave = &p->schedule.plan->wave;
+    const tmi_account known = {.has_spending = p->account.has_then};
+    if (wave->group_count == 0) return;
+    tmi_json_key(out, "rotation_groups");
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "groups");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
+    tmi_json_close(out, ']');
+    tmi_json_key(out, "left");
+    tmi_put_spending(out, &known, &p->account.own_left);
+    tmi_json_key(out, "would_leave");
+    tmi_put_spending(out, &known, &p->account.own_then_left);
+    tmi_json_close(out, '}');
+}
+
+tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_error *err)
+{
+    const tmi_schedule *s = &preview->schedule;
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, s->plan->survey);
+    tmi_json_key(&out, "design");
+    tmi_put_design(&out, s);
+    tmi_json_key(&out, "measurements");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        tmi_put_measurement(&out, s, &s->measurements[i]);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "statistics");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < s->plan->statistic_count; i++) put_statistic(&out, preview, i);
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "assumed");
+    tmi_json_open(&out, '[');
+    if (tmi_assumptions(s, put_assumption, &out, NULL) != TAMIS_OK) json.failed = true;
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "guarantee");
+    tmi_put_guarantee(&out, s);
+    tmi_json_key(&out, "would_spend");
+    tmi_put_spent(&out, s);
+    tmi_json_key(&out, "spent");
+    tmi_put_spending(&out, &preview->account, &preview->account.spent);
+    tmi_json_key(&out, "left");
+    tmi_put_spending(&out, &preview->account, &preview->account.left);
+    tmi_json_key(&out, "would_leave");
+    tmi_put_spending(&out, &(tmi_account){.has_spending = preview->account.has_then}, &preview->account.then_left);
+    put_own_groups(&out, preview);
+    tmi_json_key(&out, "ledger");
+    tmi_put_entry(&out, &preview->account);
+    tmi_json_key(&out, "unpublished");
+    put_lines(&out, preview->account.unpublished);
+    tmi_json_key(&out, "warnings");
+    tmi_put_warnings(&out, s);
+    tmi_json_key(&out, "declared_public");
+    tmi_put_declared(&out, s);
+    tmi_json_key(&out, "not_covered");
+    tmi_put_not_covered(&out, s);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}

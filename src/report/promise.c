@@ -1,0 +1,501 @@
+#include "report/promise.h"
+
+#include <math.h>
+
+#include "base/article.h"
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/bound.h"
+#include "num/number.h"
+#include "setting/meaning.h"
+#include "schedule/noise_law.h"
+#include "report/report_words.h"
+#include "report/specification.h"
+
+/* ---- exact numbers ---- */
+
+void tmi_text_number(tmi_text *text, const tamis_number *number)
+{
+    char *written = NULL;
+    if (tamis_number_write(&written, number, NULL) == TAMIS_OK) tmi_text_put(text, written);
+    else text->failed = true;
+    tmi_free(written);
+}
+
+void tmi_put_exact(tmi_json_out *out, const tamis_number *number)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_number(&text, number);
+    if (text.failed) out->text->failed = true;
+    tmi_json_put_string(out, text.bytes);
+    tmi_text_clear(&text);
+}
+
+void tmi_text_number_up(tmi_text *text, const tamis_number *number)
+{
+    char written[TMI_DECIMAL];
+    if (tmi_number_decimal_up(written, number, NULL) == TAMIS_OK) tmi_text_put(text, written);
+    else text->failed = true;
+}
+
+void tmi_unit_words(tmi_text *text, const tamis_plan *plan)
+{
+    const tmi_plan_privacy *p = &plan->privacy;
+    if (p->rows_per_unit == 1) tmi_text_format(text, "; one record is one %s", p->unit);
+    else tmi_text_format(text, "; one %s has up to %lld rows", p->unit, (long long)p->rows_per_unit);
+}
+
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
+{
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_describe_design(&line, &plan->design);
+    tmi_unit_words(&line, plan);
+    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey, plan->wave.name ? plan->wave.name : "", what);
+    if (line.failed) text->failed = true;
+    else tmi_text_wrap(text, "", "  ", line.bytes);
+    tmi_text_put(text, "\n");
+    tmi_text_clear(&line);
+}
+
+/* ---- JSON ---- */
+
+static void put_bounds(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
+{
+    tmi_json_key(out, "epsilon");
+    tmi_json_put_bound(out, epsilon);
+    tmi_json_key(out, "delta");
+    tmi_json_put_bound(out, delta);
+}
+
+static void put_loss(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
+{
+    tmi_json_open(out, '{');
+    put_bounds(out, epsilon, delta);
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    if (!schedule->gaussian) {
+        put_loss(out, tmi_number_bound(schedule->spent), (tamis_bound){0, 0});
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "rho");
+    tmi_json_put_bound(out, tmi_number_bound(schedule->spent));
+    tmi_json_close(out, '}');
+}
+
+static bool is_census(const tmi_schedule *schedule)
+{
+    return schedule->plan->design.kind == TMI_DESIGN_CENSUS;
+}
+
+/* Value of the key "setting": what is compared with what, as the paper's specifications say it. */
+void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
+    const tamis_setting *s = privacy->setting;
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "protect");
+    tmi_json_put_string(out, tamis_level_name(s->protect));
+    tmi_json_key(out, "given");
+    tmi_json_put_string(out, tamis_level_name(s->given));
+    tmi_json_key(out, "design_variables");
+    tmi_json_put_string(out, privacy->design_protected ? "protected" : "public");
+    tmi_json_key(out, "secret_sample");
+    tmi_json_put_boolean(out, privacy->secret_sample);
+    tmi_json_close(out, '}');
+}
+
+/* The same loss for the three who may want to know, in exact numbers; the outsider's are freed by the caller. */
+typedef struct losses {
+    tamis_number *epsilon, *delta;
+    tamis_promise promise;
+} losses;
+
+static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_error *err)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    tamis_status status = TAMIS_OK;
+    *l = (losses){0};
+    l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta, .unit = schedule->plan->privacy.unit};
+    if (outsider->proved) {
+        TMI_TRY(tmi_number_double(&l->epsilon, outsider->epsilon.upper, err));
+        TMI_TRY(tmi_number_double(&l->delta, outsider->delta.upper, err));
+        l->promise.outsider_eps = l->epsilon;
+        l->promise.outsider_delta = l->delta;
+    }
+
+done:
+    return status;
+}
+
+static void losses_clear(losses *l)
+{
+    tamis_number_free(l->epsilon);
+    tamis_number_free(l->delta);
+}
+
+/* Value of the key "meaning". What cannot be computed fails the text. */
+static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    losses l;
+    tamis_status status = losses_make(&l, schedule, NULL);
+    if (status == TAMIS_OK) status = tmi_put_meaning(out, &l.promise, NULL);
+    if (status != TAMIS_OK) out->text->failed = true;
+    losses_clear(&l);
+}
+
+static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
+{
+    losses l;
+    tamis_status status = losses_make(&l, schedule, NULL);
+    if (status == TAMIS_OK) status = tmi_write_meaning(text, &l.promise, NULL);
+    if (status != TAMIS_OK) text->failed = true;
+    losses_clear(&l);
+}
+
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err)
+{
+    losses l;
+    tamis_status status;
+    *svg = NULL;
+    TMI_TRY(losses_make(&l, schedule, err));
+    TMI_TRY(tamis_meaning_svg(svg, &l.promise, err));
+
+done:
+    losses_clear(&l);
+    return status;
+}
+
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const tmi_outsider *o = &schedule->outsider;
+    if (!o->proved) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    put_bounds(out, o->epsilon, o->delta);
+    tmi_json_key(out, "theorem");
+    tmi_json_put_string(out, o->theorem);
+    if (o->part_count > 1) {
+        tmi_json_key(out, "by_stratum");
+        tmi_json_open(out, '[');
+        for (size_t i = 0; i < o->part_count; i++) {
+            const tmi_outsider_part *p = &o->parts[i];
+            tmi_json_open(out, '{');
+            tmi_json_key(out, "stratum");
+            tmi_json_put_string(out, schedule->plan->design.strata[p->stratum].name);
+            tmi_json_key(out, "take_all");
+            tmi_json_put_boolean(out, p->take_all);
+            put_bounds(out, p->epsilon, p->delta);
+            tmi_json_close(out, '}');
+        }
+        tmi_json_close(out, ']');
+    }
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    put_loss(out, tmi_number_bound(schedule->epsilon), tmi_number_bound(schedule->delta));
+}
+
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "setting");
+    tmi_put_setting(out, schedule);
+    tmi_json_key(out, "specification");
+    tmi_put_specification(out, schedule);
+    tmi_json_key(out, "sample");
+    tmi_put_sample_loss(out, schedule);
+    tmi_json_key(out, "outsider");
+    tmi_put_outsider_loss(out, schedule);
+    if (!outsider->proved) {
+        tmi_json_key(out, "outsider_reason");
+        tmi_json_put_string(out, outsider->reason);
+    }
+    tmi_json_key(out, "meaning");
+    put_meaning(out, schedule);
+    tmi_json_close(out, '}');
+}
+
+/* ---- warnings ---- */
+
+/* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
+#define BARE (1.0 / 2)
+
+typedef void name_measurement(tmi_text *text, const tmi_measurement *m);
+
+/* The sentence about one measurement; false if its noise is worth the name. */
+static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
+{
+    double zero = 0;
+    for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
+    if (!(zero > BARE)) return false;
+    tmi_text_put(sentence, "practically unprotected: the ");
+    name(sentence, m);
+    tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
+                    "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
+    return true;
+}
+
+/* secret_sample where it changes nothing; NULL: no reason to warn. */
+static const char *idle_secret(const tmi_schedule *schedule)
+{
+    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
+    return privacy->secret_sample && !privacy->setting->may_amplify
+               ? "`secret_sample: yes` has no effect in this setting: the promise begins after the sampling. "
+                 "`protect: frame, given: population` gives outsiders a number of their own."
+               : NULL;
+}
+
+static void put_bare(tmi_json_out *out, const tmi_schedule *schedule, name_measurement *name)
+{
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i], name);
+        if (sentence.failed) out->text->failed = true;
+        if (bare) tmi_json_put_string(out, sentence.bytes);
+        tmi_text_clear(&sentence);
+    }
+}
+
+void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_put_release_warnings(out, schedule, &(tmi_account){0});
+}
+
+void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    tmi_json_open(out, '[');
+    put_bare(out, schedule, tmi_measurement_words);
+    tmi_json_close(out, ']');
+}
+
+void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account)
+{
+    tmi_text notice;
+    tmi_text_init(&notice);
+    tmi_account_notice(&notice, account, NULL);
+    if (notice.failed) out->text->failed = true;
+    tmi_json_open(out, '[');
+    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
+    tmi_text_clear(&notice);
+    if (!tmi_has_budget(schedule->plan)) tmi_budget_advice(&notice, schedule->plan);
+    if (notice.failed) out->text->failed = true;
+    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
+    tmi_text_clear(&notice);
+    if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
+    put_bare(out, schedule, tmi_measurement_name);
+    tmi_json_close(out, ']');
+}
+
+#define MOST_WARNINGS 3 /* of tables, written out; the JSON has all */
+
+static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
+{
+    bool idle = idle_secret(schedule) != NULL;
+    size_t count = 0;
+    if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        bool bare = warn(&sentence, schedule, &schedule->measurements[i], tmi_measurement_name);
+        if (sentence.failed) text->failed = true;
+        else if (bare && count++ < MOST_WARNINGS) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
+        tmi_text_clear(&sentence);
+    }
+    if (count > MOST_WARNINGS)
+        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", count - MOST_WARNINGS);
+    if (idle || count > 0) tmi_text_put(text, "\n");
+}
+
+/* ---- what is not covered ---- */
+
+static const char one_ledger[] =
+    "One ledger keeps count of this sample. Releases of the same people from another ledger are not seen by tamis.";
+static const char clamped[] =
+    "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
+    "that reported.";
+static const char some_rows[] =
+    "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
+static const char large_weights[] =
+    "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
+static const char as_if_srs[] =
+    "Sampling errors of a systematic sample in a public order are those of a simple random one: too large where neighbours in the "
+    "order are alike, too small where the order has a period.";
+static const char final_weights[] =
+    "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
+static const char nonresponse[] =
+    "The file holds respondents only, and weights stay the design's: means and shares are of those who answered.";
+static const char declared[] =
+    "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
+    "looking at the data.";
+
+static bool has_numbers(const tmi_schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
+        if (schedule->plan->statistics[i].column) return true;
+    }
+    return false;
+}
+
+#define SENTENCES 8
+
+/* The sentences that hold for this schedule; returns how many. */
+static size_t sentences(const char *list[SENTENCES], const tmi_schedule *schedule)
+{
+    size_t count = 0;
+    list[count++] = one_ledger;
+    if (schedule->plan->design.weights_final) list[count++] = final_weights;
+    if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
+    if (schedule->plan->privacy.id) list[count++] = some_rows;
+    if (schedule->sampling.weights == TMI_ROWS && !schedule->plan->design.frame) list[count++] = large_weights;
+    if (schedule->plan->design.kind == TMI_DESIGN_SYSTEMATIC && !schedule->plan->design.random_order) list[count++] = as_if_srs;
+    if (has_numbers(schedule)) list[count++] = clamped;
+    list[count++] = declared;
+    return count;
+}
+
+void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
+{
+    const char *list[SENTENCES];
+    size_t count = sentences(list, schedule);
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < count; i++) tmi_json_put_string(out, list[i]);
+    tmi_json_close(out, ']');
+}
+
+/* Whose record, as the setting says. */
+static void put_whose(tmi_text *text, const tmi_schedule *schedule)
+{
+    static const char *const who[TAMIS_LEVELS] = {
+        [TAMIS_POPULATION] = "Sampled %s", [TAMIS_FRAME] = "Sampled %s", [TAMIS_SAMPLE] = "Sampled %s",
+        [TAMIS_RESPONDENTS] = "Responding %s",
+    };
+    const tamis_setting *setting = schedule->plan->privacy.setting;
+    tmi_text_format(text, is_census(schedule) && setting->protect != TAMIS_RESPONDENTS ? "Every %s" : who[setting->protect],
+                    schedule->plan->privacy.unit);
+}
+
+static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *setting_words)
+{
+    if (schedule->measurement_count == 0) {
+        tmi_text_put(p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
+        return;
+    }
+    const tamis_setting *setting = schedule->plan->privacy.setting;
+    const char *unit = schedule->plan->privacy.unit;
+    put_whose(p, schedule);
+    tmi_text_put(p, ": epsilon ");
+    tmi_text_number_up(p, schedule->epsilon);
+    tmi_text_put(p, ", delta ");
+    tmi_text_number_up(p, schedule->delta);
+    if (schedule->gaussian) tmi_text_put(p, ", rho ");
+    if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
+    tmi_text_format(p, " (%s). Replacing %s%s %s's record by any other%s changes the probability of any output by a factor "
+                    "of at most exp(", setting_words, is_census(schedule) ? "" : "such ",
+                    is_census(schedule) ? "one" : tmi_article(unit), unit,
+                    setting->size_is_public ? "" : ", or taking it away,");
+    tmi_text_number_up(p, schedule->epsilon);
+    tmi_text_put(p, ")");
+    if (schedule->gaussian) tmi_text_put(p, " and delta");
+    tmi_text_format(p, ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
+                    "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled",
+                    schedule->gaussian ? "Gaussian" : "Laplace");
+}
+
+void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)
+{
+    put_promise(p, schedule, schedule->plan->privacy.setting->name);
+}
+
+void tmi_promise_page(tmi_text *p, const tmi_schedule *schedule)
+{
+    static const char *const given[TAMIS_LEVELS] = {
+        [TAMIS_NOTHING] = "nothing is taken as public",
+        [TAMIS_POPULATION] = "who belongs to the population is taken as public",
+        [TAMIS_FRAME] = "the frame from which the sample was drawn is taken as public",
+        [TAMIS_SAMPLE] = "who was sampled is taken as public",
+    };
+    put_promise(p, schedule, given[schedule->plan->privacy.setting->given]);
+}
+
+#define MOST_PARTS 12 /* told to people; the JSON has all */
+
+/* Each stratum, and units that are always drawn. */
+static void put_apart(tmi_text *p, const tmi_schedule *schedule)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    tmi_text_put(p, " Apart: ");
+    for (size_t i = 0; i < outsider->part_count && i < MOST_PARTS; i++) {
+        const tmi_outsider_part *part = &outsider->parts[i];
+        const char *stratum = schedule->plan->design.strata[part->stratum].name;
+        char epsilon[TMI_DECIMAL];
+        tamis_decimal_up(epsilon, part->epsilon.upper, 4);
+        tmi_text_put(p, i ? "; " : "");
+        tmi_text_put(p, stratum ? stratum : part->take_all ? "units that are always drawn" : "the others");
+        tmi_text_format(p, "%s epsilon %s", stratum && part->take_all ? ", always drawn:" : ":", epsilon);
+    }
+    if (outsider->part_count > MOST_PARTS) tmi_text_format(p, "; and %zu more", outsider->part_count - MOST_PARTS);
+    tmi_text_put(p, ".");
+}
+
+void tmi_outsider_page(tmi_text *p, const tmi_schedule *schedule)
+{
+    if (schedule->outsider.proved) tmi_outsider_words(p, schedule);
+    else tmi_text_format(p, "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as for a sampled %s.",
+                         tmi_article(schedule->plan->privacy.unit), schedule->plan->privacy.unit, schedule->plan->privacy.unit);
+}
+
+void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
+{
+    const tmi_outsider *outsider = &schedule->outsider;
+    if (!outsider->proved) {
+        tmi_text_format(p, "Outsider: no further number, because %s.", outsider->reason);
+        return;
+    }
+    char epsilon[TMI_DECIMAL], delta[TMI_DECIMAL];
+    tamis_decimal_up(epsilon, outsider->epsilon.upper, 4); /* for people; the JSON has 17 digits */
+    tamis_decimal_up(delta, outsider->delta.upper, 4);
+    tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
+                    "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
+                    "first and amplified once (theorem: %s).", epsilon, delta, schedule->plan->privacy.unit,
+                    tamis_level_name(schedule->plan->privacy.setting->protect), outsider->theorem);
+    if (outsider->part_count > 1) put_apart(p, schedule);
+}
+
+static void write_paragraph(tmi_text *text, const tmi_schedule *schedule, void (*put)(tmi_text *, const tmi_schedule *))
+{
+    tmi_text p;
+    tmi_text_init(&p);
+    put(&p, schedule);
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes);
+    tmi_text_clear(&p);
+}
+
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released)
+{
+    write_warnings(text, schedule);
+    tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
+    write_paragraph(text, schedule, tmi_promise_words);
+    write_paragraph(text, schedule, tmi_outsider_words);
+    tmi_text_put(text, "\n");
+    write_meaning(text, schedule);
+    if (!released) tmi_write_specification(text, schedule);
+
+    const char *list[SENTENCES];
+    size_t count = sentences(list, schedule);
+    tmi_text_put(text, "\nWhat is not covered\n");
+    for (size_t i = 0; i < count; i++) tmi_text_wrap(text, "  - ", "    ", list[i]);
+}

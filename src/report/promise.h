@@ -1,0 +1,88 @@
+/* What is promised to whom, and what is not: the same words in the preview, the table and the JSON. */
+#ifndef TMI_REPORT_PROMISE_H
+#define TMI_REPORT_PROMISE_H
+
+#include "base/json.h"
+#include "ledger/account.h"
+#include "schedule/schedule.h"
+
+/* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
+
+/* "; one record is one school" */
+void tmi_unit_words(tmi_text *text, const tamis_plan *plan);
+
+/* Value of the key "guarantee": {"setting", "specification", "sample": {epsilon, delta}, "outsider", "outsider_reason",
+ * "meaning"}. */
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Its parts: {protect, given, design_variables, secret_sample}; {epsilon, delta} of a sampled unit; {epsilon, delta, theorem,
+ * by_stratum} of an outsider, or null. */
+void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* {"epsilon": {lower, upper}, "delta": {lower, upper}}, or {"rho": {lower, upper}} */
+void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Value of the key "not_covered": a list of sentences. */
+void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of; of a release with the notice of its account. */
+void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account);
+
+/* The same for a public page: what the reader of the numbers has to know, with the plan's labels. */
+void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* What a sampled unit, and what an outsider is promised: a few sentences, also for a public page, without the plan's words; and a picture of it, SVG that the caller frees. */
+void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);
+void tmi_outsider_words(tmi_text *text, const tmi_schedule *schedule);
+void tmi_promise_page(tmi_text *text, const tmi_schedule *schedule);
+void tmi_outsider_page(tmi_text *text, const tmi_schedule *schedule);
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err);
+
+/* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
+
+/* The account for people: what was spent, what is left, which entry of the ledger. */
+void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_account *account);
+
+/* What nobody may miss about a release's account, a sentence or two: that it created its ledger (with its path, if that is not
+ * NULL), that it opened its account, that its numbers are those of an earlier release. Nothing if there is none of that. */
+void tmi_account_notice(tmi_text *text, const tmi_account *account, const char *path);
+
+/* "budget: {epsilon: 4}": four times what the plan spends, as a proposal. */
+void tmi_budget_line(tmi_text *text, const tamis_plan *plan);
+
+/* What `tamis check` says of a plan without a budget. */
+void tmi_budget_advice(tmi_text *text, const tamis_plan *plan);
+
+/* {"epsilon": ..., "delta": ...} or {"rho": ...}; null if the account does not exist. */
+void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis_spending *spending);
+
+/* Value of the key "ledger": {"entry", "hash", "time", "repeated", "created"}; null if there is none. */
+void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
+
+/* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
+void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
+
+/* "design": {...} */
+void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);
+
+/* An exact number as text "p/q", and for people: rounded up, as a promise must be. */
+void tmi_text_number(tmi_text *text, const tamis_number *number);
+void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
+void tmi_text_number_up(tmi_text *text, const tamis_number *number);
+
+/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people, where
+ * columns of which the same is declared share a line, unless each is to have its own (`all`). */
+void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *schedule); /* with labels, for a public page */
+void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule, bool all);
+
+/* What one of the functions above puts, as a list of texts; NULL if memory runs out. */
+typedef void tmi_put_items(tmi_json_out *out, const tmi_schedule *schedule);
+tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule);
+
+#endif

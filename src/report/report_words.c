@@ -1,0 +1,167 @@
+#include "report/report_words.h"
+
+#include <math.h>
+
+#include "base/decimal.h"
+#include "num/number.h"
+#include "schedule/measurement.h"
+
+const char *tmi_column_label(const tmi_plan_column *column)
+{
+    if (column->cut_of) column = column->cut_of;
+    return column->label ? column->label : column->name;
+}
+
+/* ---- numbers of a plan ---- */
+
+/* Without a comma up to four digits: years are numbers too. */
+static void put_number(tmi_text *text, double x, double step)
+{
+    if (fabs(x) < 1e4) tmi_text_real(text, x);
+    else tmi_text_rounded(text, x, tmi_unit_decimals(step));
+}
+
+static void put_point(tmi_text *text, const tmi_plan_column *column, int64_t point)
+{
+    put_number(text, (double)point * column->grid.step, column->grid.step);
+}
+
+/* ---- columns ---- */
+
+static void put_range(tmi_text *text, const tmi_plan_condition *c)
+{
+    const tmi_grid *grid = &c->column->grid;
+    if (c->least == c->most) {
+        tmi_text_put(text, ": ");
+        put_point(text, c->column, c->least);
+    } else if (c->least <= grid->low) {
+        tmi_text_put(text, " at most ");
+        put_point(text, c->column, c->most);
+    } else if (c->most >= grid->high) {
+        tmi_text_put(text, " at least ");
+        put_point(text, c->column, c->least);
+    } else {
+        tmi_text_put(text, " from ");
+        put_point(text, c->column, c->least);
+        tmi_text_put(text, " to ");
+        put_point(text, c->column, c->most);
+    }
+    if (c->column->measured_in) tmi_text_format(text, " %s", c->column->measured_in);
+}
+
+void tmi_column_words(tmi_text *text, const tmi_plan_column *column)
+{
+    if (!column->conditions) tmi_text_put(text, tmi_column_label(column));
+    for (size_t i = 0; i < column->condition_count; i++) {
+        const tmi_plan_condition *c = &column->conditions[i];
+        tmi_text_format(text, "%s%s", i ? " and " : "", tmi_column_label(c->column));
+        if (c->code_count == 0) put_range(text, c);
+        for (size_t k = 0; k < c->code_count; k++)
+            tmi_text_format(text, "%s%s", k ? " or " : ": ", c->column->values[c->codes[k]]);
+    }
+}
+
+void tmi_value_words(tmi_text *text, const tmi_plan_column *category, size_t value)
+{
+    if (!category->cut_of) {
+        tmi_text_put(text, category->values[value]);
+        return;
+    }
+    const double step = category->cut_of->grid.step;
+    put_number(text, tmi_number_nearest(category->ends[value]), step);
+    tmi_text_put(text, value + 1 < category->value_count ? " to under " : " to ");
+    put_number(text, tmi_number_nearest(category->ends[value + 1]), step);
+}
+
+/* ---- statistics ---- */
+
+static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s)
+{
+    const char *counted = tmi_counts_rows(plan) ? "records" : "units";
+    const bool indicator = s->column && s->column->conditions;
+    switch (s->kind) {
+    case TMI_COUNT:
+    case TMI_TABLE:
+    case TMI_HISTOGRAM: tmi_text_format(text, "Number of %s", counted); return;
+    case TMI_TOTAL: indicator ? tmi_text_format(text, "Number of %s with ", counted) : tmi_text_put(text, "Total of "); break;
+    case TMI_MEAN:
+    case TMI_SHARE: tmi_text_put(text, !indicator ? "Mean of " : tmi_counts_rows(plan) ? "Share of records with " : "Share with "); break;
+    case TMI_RATIO: tmi_text_put(text, "Ratio of "); break;
+    case TMI_VARIANCE: tmi_text_put(text, "Variance of "); break;
+    case TMI_QUANTILE: tmi_text_put(text, "Quantile of "); break;
+    case TMI_MEDIAN: tmi_text_put(text, "Median of "); break;
+    }
+    tmi_column_words(text, s->column);
+    if (!s->second) return;
+    tmi_text_put(text, " to ");
+    tmi_column_words(text, s->second);
+}
+
+void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic)
+{
+    const tmi_plan_statistic *s = &plan->statistics[statistic];
+    if (s->label) {
+        tmi_text_put(text, s->label);
+        return;
+    }
+    put_about(text, plan, s);
+    if (s->where) tmi_text_put(text, ", among those with ");
+    if (s->where) tmi_column_words(text, s->where);
+    for (size_t i = 0; i < s->by_count; i++)
+        tmi_text_format(text, "%s%s", i == 0 ? ", by " : i + 1 < s->by_count ? ", " : " and ", tmi_column_label(s->by[i]));
+}
+
+void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
+{
+    const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
+    if (!of || (s->second && !to)) return;
+    if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
+    else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
+}
+
+void tmi_measurement_words(tmi_text *text, const tmi_measurement *m)
+{
+    static const char *const sums[] = {"Sum of ", "Weighted sum of ", "Weighted squares for variances: "};
+    static const char *const rows[] = {"Rows", "Weighted rows", "Weighted squares for variances: rows"};
+    const tmi_quantity *q = &m->quantity;
+    tmi_text_put(text, q->x ? sums[q->weighing] : rows[q->weighing]);
+    if (q->x && q->y == q->x) tmi_text_put(text, "the square of ");
+    if (q->x) tmi_column_words(text, q->x);
+    if (q->y && q->y != q->x) tmi_text_put(text, " times ");
+    if (q->y && q->y != q->x) tmi_column_words(text, q->y);
+    const tmi_plan_column *const with[] = {q->present, q->present_too};
+    for (size_t i = 0; i < 2; i++) {
+        if (!with[i]) continue;
+        tmi_text_put(text, i ? " and " : ", with a value of ");
+        if (with[i]->conditions) tmi_text_put(text, tmi_column_label(with[i]->conditions[0].column));
+        for (size_t k = 1; k < with[i]->condition_count; k++)
+            tmi_text_format(text, ", %s", tmi_column_label(with[i]->conditions[k].column));
+        if (!with[i]->conditions) tmi_text_put(text, tmi_column_label(with[i]));
+    }
+    if (q->where) tmi_text_put(text, ", among those with ");
+    if (q->where) tmi_column_words(text, q->where);
+    for (size_t i = 0; i < m->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : ", by ", tmi_column_label(m->by[i]));
+    if (m->units > 1) tmi_text_format(text, "%s%zu random groups", m->by_count ? ", " : ", by ", m->units);
+}
+
+/* ---- quality ---- */
+
+#define CAUTION 0.165
+#define UNRELIABLE (1.0 / 3) /* 33.3 % */
+
+#define NARROW 0.05 /* widths of the interval of a share */
+#define WIDE 0.30
+#define RELATIVE 1.3
+
+char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
+{
+    if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
+    if (x->outside_range) return 'F';
+    const bool share = (s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions;
+    if (!share) {
+        const double size = fabs(x->estimate);
+        return x->se > UNRELIABLE * size ? 'F' : x->se > CAUTION * size ? 'E' : '\0';
+    }
+    const double width = 3.92 * x->se, limit = fmin(WIDE, RELATIVE * x->estimate);
+    return width <= NARROW ? '\0' : width >= limit ? 'F' : width >= limit / 2 ? 'E' : '\0';
+}

@@ -1,0 +1,34 @@
+/* What a public page calls the things of a plan: labels, units of measure and plain words in place of the plan's own syntax.
+ * Texts are not escaped yet.                                                                                          */
+#ifndef TMI_REPORT_REPORT_WORDS_H
+#define TMI_REPORT_REPORT_WORDS_H
+
+#include "report/results.h"
+
+/* The label of a column, of cuts that of their number; its name if it has none. */
+const char *tmi_column_label(const tmi_plan_column *column);
+
+/* The same, and of an indicator "Awards: Yes" or "Age from 16 to 64 and Awards: Yes". */
+void tmi_column_words(tmi_text *text, const tmi_plan_column *column);
+
+/* A value of a category, or a bin: "16 to under 65". */
+void tmi_value_words(tmi_text *text, const tmi_plan_column *category, size_t value);
+
+/* "Total of Pupils enrolled, by School type", or the label of the statistic. */
+void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic);
+
+/* " (euro)", " (euro per person)"; nothing if the plan does not say or it would be misleading. */
+void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *statistic);
+
+/* "Sum of Pupils enrolled by School type": a noisy table. */
+void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement);
+
+/* What statistical offices would say of a number: '\0' nothing, 'E' use with caution, 'F' too unreliable to publish by itself.
+ *
+ * A share goes by the width of a 95 % interval, 3.92 standard errors (limits of the US National Center for Health Statistics, 2017):
+ * F from 0.30 on or beyond 1.3 times the share, E from half of either on, nothing up to 0.05. Everything else goes by its coefficient
+ * of variation (limits of Statistics Canada): E above 16.5 %, F above 33.3 %. A number outside the range of possible values is F.
+ * A number that was not measured, or has no standard error, has no flag. */
+char tmi_quality(const tmi_plan_statistic *statistic, const tmi_result *result);
+
+#endif

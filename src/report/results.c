@@ -1,0 +1,413 @@
+#include "report/results.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "num/number.h"
+#include "plan/names.h"
+#include "report/promise.h"
+
+const char *tmi_statistic_name(const tmi_plan_statistic *s)
+{
+    return tmi_statistic_kind_name(s->kind);
+}
+
+/* The column, A/B of a ratio, or what stands for none. */
+static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const char *before, const char *none)
+{
+    tmi_text_format(text, "%s%s", before, s->column ? s->column->name : none);
+    if (s->second) tmi_text_format(text, "/%s", s->second->name);
+}
+
+void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic)
+{
+    const tmi_plan_statistic *s = &plan->statistics[statistic];
+    const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
+    tmi_text_put(text, tmi_statistic_name(s));
+    if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
+    else put_column_name(text, s, " of ", counted);
+    if (s->where) tmi_text_format(text, " where %s", s->where->name);
+    for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
+}
+
+/* ---- JSON ---- */
+
+void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell)
+{
+    tmi_json_open(out, '{');
+    for (size_t i = 0; i < by_count; i++) {
+        tmi_json_key(out, by[i]->name);
+        tmi_json_put_string(out, tmi_cell_value(by, by_count, cell, i));
+    }
+    tmi_json_close(out, '}');
+}
+
+static void put_real(tmi_json_out *out, const char *key, double x)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_real(out, x);
+}
+
+static double cv_of(const tmi_result *result)
+{
+    return result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL;
+}
+
+static const char *covers(const tmi_results *r)
+{
+    return r->schedule ? "sampling and noise" : "sampling";
+}
+
+static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
+{
+    tmi_json_key(out, "interval");
+    if (isnan(result->lower)) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    put_real(out, "lower", result->lower);
+    put_real(out, "upper", result->upper);
+    put_real(out, "confidence", tmi_number_nearest(r->plan->statistics[result->statistic].confidence));
+    tmi_json_key(out, "covers");
+    tmi_json_put_string(out, covers(r));
+    tmi_json_close(out, '}');
+}
+
+static bool is_first_use(const tmi_use *use, size_t role)
+{
+    for (size_t i = 0; i < role; i++)
+        if (use->table[i] == use->table[role]) return false;
+    return use->table[role] != TMI_NO_TABLE;
+}
+
+static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
+{
+    const tmi_use *use = &schedule->uses[statistic];
+    tmi_json_key(out, "measured_in");
+    tmi_json_open(out, '[');
+    for (size_t role = 0; role < TMI_ROLES; role++) {
+        if (!is_first_use(use, role)) continue;
+        tmi_text name;
+        tmi_text_init(&name);
+        tmi_measurement_name(&name, &schedule->measurements[use->table[role]]);
+        if (name.failed) out->text->failed = true;
+        tmi_json_put_string(out, name.bytes);
+        tmi_text_clear(&name);
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    put_column_name(&name, s, "", "");
+    if (name.failed) out->text->failed = true;
+    tmi_json_key(out, "column");
+    tmi_json_put_string(out, s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->name : s->column ? name.bytes : NULL);
+    tmi_text_clear(&name);
+}
+
+static size_t bins_of(const tmi_plan_statistic *s)
+{
+    return s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->value_count : 1;
+}
+
+static void put_bin(tmi_json_out *out, const tmi_plan_column *cuts, size_t bin)
+{
+    tmi_json_key(out, "bin");
+    tmi_json_open(out, '{');
+    put_real(out, "from", tmi_number_nearest(cuts->ends[bin]));
+    put_real(out, "to", tmi_number_nearest(cuts->ends[bin + 1]));
+    tmi_json_close(out, '}');
+}
+
+static void put_notes(tmi_json_out *out, const tmi_result *result)
+{
+    if (result->note_count == 0) return;
+    tmi_json_key(out, "notes");
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < result->note_count; i++) tmi_json_put_string(out, result->notes[i]);
+    tmi_json_close(out, ']');
+}
+
+static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "statistic");
+    tmi_json_put_string(out, tmi_statistic_name(s));
+    put_column(out, s);
+    tmi_json_key(out, "group");
+    tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), result->cell / bins_of(s));
+    if (s->kind == TMI_HISTOGRAM) put_bin(out, s->by[s->by_count - 1], result->cell % bins_of(s));
+    if (s->where) {
+        tmi_json_key(out, "where");
+        tmi_json_put_string(out, s->where->name);
+    }
+    put_real(out, "estimate", result->estimate);
+    put_real(out, "se", result->se);
+    put_real(out, "sampling_se", result->sampling_se);
+    put_real(out, "noise_sd", result->noise_sd);
+    put_real(out, "cv", cv_of(result));
+    tmi_json_key(out, "df");
+    if (result->df < 0) tmi_json_put_null(out);
+    else tmi_json_put_integer(out, result->df);
+    put_interval(out, r, result);
+    if (!isnan(result->bias)) put_real(out, "bias_at_most", result->bias);
+    if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
+    if (result->reason) {
+        tmi_json_key(out, "reason");
+        tmi_json_put_string(out, result->reason);
+    }
+    if (result->outside_range) {
+        tmi_json_key(out, "outside_range");
+        tmi_json_put_boolean(out, true);
+    }
+    put_notes(out, result);
+    tmi_json_close(out, '}');
+}
+
+static void put_promises(tmi_json_out *out, const tmi_results *r)
+{
+    static const char *const keys[] = {"guarantee", "spent", "left"};
+    if (r->schedule) {
+        tmi_json_key(out, "guarantee");
+        tmi_put_guarantee(out, r->schedule);
+        tmi_json_key(out, "spent");
+        if (r->account->has_spending) tmi_put_spending(out, r->account, &r->account->spent);
+        else tmi_put_spent(out, r->schedule);
+        tmi_json_key(out, "left");
+        tmi_put_spending(out, r->account, &r->account->left);
+        tmi_json_key(out, "ledger");
+        tmi_put_entry(out, r->account);
+        tmi_json_key(out, "warnings");
+        tmi_put_release_warnings(out, r->schedule, r->account);
+        tmi_json_key(out, "not_covered");
+        tmi_put_not_covered(out, r->schedule);
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        tmi_json_key(out, keys[i]);
+        tmi_json_put_null(out);
+    }
+    if (r->plan->privacy.id) {
+        tmi_json_key(out, "rows_beyond_rows_per_unit");
+        tmi_json_put_integer(out, r->rows_beyond);
+    }
+    if (r->plan->design.max_weight) {
+        tmi_json_key(out, "weights_above_max_weight");
+        tmi_json_put_integer(out, r->weights_above);
+    }
+    tmi_json_key(out, "columns");
+    tmi_json_open(out, '{');
+    for (size_t i = 0; i < r->plan->column_count; i++) {
+        const tmi_plan_column *column = &r->plan->columns[i];
+        if (!r->facts[i].used) continue;
+        tmi_json_key(out, column->name);
+        tmi_json_open(out, '{');
+        tmi_json_key(out, column->is_number ? "missing" : "missing_or_not_listed");
+        tmi_json_put_integer(out, r->facts[i].missing);
+        if (column->is_number) {
+            tmi_json_key(out, "outside_bounds");
+            tmi_json_put_integer(out, r->facts[i].outside_bounds);
+        }
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, '}');
+}
+
+/* Who watches a release while it is made. */
+static tmi_watch *watch_of(const tmi_results *r)
+{
+    return r->schedule ? r->schedule->watch : NULL;
+}
+
+tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    json.watch = watch_of(r);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "tamis");
+    tmi_json_put_integer(&out, 1);
+    tmi_json_key(&out, "survey");
+    tmi_json_put_string(&out, r->plan->survey);
+    if (r->plan->wave.name) {
+        tmi_json_key(&out, "wave");
+        tmi_json_put_string(&out, r->plan->wave.name);
+    }
+    tmi_json_key(&out, "protected");
+    tmi_json_put_boolean(&out, r->schedule != NULL);
+    tmi_json_key(&out, "results");
+    tmi_json_open(&out, '[');
+    for (size_t i = 0; i < r->count && !json.failed; i++) put_result(&out, r, &r->list[i]);
+    tmi_json_close(&out, ']');
+    put_promises(&out, r);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+/* ---- CSV ---- */
+
+/* A spreadsheet takes a text that begins with one of = + - @ for a formula, quoted or not; the usual cure is an
+ * apostrophe before it. Signed digits are harmless and stay what they are. */
+static bool is_formula(const char *field)
+{
+    if (field[0] == '=' || field[0] == '@') return true;
+    return (field[0] == '+' || field[0] == '-') && field[1 + strspn(field + 1, "0123456789.")] != '\0';
+}
+
+/* Quoted only where needed. */
+static void put_field(tmi_text *csv, const char *field)
+{
+    const char *apostrophe = is_formula(field) ? "'" : "";
+    if (!strpbrk(field, ",\"\r\n")) {
+        tmi_text_format(csv, "%s%s", apostrophe, field);
+        return;
+    }
+    tmi_text_format(csv, "\"%s", apostrophe);
+    for (const char *c = field; *c; c++) {
+        if (*c == '"') tmi_text_put(csv, "\"");
+        tmi_text_add(csv, c, 1);
+    }
+    tmi_text_put(csv, "\"");
+}
+
+static void put_csv_real(tmi_text *csv, double x)
+{
+    tmi_text_put(csv, ",");
+    if (isfinite(x)) tmi_text_real(csv, x);
+}
+
+static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, size_t *at)
+{
+    for (*at = 0; *at < s->by_count; (*at)++) {
+        if (s->by[*at] == column) return true;
+    }
+    return false;
+}
+
+/* The columns by which any statistic is grouped, each a column of the file; their number. In the order in which statistics name
+ * them: the plan of a certificate has its columns in another order than the agency's file. */
+static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        for (size_t j = 0; j < plan->statistics[i].by_count; j++) {
+            size_t c = 0;
+            while (c < count && groups[c] != plan->statistics[i].by[j]) c++;
+            if (c == count) groups[count++] = plan->statistics[i].by[j];
+        }
+    }
+    return count;
+}
+
+static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower",
+                                          "upper", "confidence", "covers", "reason", "outside_range", "notes"};
+#define OWN_BEFORE 2 /* the groups stand between the first two and the others */
+#define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
+
+static bool is_own(const char *name)
+{
+    for (size_t i = 0; i < OWN_COLUMNS; i++)
+        if (strcmp(own_columns[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_group(const char *name, const tmi_plan_column *const *groups, size_t group_count)
+{
+    for (size_t i = 0; i < group_count; i++)
+        if (strcmp(groups[i]->name, name) == 0) return true;
+    return false;
+}
+
+/* A group column with the name of one of the file's own gets by_ before it, again while another group has that name. */
+static void put_group_name(tmi_text *csv, const tmi_plan_column *const *groups, size_t group_count, size_t which)
+{
+    if (!is_own(groups[which]->name)) {
+        put_field(csv, groups[which]->name);
+        return;
+    }
+    bool free = false;
+    for (size_t times = 1; !free && !csv->failed; times++) {
+        tmi_text name;
+        tmi_text_init(&name);
+        for (size_t i = 0; i < times; i++) tmi_text_put(&name, "by_");
+        tmi_text_put(&name, groups[which]->name);
+        if (name.failed) csv->failed = true;
+        free = !name.failed && !is_group(name.bytes, groups, group_count);
+        if (free) put_field(csv, name.bytes);
+        tmi_text_clear(&name);
+    }
+}
+
+static void put_csv_column(tmi_text *csv, const tmi_plan_statistic *s)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    if (s->column) put_column_name(&name, s, "", "");
+    if (name.failed) csv->failed = true;
+    else if (name.bytes) put_field(csv, name.bytes);
+    tmi_text_clear(&name);
+}
+
+/* One field. */
+static void put_csv_notes(tmi_text *csv, const tmi_result *result)
+{
+    tmi_text notes;
+    tmi_text_init(&notes);
+    for (size_t i = 0; i < result->note_count; i++) tmi_text_format(&notes, "%s%s", i ? "; " : "", result->notes[i]);
+    if (notes.failed) csv->failed = true;
+    else if (notes.bytes) put_field(csv, notes.bytes);
+    tmi_text_clear(&notes);
+}
+
+tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
+{
+    const tamis_plan *plan = r->plan;
+    const tmi_plan_column *groups[TMI_MAX_COLUMNS];
+    size_t group_count = find_groups(groups, plan);
+    tmi_text csv;
+    tmi_text_init(&csv);
+    csv.watch = watch_of(r);
+    for (size_t i = 0; i < OWN_BEFORE; i++) tmi_text_format(&csv, "%s%s", i ? "," : "", own_columns[i]);
+    for (size_t c = 0; c < group_count; c++) {
+        tmi_text_put(&csv, ",");
+        put_group_name(&csv, groups, group_count, c);
+    }
+    for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
+    tmi_text_put(&csv, "\n");
+    for (size_t i = 0; i < r->count && !csv.failed; i++) {
+        const tmi_result *result = &r->list[i];
+        const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+        tmi_text_format(&csv, "%s,", tmi_statistic_name(s));
+        put_csv_column(&csv, s);
+        for (size_t c = 0; c < group_count; c++) {
+            size_t at;
+            tmi_text_put(&csv, ",");
+            if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, result->cell, at));
+        }
+        put_csv_real(&csv, result->estimate);
+        put_csv_real(&csv, result->se);
+        put_csv_real(&csv, result->sampling_se);
+        put_csv_real(&csv, result->noise_sd);
+        put_csv_real(&csv, cv_of(result));
+        put_csv_real(&csv, result->df < 0 ? TMI_NULL : (double)result->df);
+        put_csv_real(&csv, result->lower);
+        put_csv_real(&csv, result->upper);
+        put_csv_real(&csv, isnan(result->lower) ? TMI_NULL : tmi_number_nearest(s->confidence));
+        tmi_text_format(&csv, ",%s,", isnan(result->lower) ? "" : covers(r));
+        if (result->reason) put_field(&csv, result->reason);
+        tmi_text_put(&csv, result->outside_range ? ",true," : ",,");
+        put_csv_notes(&csv, result);
+        tmi_text_put(&csv, "\n");
+    }
+    return tmi_text_take(text, &csv, err);
+}

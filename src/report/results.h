@@ -1,0 +1,31 @@
+/* The results of a release or of an estimate as texts. The writers get the plan and the results, nothing of the data. */
+#ifndef TMI_REPORT_RESULTS_H
+#define TMI_REPORT_RESULTS_H
+
+#include "base/json.h"
+#include "schedule/result.h"
+
+tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
+tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
+void tmi_results_table(tmi_text *text, const tmi_results *results);
+
+/* The whole text of an estimate; `note` says how variances were approximated, or is NULL. */
+tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err);
+
+/* The last three of the cells of a row for people: estimate, standard error, interval; the first is the group. */
+#define TMI_RESULT_CELLS 4
+void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result);
+
+/* Decimals that write every multiple of the unit: 0.5 -> 1, 20 -> 0; 9 if it has more. */
+int tmi_unit_decimals(double unit);
+
+/* "count", "total", ... */
+const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
+
+/* "total of enroll by stype", of one of the plan's statistics */
+void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic);
+
+/* {"stype": "E"} */
+void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell);
+
+#endif

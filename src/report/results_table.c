@@ -1,0 +1,214 @@
+/* Results for people: one block a statistic, groups beneath it, numbers rounded to two digits of their error. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/table.h"
+#include "num/number.h"
+#include "report/results.h"
+
+#define COLUMNS TMI_RESULT_CELLS
+
+typedef struct row {
+    tmi_text cells[COLUMNS];
+} row;
+
+static void row_init(row *r)
+{
+    for (size_t i = 0; i < COLUMNS; i++) tmi_text_init(&r->cells[i]);
+}
+
+static void row_add(tmi_text_table *table, row *r)
+{
+    const char *cells[COLUMNS];
+    for (size_t i = 0; i < COLUMNS; i++) {
+        cells[i] = r->cells[i].bytes;
+        if (r->cells[i].failed) table->failed = true;
+    }
+    tmi_table_row(table, cells);
+    for (size_t i = 0; i < COLUMNS; i++) tmi_text_clear(&r->cells[i]);
+}
+
+static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+    if (s->by_count == 0) {
+        tmi_statistic_title(text, plan, result->statistic);
+        return;
+    }
+    tmi_text_put(text, "  ");
+    for (size_t i = 0; i < s->by_count; i++) {
+        tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, result->cell, i));
+    }
+}
+
+/* ---- how many decimals ---- */
+
+#define MOST_DECIMALS 9
+
+int tmi_unit_decimals(double unit)
+{
+    int decimals = 0;
+    double scaled = unit;
+    for (; decimals < MOST_DECIMALS && fabs(scaled - round(scaled)) > 1e-9 * scaled; decimals++) scaled *= 10;
+    return decimals;
+}
+
+/* More decimals than these would tell nothing, however small the noise. Two for a weight that is no whole number, four
+ * for a quotient. */
+static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
+{
+    int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
+    if (s->kind == TMI_MEAN || s->kind == TMI_SHARE || s->kind == TMI_RATIO) return decimals + 4;
+    const tmi_plan_design *d = &results->plan->design;
+    bool whole = !d->by && d->sample > 0 && d->population % d->sample == 0;
+    return whole ? decimals : decimals + 2;
+}
+
+/* Decimals that leave seven significant digits: unprotected numbers are compared with those of other programs. */
+static int seven_digits(double x)
+{
+    double magnitude = x != 0 && isfinite(x) ? floor(log10(fabs(x))) : 6;
+    return magnitude > 6 ? 0 : magnitude < -6 ? 12 : 6 - (int)magnitude;
+}
+
+/* An error below this part of an unprotected estimate is what doubles leave of 0. */
+#define DUST 1e-12
+
+static void put_error(tmi_text *text, double error, int decimals)
+{
+    if (error > 0 && error < 0.5 * pow(10, -decimals)) {
+        tmi_text_put(text, "< ");
+        error = pow(10, -decimals);
+    }
+    tmi_text_rounded(text, error, decimals);
+}
+
+/* An end of an interval, rounded outwards (side -1: down, 1: up) but not beyond the limit, which is written in full.
+ * Within a millionth of its last digit a number counts as already rounded: that is the dust of doubles. */
+static void put_end(tmi_text *text, double end, int side, double limit, int decimals, int limit_decimals)
+{
+    double unit = pow(10, -decimals), steps = end / unit, nearest = round(steps);
+    if (fabs(steps - nearest) > 1e-6) nearest = side < 0 ? floor(steps) : ceil(steps);
+    bool beyond = side * (nearest * unit - limit) > 0;
+    if (beyond) tmi_text_rounded(text, limit, decimals > limit_decimals ? decimals : limit_decimals);
+    else tmi_text_rounded(text, nearest * unit, decimals);
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &results->plan->statistics[result->statistic];
+    double error = isnan(result->se) ? result->noise_sd : result->se;
+    if (!results->schedule && error < DUST * fabs(result->estimate)) error = 0;
+    int useful = useful_decimals(results, s);
+    int decimals = error > 0 ? smaller(tmi_decimals_of(error), useful) : result->estimate == floor(result->estimate) ? 0 : 2;
+    int error_decimals = smaller(tmi_decimals_of(error), useful > 2 ? useful : 2);
+    if (!results->schedule) {
+        if (!(error == 0 && decimals == 0)) decimals = seven_digits(result->estimate); /* 6,194 units stay whole */
+        error_decimals = seven_digits(error);
+    }
+    if (isnan(result->estimate)) tmi_text_put(&cells[1], "none");
+    else tmi_text_rounded(&cells[1], result->estimate, decimals);
+    if (result->known) tmi_text_put(&cells[2], "known");
+    else if (!isnan(result->se)) put_error(&cells[2], error, error_decimals);
+    else if (!isnan(result->estimate)) tmi_text_put(&cells[2], "none");
+    if (result->known) return;
+    if (isnan(result->lower)) {
+        tmi_text_put(&cells[3], result->reason ? result->reason : "none");
+        return;
+    }
+    int limit_decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
+    put_end(&cells[3], result->lower, -1, result->least, decimals, limit_decimals);
+    tmi_text_put(&cells[3], " to ");
+    put_end(&cells[3], result->upper, 1, result->most, decimals, limit_decimals);
+}
+
+/* The confidence of all statistics, or -1 if they differ. */
+static double common_confidence(const tamis_plan *plan)
+{
+    for (size_t i = 1; i < plan->statistic_count; i++) {
+        if (tmi_number_compare(plan->statistics[i].confidence, plan->statistics[0].confidence) != 0) return -1;
+    }
+    return tmi_number_nearest(plan->statistics[0].confidence);
+}
+
+static void put_heading(tmi_text_table *table, const tmi_results *results)
+{
+    row r;
+    row_init(&r);
+    double confidence = common_confidence(results->plan);
+    tmi_text_put(&r.cells[1], "estimate");
+    tmi_text_put(&r.cells[2], "std. error");
+    if (confidence > 0) {
+        tmi_text_rounded(&r.cells[3], 100 * confidence, fabs(100 * confidence - round(100 * confidence)) < 1e-9 ? 0 : 3);
+        tmi_text_put(&r.cells[3], " % ");
+    }
+    tmi_text_put(&r.cells[3], "interval");
+    row_add(table, &r);
+}
+
+/* Why numbers have no interval, each reason once: below the table, where it cannot widen it. */
+#define MOST_REASONS 9
+
+typedef struct reasons {
+    const char *words[MOST_REASONS];
+    size_t count;
+} reasons;
+
+static void put_reason(tmi_text *cell, reasons *all, const char *words)
+{
+    size_t i = 0;
+    while (i < all->count && strcmp(all->words[i], words) != 0) i++;
+    if (i == MOST_REASONS) return;
+    if (i == all->count) all->words[all->count++] = words;
+    tmi_text_clear(cell);
+    tmi_text_init(cell);
+    tmi_text_format(cell, "none (%zu)", i + 1);
+}
+
+void tmi_results_table(tmi_text *text, const tmi_results *results)
+{
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    const tamis_plan *plan = results->plan;
+    bool mixed = common_confidence(plan) < 0;
+    bool outside = false;
+    reasons none = {0};
+    tmi_text_table table;
+    tmi_table_init(&table, COLUMNS, align);
+    put_heading(&table, results);
+    for (size_t i = 0; i < results->count; i++) {
+        const tmi_result *result = &results->list[i];
+        const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+        row r;
+        row_init(&r);
+        if (s->by_count > 0 && result->cell == 0) {
+            tmi_statistic_title(&r.cells[0], plan, result->statistic);
+            row_add(&table, &r);
+        }
+        put_label(&r.cells[0], plan, result);
+        tmi_result_words(r.cells, results, result);
+        if (!result->known && isnan(result->lower) && result->reason) put_reason(&r.cells[3], &none, result->reason);
+        if (mixed && !result->known && !isnan(result->lower)) {
+            tmi_text_format(&r.cells[3], "  (%g %%)", 100 * tmi_number_nearest(s->confidence));
+        }
+        if (result->outside_range) {
+            tmi_text_put(&r.cells[3], " *");
+            outside = true;
+        }
+        row_add(&table, &r);
+    }
+    tmi_table_write(text, &table);
+    for (size_t i = 0; i < none.count; i++) {
+        char first[] = "(1) ";
+        first[1] = (char)('1' + i);
+        tmi_text_wrap(text, first, "    ", none.words[i]);
+    }
+    if (outside) tmi_text_put(text, "* this estimate lies outside the range of possible values\n");
+    tmi_table_clear(&table);
+}

@@ -1,0 +1,271 @@
+#include "schedule/forecast.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <tamis/profile.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/result.h"
+
+/* An estimate whose error is above a third of its size is not published by most agencies. */
+#define DROWNED (1.0 / 3)
+
+static bool is_total(tmi_statistic_kind kind)
+{
+    return kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM || kind == TMI_TOTAL;
+}
+
+/* Whether the groups of `fine` add up to those of `coarse`, measured apart. */
+static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
+{
+    const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
+    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
+    if (a->by_count >= b->by_count) return false;
+    if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR]) return false;
+    for (size_t i = 0; i < a->by_count; i++) {
+        size_t j = 0;
+        while (j < b->by_count && b->by[j] != a->by[i]) j++;
+        if (j == b->by_count) return false;
+    }
+    return true;
+}
+
+static double mean_variance(const tmi_forecast *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->count; i++) sum += f->groups[i].noise_sd * f->groups[i].noise_sd;
+    return sum / (double)f->count;
+}
+
+/* `consistent: yes`: a number and the sums of finer ones are measurements of the same, and their precisions add up. What finer
+ * numbers gain by that is little. */
+static tamis_status foresee_consistency(tmi_forecast *list, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = s->plan->statistic_count;
+    double *variances = tmi_alloc(count, sizeof *variances);
+    if (!variances) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) variances[i] = mean_variance(&list[i]);
+    for (size_t i = 0; i < count; i++) {
+        double precision = 1; /* in that of its own measurement */
+        for (size_t j = 0; j < count; j++) {
+            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) / (double)tmi_statistic_cells(&s->plan->statistics[i]);
+            if (adds_up(s, i, j) && variances[j] > 0) precision += variances[i] / (cells * variances[j]);
+        }
+        for (size_t k = 0; k < list[i].count; k++) list[i].groups[k].noise_sd /= sqrt(precision);
+    }
+    tmi_free(variances);
+    return TAMIS_OK;
+}
+
+void tmi_forecasts_free(tmi_forecast *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++) tmi_free(list[i].groups);
+    tmi_free(list);
+}
+
+tamis_status tmi_forecasts_make(tmi_forecast **list, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = s->plan->statistic_count;
+    tamis_status status = TAMIS_OK;
+    *list = tmi_alloc(count, sizeof **list);
+    if (!*list) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        tmi_forecast *f = &(*list)[i];
+        f->loss = f->sample = TMI_NULL;
+        TMI_TRY(tmi_prospects_make(&f->groups, &f->count, s, i, err));
+    }
+    if (s->plan->postprocess.consistent) TMI_TRY(foresee_consistency(*list, s, err));
+
+done:
+    if (status != TAMIS_OK) {
+        tmi_forecasts_free(*list, count);
+        *list = NULL;
+    }
+    return status;
+}
+
+/* ---- one number ---- */
+
+double tmi_prospect_noise(const tmi_prospect *p)
+{
+    return fmin(p->noise_sd, p->limit);
+}
+
+double tmi_prospect_sampling(const tmi_prospect *p)
+{
+    return isnan(p->sampling_sd) ? p->sampling_sd : fmin(p->sampling_sd, p->limit);
+}
+
+double tmi_prospect_error(const tmi_prospect *p)
+{
+    const double both = hypot(p->noise_sd, p->sampling_sd);
+    return isnan(both) ? both : fmin(both, p->limit);
+}
+
+double tmi_prospect_noise_share(const tmi_prospect *p)
+{
+    double size = isnan(p->expected) ? p->range : p->expected;
+    return size > 0 ? p->noise_sd / size : INFINITY;
+}
+
+bool tmi_prospect_drowned(const tmi_prospect *p)
+{
+    return p->noise_sd > 0 && tmi_prospect_noise_share(p) > DROWNED;
+}
+
+size_t tmi_forecast_drowned(const tmi_forecast *f)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->count; i++) count += tmi_prospect_drowned(&f->groups[i]);
+    return count;
+}
+
+/* ---- what would be enough ---- */
+
+/* Each trial makes the schedule of the plan again, so there is an end to them; statistics that are alike share theirs. Rounds are those
+ * of one statistic: noise falls with epsilon and sample nearly as the first guess has it. */
+#define MOST_TRIALS 24
+#define MOST_ROUNDS 8
+
+/* By which factor the noise of a statistic is above a third of its size; 0 if that is so in no group. */
+static double excess_of(const tmi_forecast *f)
+{
+    double excess = 0;
+    for (size_t k = 0; k < f->count; k++)
+        if (tmi_prospect_drowned(&f->groups[k])) excess = fmax(excess, tmi_prospect_noise_share(&f->groups[k]) / DROWNED);
+    return excess;
+}
+
+typedef struct trials {
+    const tmi_schedule *schedule;
+    bool of_sample; /* else of the loss */
+    double most;    /* values above cannot be tried */
+    size_t count;
+    double values[MOST_TRIALS];
+    double *excess[MOST_TRIALS]; /* of each statistic; NULL: such a plan cannot be released */
+} trials;
+
+/* Of all strata in proportion; never more than `sample` in all. */
+static tamis_status enlarge(tmi_plan_stratum **strata, tmi_plan_design *d, double sample, tamis_error *err)
+{
+    const double times = sample / (double)d->sample;
+    *strata = tmi_alloc(d->stratum_count, sizeof **strata);
+    if (!*strata) return tmi_fail_memory(err);
+    d->sample = 0;
+    for (size_t h = 0; h < d->stratum_count; h++) {
+        tmi_plan_stratum *own = &(*strata)[h];
+        *own = d->strata[h];
+        const double larger = floor((double)own->sample * times + 1e-6); /* exact where there is one stratum */
+        own->sample = larger < (double)own->population ? (int64_t)larger : own->population;
+        d->sample += own->sample;
+    }
+    d->strata = *strata;
+    return TAMIS_OK;
+}
+
+/* The excesses of all statistics under a plan with another loss or sample; NULL if it cannot be released. */
+static tamis_status try_plan(double **excess, const trials *t, double value, tamis_error *err)
+{
+    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
+    const tamis_plan *plan = t->schedule->plan;
+    tamis_plan other = {.holders = 1};
+    tmi_plan_loss *loss = &other.privacy.loss;
+    tmi_plan_stratum *strata = NULL;
+    tamis_number *number = NULL;
+    tmi_schedule schedule = {0};
+    tmi_forecast *list = NULL;
+    char text[40];
+    tamis_status status = TAMIS_OK;
+    memcpy((char *)&other + all, (const char *)plan + all, sizeof other - all);
+    other.privacy.secret_sample = false; /* nothing is asked about outsiders */
+    if (t->of_sample) {
+        TMI_TRY(enlarge(&strata, &other.design, value, err));
+    } else {
+        snprintf(text, sizeof text, "%.2g", value);
+        TMI_TRY(tamis_number_read(&number, text, err));
+        *(loss->rho ? &loss->rho : &loss->epsilon) = number;
+    }
+    TMI_TRY(tmi_schedule_make(&schedule, &other, NULL, err));
+    TMI_TRY(tmi_forecasts_make(&list, &schedule, err));
+    *excess = tmi_alloc(plan->statistic_count, sizeof **excess);
+    if (!*excess) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < plan->statistic_count; i++) (*excess)[i] = excess_of(&list[i]);
+
+done:
+    tmi_forecasts_free(list, plan->statistic_count);
+    tmi_schedule_clear(&schedule);
+    tamis_number_free(number);
+    tmi_free(strata);
+    return status;
+}
+
+/* *excess is NULL if the value cannot be tried. */
+static tamis_status try_value(const double **excess, trials *t, double value, tamis_error *err)
+{
+    tamis_error reason = {0};
+    *excess = NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->values[i] != value) continue;
+        *excess = t->excess[i];
+        return TAMIS_OK;
+    }
+    if (t->count == MOST_TRIALS || !(value <= t->most)) return TAMIS_OK;
+    t->values[t->count] = value;
+    tamis_status status = try_plan(&t->excess[t->count], t, value, &reason);
+    if (status == TAMIS_SYSTEM) {
+        if (err) *err = reason;
+        return status;
+    }
+    *excess = t->excess[t->count++];
+    return TAMIS_OK;
+}
+
+/* Two digits. */
+static double round_up(double x)
+{
+    const double unit = pow(10, floor(log10(x)) - 1);
+    return ceil(x / unit * (1 - 1e-9)) * unit;
+}
+
+static tamis_status find_enough(double *enough, trials *t, size_t i, double now, double excess, tamis_error *err)
+{
+    const bool squared = !t->of_sample && t->schedule->plan->privacy.loss.rho;
+    double value = now;
+    *enough = TMI_NULL;
+    for (int round = 0; round < MOST_ROUNDS && isfinite(excess); round++) {
+        const double *tried, least = value * fmax(squared ? excess * excess : excess, 1 + 1e-6);
+        value = t->of_sample && least <= t->most ? fmin(round_up(ceil(least)), t->most) : round_up(least);
+        tamis_status status = try_value(&tried, t, value, err);
+        if (status != TAMIS_OK || !tried) return status;
+        excess = tried[i];
+        if (excess > 0) continue;
+        *enough = value;
+        return TAMIS_OK;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *s, tamis_error *err)
+{
+    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    const double now = tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon), sample = (double)s->plan->design.sample;
+    trials budgets = {.schedule = s, .most = TAMIS_MAX_LOSS},
+           samples = {.schedule = s, .of_sample = true, .most = (double)s->plan->design.population};
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) {
+        const double excess = excess_of(&list[i]);
+        if (s->uses[i].known || excess == 0) continue;
+        TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
+        if (sample > 0 && sample * excess <= samples.most) TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));
+    }
+
+done:
+    for (size_t i = 0; i < MOST_TRIALS; i++) {
+        tmi_free(budgets.excess[i]);
+        tmi_free(samples.excess[i]);
+    }
+    return status;
+}

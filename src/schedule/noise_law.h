@@ -1,0 +1,44 @@
+/* Integer noise X: how it is added, its spread, its tail. */
+#ifndef TMI_SCHEDULE_NOISE_LAW_H
+#define TMI_SCHEDULE_NOISE_LAW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tamis/num.h>
+
+#include "base/integer.h"
+
+/* A true number t with |t| <= B < 2^61, B public, plus noise X that the sampler cut at M = 2^62, clamped to the limit
+ * M - B. Without the clamp the sum would end at t + M, which tells t. With it the result is clamp(t + X) for the uncut X,
+ * post-processing of exact noise: where X was cut, t + X and t + cut(X) both lie beyond the limit, on the same side. A
+ * truth beyond B, which a file of more rows than declared may hold where rows are not counted, is first clamped to B: that
+ * moves two neighbours no farther apart. */
+tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit);
+
+/* The standard deviation of the law with this scale. */
+double tmi_noise_sd(const tamis_number *scale, bool gaussian);
+
+/* P(X = 0), to a few units of the last digit. */
+double tmi_noise_zero(const tamis_number *scale, bool gaussian);
+
+/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor. */
+typedef struct tmi_noise_part {
+    double factor, scale;
+    bool gaussian;
+} tmi_noise_part;
+
+/* The variance of factor * X, that of the discrete law. */
+double tmi_noise_part_variance(tmi_noise_part part);
+
+/* P(X >= k), k a whole number of at least 1; the factor does not count. */
+double tmi_noise_at_least(tmi_noise_part part, double k);
+
+/* The variance of the sum of all parts, without the sampling error. */
+double tmi_noise_variance(const tmi_noise_part *parts, size_t count);
+
+/* What an interval of the given confidence adds to a variance that was estimated with noise: a third of the normal quantile,
+ * times the noise's standard deviation. With less the interval would cover too little where the variance is small beside
+ * its noise; with this it covers what it says whatever the variance is (tests/inference/variance.c computes the worst). */
+double tmi_variance_margin(double confidence);
+
+#endif

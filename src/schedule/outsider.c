@@ -1,0 +1,91 @@
+#include "schedule/outsider.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <tamis/amplification.h>
+
+#include "base/memory.h"
+#include "plan/law.h"
+
+void tmi_outsider_clear(tmi_outsider *o)
+{
+    tmi_free(o->parts);
+    *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
+}
+
+/* Why nothing is claimed, whatever the numbers; false if something may be. */
+static bool excluded(tmi_outsider *o, const tamis_plan *plan)
+{
+    const tmi_plan_privacy *privacy = &plan->privacy;
+    const tmi_plan_design *d = &plan->design;
+    tamis_error reason;
+    if (d->kind == TMI_DESIGN_CENSUS)
+        snprintf(o->reason, sizeof o->reason, "a census holds every %.100s, so that nobody of the population is an outsider",
+                 privacy->unit);
+    else if (tamis_setting_outsider(privacy->setting, privacy->secret_sample, privacy->design_protected, &reason) != TAMIS_OK)
+        snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
+    else if (d->kind == TMI_DESIGN_WEIGHTS)
+        snprintf(o->reason, sizeof o->reason, "only the weights of the survey are known, not how its sample was drawn");
+    else if (d->weights_final)
+        snprintf(o->reason, sizeof o->reason, "final weights depend on who was sampled, so that the sample is not secret");
+    return o->reason[0] != '\0';
+}
+
+/* The theorem behind the law that stands for the plan's (plan/law.h). */
+static const char *theorem_of(const tmi_plan_design *d, const char *found)
+{
+    if (d->by) return found;
+    if (d->kind == TMI_DESIGN_POISSON) return "poisson"; /* also where everybody is certain */
+    return d->kind == TMI_DESIGN_PPS ? "strongly_rayleigh" : d->kind == TMI_DESIGN_TWO_STAGE ? "two_stage" : found;
+}
+
+static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_error *err)
+{
+    o->parts = tmi_alloc(found->count, sizeof *o->parts);
+    if (!o->parts) return tmi_fail_memory(err);
+    for (size_t i = 0; i < found->count; i++) {
+        const tamis_amplified_part *p = &found->parts[i];
+        o->parts[i] = (tmi_outsider_part){(size_t)p->stratum, p->take_all != 0, p->eps, p->delta};
+    }
+    o->part_count = found->count;
+    o->epsilon = found->eps;
+    o->delta = found->delta;
+    return TAMIS_OK;
+}
+
+/* The tables' sensitivity is that of a record replaced. Where the number of records is random it is also that of one added or
+ * removed, since a record may always add nothing there; where it is fixed no two samples compare that differ in it. */
+static tamis_status amplify(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                            const tamis_number *delta, tamis_error *err)
+{
+    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
+    tamis_design *design = NULL;
+    tamis_amplified found = {0};
+    tamis_status status;
+    TMI_TRY(tmi_plan_may_amplify(plan, frame, err));
+    TMI_TRY(tmi_plan_law(&design, plan, frame, err));
+    TMI_TRY(tamis_amplify_design(&found, design, &promise, err));
+    TMI_TRY(take(o, &found, err));
+    o->theorem = theorem_of(&plan->design, found.theorem);
+
+done:
+    tamis_amplified_clear(&found);
+    tamis_design_free(design);
+    return status;
+}
+
+tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                               const tamis_number *delta, tamis_error *err)
+{
+    tamis_error reason = {0};
+    tamis_status status;
+    *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
+    if (excluded(o, plan)) return TAMIS_OK;
+    status = amplify(o, plan, frame, eps, delta, &reason);
+    o->proved = status == TAMIS_OK;
+    if (status == TAMIS_OK) return TAMIS_OK;
+    tmi_outsider_clear(o);
+    if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail_as(err, &reason);
+    snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
+    return TAMIS_OK;
+}

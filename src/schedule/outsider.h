@@ -1,0 +1,33 @@
+/* What an outsider is promised: somebody of the frame or of the population, as long as nobody outside knows who was
+ * sampled. The number is claimed only where the setting allows it, the plan says that the sample is secret, and a
+ * theorem covers the design; otherwise there is the reason. It belongs to everything that is released from one sample
+ * together, so it is computed once, from the losses of the whole account.                                            */
+#ifndef TMI_SCHEDULE_OUTSIDER_H
+#define TMI_SCHEDULE_OUTSIDER_H
+
+#include "plan/frame_facts.h"
+#include "plan/plan.h"
+
+/* The units of one stratum; those that are in every sample stand apart. */
+typedef struct tmi_outsider_part {
+    size_t stratum;
+    bool take_all;
+    tamis_bound epsilon, delta;
+} tmi_outsider_part;
+
+typedef struct tmi_outsider {
+    bool proved;
+    tamis_bound epsilon, delta; /* {0, inf} and {0, 1} if not proved */
+    const char *theorem;        /* that proves it */
+    tmi_outsider_part *parts;   /* one a stratum, if there are several */
+    size_t part_count;
+    char reason[512];           /* why not; a clause, without a full stop */
+} tmi_outsider;
+
+/* `epsilon`, `delta`: what a sampled unit loses; `frame`: what the plan's frame says, NULL without one. The caller clears it.
+ * Errors: UNABLE, SYSTEM. */
+tamis_status tmi_outsider_make(tmi_outsider *outsider, const tamis_plan *plan, const tmi_frame_facts *frame,
+                               const tamis_number *epsilon, const tamis_number *delta, tamis_error *err);
+void tmi_outsider_clear(tmi_outsider *outsider);
+
+#endif

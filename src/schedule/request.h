@@ -1,0 +1,50 @@
+/* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
+ * each integer in it once; and what may be counted before the charge.                                               */
+#ifndef TMI_SCHEDULE_REQUEST_H
+#define TMI_SCHEDULE_REQUEST_H
+
+#include "schedule/columns.h"
+#include "schedule/variance_groups.h"
+#include "schedule/schedule.h"
+
+/* Where the integers of a measurement stand among the answers. */
+typedef struct tmi_slot {
+    size_t table, measure;
+} tmi_slot;
+
+typedef struct tmi_asking {
+    tmi_columns columns;
+    tmi_variance_groups groups;
+    const tmi_column *stratum, *cluster, *unit; /* NULL: the design has none */
+    const tmi_column *units;                    /* the dimension of variance units */
+    tmi_factor weights[3];                      /* whose product is the weight of a row */
+    size_t weight_count;
+    const tmi_column *spread;                   /* a of a stratum */
+    int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
+    const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
+    tmi_table *tables;
+    size_t table_count;
+    tmi_measure *measures; /* of all tables */
+    const tmi_column **by; /* of all tables */
+    tmi_slot *slots;       /* one a measurement */
+    unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
+    tmi_request request;
+    tmi_int128 *truth;     /* all answers, in secret memory; NULL before tmi_asking_make_room */
+    tmi_int128 **answers;  /* those of each table */
+} tmi_asking;
+
+/* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
+tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+
+/* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
+tamis_status tmi_asking_draw(tmi_asking *asking, tamis_rng *rng, tamis_error *err);
+
+/* Room for the answers. */
+tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
+/* Wipes answers and keys and frees. */
+void tmi_asking_clear(tmi_asking *asking);
+
+/* The true integer of a cell. Secret until noise is added. */
+tmi_int128 tmi_asking_truth(const tmi_asking *asking, size_t measurement, size_t cell);
+
+#endif

@@ -1,0 +1,43 @@
+#include "schedule/result.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+tamis_status tmi_results_make(tmi_results *r, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err)
+{
+    *r = (tmi_results){.plan = plan, .schedule = schedule};
+    size_t count = 0; /* at most 2^20, by the plan */
+    for (size_t i = 0; i < plan->statistic_count; i++) count += (size_t)tmi_statistic_cells(&plan->statistics[i]);
+    r->list = tmi_alloc(count, sizeof *r->list);
+    r->facts = tmi_alloc(plan->column_count, sizeof *r->facts);
+    if (!r->list || !r->facts) {
+        tmi_results_clear(r);
+        return tmi_fail_memory(err);
+    }
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
+        for (size_t cell = 0; cell < cells; cell++) {
+            tmi_result *result = &r->list[r->count++];
+            *result = TMI_NO_RESULT;
+            result->statistic = i;
+            result->cell = cell;
+        }
+    }
+    return TAMIS_OK;
+}
+
+void tmi_results_clear(tmi_results *r)
+{
+    tmi_free(r->list);
+    tmi_free(r->facts);
+    *r = (tmi_results){0};
+}
+
+void tmi_result_bound(tmi_result *result)
+{
+    bool estimate = isinf(result->estimate), interval = isinf(result->lower) || isinf(result->upper);
+    if (estimate) result->estimate = TMI_NULL;
+    if (estimate || interval) result->lower = result->upper = TMI_NULL;
+    if ((estimate || interval) && !result->reason) result->reason = "larger than numbers of the output can be";
+}

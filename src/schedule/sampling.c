@@ -1,0 +1,238 @@
+#include "schedule/sampling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/exact.h"
+#include "schedule/regularised.h"
+
+/* Rows where nobody knows how many there are: a sum beyond 2^30 largest rows is clamped. */
+#define ROWS_GUESSED (INT64_C(1) << 30)
+
+void tmi_sampling_clear(tmi_sampling *s)
+{
+    for (size_t h = 0; s->weight && h < s->strata; h++) tamis_number_free(s->weight[h]);
+    tmi_free(s->weight);
+    tmi_free(s->spread);
+    tmi_free(s->points);
+    tmi_free(s->spread_points);
+    tamis_number_free(s->step);
+    tamis_number_free(s->spread_step);
+    *s = (tmi_sampling){0};
+}
+
+static bool has_fixed_rows(tmi_design_kind kind)
+{
+    return kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SYSTEMATIC || kind == TMI_DESIGN_CENSUS ||
+           kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_PPS;
+}
+
+static bool is_clustered(const tmi_plan_design *d)
+{
+    return d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE || (d->kind == TMI_DESIGN_WEIGHTS && d->cluster);
+}
+
+/* Whether rows bring their weights. */
+static bool weighs_rows(const tmi_plan_design *d)
+{
+    return d->weight || d->probability || d->kind == TMI_DESIGN_TWO_STAGE || d->kind == TMI_DESIGN_WEIGHTS;
+}
+
+/* ---- one weight a stratum ---- */
+
+static tamis_status weight_of(tamis_number **weight, const tmi_plan_design *d, const tmi_plan_stratum *s, tamis_error *err)
+{
+    tamis_number *one = NULL;
+    tamis_status status;
+    if (d->kind != TMI_DESIGN_BERNOULLI) return tmi_number_ratio(weight, s->population, s->sample, err);
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_div(weight, one, s->rate, err));
+
+done:
+    tamis_number_free(one);
+    return status;
+}
+
+/* a, the factor of the sum of squares, for the design's weight w and the one that is used. */
+static double spread_of(const tmi_plan_design *d, const tmi_plan_stratum *s, double w, double used)
+{
+    double n = (double)s->sample;
+    if (d->kind == TMI_DESIGN_CENSUS || (s->sample > 0 && s->sample == s->population && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT))
+        return 0;
+    if (d->kind == TMI_DESIGN_BERNOULLI) return w * (w - 1);
+    double one_more = s->sample > 1 ? n / (n - 1) : __builtin_nan("");
+    if (used != w) return (1 - 1 / w) * used * used * one_more;
+    return (d->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? w * w : w * (w - 1)) * one_more;
+}
+
+/* A grid on which all weights lie exactly if they share a coarse one, else one of TMI_WEIGHT_BITS bits. */
+static tamis_status set_grid(tamis_number **step, int64_t *points, tamis_number *const *values, size_t count, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *common = NULL, *next = NULL;
+    tmi_term largest = values[0];
+    tamis_status status;
+    TMI_TRY(tmi_number_copy(&common, values[0], err));
+    for (size_t h = 1; h < count; h++) {
+        largest = tmi_larger(largest, values[h]);
+        TMI_TRY(tmi_number_gcd(&next, common, values[h], err));
+        tamis_number_free(common);
+        common = next;
+        next = NULL;
+    }
+    tmi_term grid = tmi_number_sign(largest) == 0 ? tmi_int(&e, 1) : common;
+    tmi_term points_of_largest = tmi_div(&e, largest, grid);
+    if (points_of_largest && tmi_number_compare_int(points_of_largest, INT64_C(1) << TMI_WEIGHT_BITS) > 0)
+        grid = tmi_div(&e, largest, tmi_int(&e, INT64_C(1) << TMI_WEIGHT_BITS));
+    for (size_t h = 0; h < count; h++) {
+        tmi_term half = tmi_div(&e, tmi_int(&e, 1), tmi_int(&e, 2));
+        tmi_term k = tmi_add(&e, tmi_div(&e, values[h], grid), half);
+        if (k) tmi_number_floor(&points[h], k); /* at most 2^30 */
+    }
+    status = tmi_exact_copy(step, &e, grid);
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(common);
+    return status;
+}
+
+static tamis_status set_strata(tmi_sampling *s, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    tamis_number **spreads = tmi_alloc(s->strata, sizeof *spreads), *own = NULL;
+    tamis_status status = TAMIS_OK;
+    s->weight = tmi_alloc(s->strata, sizeof *s->weight);
+    s->spread = tmi_alloc(s->strata, sizeof *s->spread);
+    s->points = tmi_alloc(s->strata, sizeof *s->points);
+    s->spread_points = tmi_alloc(s->strata, sizeof *s->spread_points);
+    if (!spreads || !s->weight || !s->spread || !s->points || !s->spread_points) TMI_TRY(tmi_fail_memory(err));
+    s->weights = TMI_ALIKE;
+    for (size_t h = 0; h < s->strata; h++) {
+        TMI_TRY(weight_of(&own, d, &d->strata[h], err));
+        if (d->regularise) TMI_TRY(tmi_regularised_exact(&s->weight[h], d, d->population, own, err));
+        else TMI_TRY(tmi_number_copy(&s->weight[h], own, err));
+        s->spread[h] = spread_of(d, &d->strata[h], tmi_number_nearest(own), tmi_number_nearest(s->weight[h]));
+        tamis_number_free(own);
+        own = NULL;
+        TMI_TRY(tmi_number_double(&spreads[h], isnan(s->spread[h]) ? 0 : s->spread[h], err));
+        if (tmi_number_compare(s->weight[h], s->weight[0]) != 0) s->weights = TMI_STRATA;
+    }
+    TMI_TRY(set_grid(&s->step, s->points, s->weight, s->strata, err));
+    TMI_TRY(set_grid(&s->spread_step, s->spread_points, spreads, s->strata, err));
+    for (size_t h = 0; h < s->strata; h++) s->most = s->points[h] > s->most ? s->points[h] : s->most;
+
+done:
+    for (size_t h = 0; spreads && h < s->strata; h++) tamis_number_free(spreads[h]);
+    tmi_free(spreads);
+    tamis_number_free(own);
+    return status;
+}
+
+/* ---- a weight a row ---- */
+
+/* Two stages: (clusters / drawn clusters) * (units / drawn units of the cluster). The first factor is a stratum's, the others
+ * are columns: units in steps of 1, one over the drawn ones in steps of 2^-26; or a declared take. */
+static tamis_status set_stages(tmi_sampling *s, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number **first = tmi_alloc(s->strata, sizeof *first), *step = NULL;
+    tamis_status status = TAMIS_OK;
+    s->points = tmi_alloc(s->strata, sizeof *s->points);
+    if (!first || !s->points) TMI_TRY(tmi_fail_memory(err));
+    for (size_t h = 0; h < s->strata; h++)
+        TMI_TRY(tmi_number_ratio(&first[h], d->strata[h].population, d->strata[h].sample, err));
+    TMI_TRY(set_grid(&step, s->points, first, s->strata, err));
+    tmi_term last = tmi_int(&e, d->second_take > 0 ? d->second_take : INT64_C(1) << TMI_STAGE_BITS);
+    TMI_TRY(tmi_exact_copy(&s->step, &e, tmi_div(&e, step, last)));
+
+done:
+    for (size_t h = 0; first && h < s->strata; h++) tamis_number_free(first[h]);
+    tmi_free(first);
+    tamis_number_free(step);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The largest weight: what the plan says, or the inverse of the smallest probability of the frame, whichever is less. */
+static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s, const tmi_frame_facts *frame, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    tmi_exact e = TMI_EXACT(err);
+    tamis_status status;
+    *largest = NULL;
+    if (!d->max_weight && !s->from_frame)
+        return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights%s, e.g. max_weight: 500",
+                        d->kind == TMI_DESIGN_TWO_STAGE ? ", clusters and units in them together" : "");
+    tmi_term most = s->from_frame ? tmi_div(&e, tmi_int(&e, 1), tmi_frame_smallest(frame)) : d->max_weight;
+    if (s->from_frame && d->max_weight && most) most = tmi_smaller(most, d->max_weight);
+    if (d->regularise && most) status = tmi_regularised_exact(largest, d, tmi_frame_size(frame), most, err);
+    else status = tmi_exact_copy(largest, &e, most);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The power of two nearest to the largest weight 2^-30, unless the plan says a step. */
+static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    tamis_number *largest = NULL, *points = NULL;
+    tamis_status status = TAMIS_OK;
+    s->weights = TMI_ROWS;
+    s->from_frame = frame && !d->weight;
+    s->stages = d->kind == TMI_DESIGN_TWO_STAGE && !d->weight;
+    TMI_TRY(largest_weight(&largest, s, frame, err));
+    if (s->stages) TMI_TRY(set_stages(s, err));
+    else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
+    else TMI_TRY(tmi_number_double(&s->step, exp2(round(log2(tmi_number_nearest(largest))) - TMI_WEIGHT_BITS), err));
+    TMI_TRY(tmi_number_div(&points, largest, s->step, err));
+    if (!tmi_number_floor(&s->most, points) || s->most < 1 || s->most >= TMI_GRID_END)
+        status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: expected a step between the largest weight and its 2^-52");
+    double n = (double)d->sample;
+    s->correction = d->kind == TMI_DESIGN_PPS && d->sample > 1 ? n / (n - 1) : 1;
+    if (d->deff) s->correction *= tmi_number_nearest(d->deff);
+
+done:
+    tamis_number_free(largest);
+    tamis_number_free(points);
+    return status;
+}
+
+/* ---- together ---- */
+
+static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame)
+{
+    const tmi_plan_design *d = s->design;
+    const tmi_plan_privacy *p = &plan->privacy;
+    int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
+    s->clustered = is_clustered(d) || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
+    s->scattered = s->clustered && (d->kind == TMI_DESIGN_WEIGHTS || !(is_clustered(d) || has_fixed_rows(d->kind)));
+    s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
+    s->of_units = p->id != NULL;
+    s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;
+    int64_t drawn = has_fixed_rows(d->kind) ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
+    if (d->kind == TMI_DESIGN_CLUSTER) drawn = d->sample * (d->largest > 0 ? d->largest : 1);
+    if (is_clustered(d) && d->kind != TMI_DESIGN_CLUSTER) drawn = 0;
+    bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
+    s->rows = known ? rows : ROWS_GUESSED;
+    s->rows_bounded = known;
+    bool counted = d->sample > 0 && d->kind != TMI_DESIGN_WEIGHTS;
+    s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
+    s->moves = d->kind == TMI_DESIGN_WEIGHTS || s->scattered || p->design_protected;
+    s->variance_units = 1;
+    if (!s->clustered) return;
+    bool few = counted && !s->scattered && d->sample <= TMI_MAX_VARIANCE_UNITS;
+    s->variance_units = few ? (size_t)d->sample : TMI_MAX_VARIANCE_UNITS;
+}
+
+tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+{
+    const tmi_plan_design *d = &plan->design;
+    *s = (tmi_sampling){.design = d, .strata = d->stratum_count, .stays = d->by && !plan->privacy.design_protected};
+    set_counts(s, plan, frame);
+    tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
+    if (status != TAMIS_OK) tmi_sampling_clear(s);
+    return status;
+}

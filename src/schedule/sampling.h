@@ -1,0 +1,71 @@
+/* What a design does to a release: what a row stands for, how far an estimate varies from sample to sample, which numbers
+ * are public.
+ *
+ * Weights. Where all rows weigh the same, rows are added up as they are and the weight comes after the noise. Where strata
+ * have weights of their own, a table that has the strata as a dimension is treated the same way; any other table adds up
+ * weights times values, the weight a public integer on a grid. Where each row brings its weight, that goes on a public
+ * grid too; with a frame the weight is that of the row's unit in the frame, and the frame bounds it.
+ *
+ * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
+ * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
+ * In clustered designs totals of variance units take its place (variance.h).                                        */
+#ifndef TMI_SCHEDULE_SAMPLING_H
+#define TMI_SCHEDULE_SAMPLING_H
+
+#include "base/text.h"
+#include "num/number.h"
+#include "plan/frame_facts.h"
+#include "plan/plan.h"
+
+/* Weights are integers of at most 30 bits on their grid: finer than any noise. */
+#define TMI_WEIGHT_BITS 30
+#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
+#define TMI_MAX_VARIANCE_UNITS 32
+
+typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
+
+typedef struct tmi_sampling {
+    const tmi_plan_design *design;
+    size_t strata;        /* at least 1 */
+    bool stays;           /* strata are public: a record is replaced within its stratum */
+    tmi_weighting weights;
+
+    tamis_number **weight; /* ALIKE, STRATA: one a stratum, exact */
+    double *spread;        /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where one unit tells nothing */
+    bool subtracts;        /* the number of rows of a stratum is fixed, so its mean may be taken off */
+
+    /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
+    tamis_number *step, *spread_step;
+    int64_t *points, *spread_points; /* STRATA: one a stratum; spread = points * spread_step */
+    int64_t most;                    /* points at most */
+    bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
+    bool from_frame;                 /* ROWS: looked up by unit */
+    double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
+
+    bool clustered;
+    bool scattered;        /* the number of clusters is not public: they fall into variance units by a hash */
+    size_t variance_units; /* 1: not clustered */
+    bool moves;            /* a replaced record may be of another variance unit: clusters are not the design's to fix */
+    int64_t df;            /* first-stage units minus strata; -1: not public */
+    int64_t rows;          /* in the file at most, or a guess far above where that is not public */
+    bool rows_bounded;     /* no guess */
+    bool rows_fixed;       /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
+    bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
+} tmi_sampling;
+
+/* `frame`: what the plan's frame says; NULL without one.
+ *
+ * Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */
+tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
+void tmi_sampling_clear(tmi_sampling *sampling);
+
+/* "srs", "stratified", ... */
+const char *tmi_design_name(const tmi_plan_design *design);
+
+/* "simple random sample of 200 out of 6,194", for people. */
+void tmi_describe_design(tmi_text *text, const tmi_plan_design *design);
+
+/* The same with another name for the column of the strata. */
+void tmi_describe_design_by(tmi_text *text, const tmi_plan_design *design, const char *strata);
+
+#endif

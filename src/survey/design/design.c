@@ -1,0 +1,120 @@
+/* What all designs share. */
+#include "survey/design/design.h"
+
+void *tmi_design_alloc(size_t size, const tmi_design_kind *kind, int64_t population, int64_t sample)
+{
+    tamis_design *design = tmi_alloc(1, size);
+    if (design) *design = (tamis_design){kind, population, sample};
+    return design;
+}
+
+void tamis_design_free(tamis_design *design)
+{
+    if (!design) return;
+    if (design->kind->clear) design->kind->clear(design);
+    tmi_free(design);
+}
+
+tamis_status tmi_check_population(int64_t population, tamis_error *err)
+{
+    if (population < 1) return tmi_fail(err, TAMIS_INVALID, "population: at least one unit is needed");
+    if (population > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
+    return TAMIS_OK;
+}
+
+tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *err)
+{
+    tamis_status status = tmi_check_population(population, err);
+    if (status != TAMIS_OK) return status;
+    if (sample < 1) return tmi_fail(err, TAMIS_INVALID, "sample: at least one unit is needed");
+    if (sample > population) return tmi_fail(err, TAMIS_INVALID, "sample: larger than the population");
+    return TAMIS_OK;
+}
+
+int64_t tamis_design_population(const tamis_design *design)
+{
+    return design ? design->population : 0;
+}
+
+int64_t tamis_design_sample(const tamis_design *design)
+{
+    return design ? design->sample : -1;
+}
+
+const char *tamis_design_name(const tamis_design *design)
+{
+    return design ? design->kind->name : "";
+}
+
+tmi_ball *tmi_balls_new(size_t count)
+{
+    tmi_ball *balls = tmi_alloc(count, sizeof *balls);
+    for (size_t i = 0; balls && i < count; i++) tmi_ball_init(&balls[i]);
+    return balls;
+}
+
+void tmi_balls_free(tmi_ball *balls, size_t count)
+{
+    if (!balls) return;
+    for (size_t i = 0; i < count; i++) tmi_ball_clear(&balls[i]);
+    tmi_free(balls);
+}
+
+/* ---- exposure ---- */
+
+tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *exposure, tamis_error *err)
+{
+    if (exposures->count == exposures->room) {
+        size_t room = 2 * exposures->room + 4;
+        tamis_exposure *list = tmi_realloc(exposures->list, room, sizeof *list);
+        if (!list) return tmi_fail_memory(err);
+        exposures->list = list;
+        exposures->room = room;
+    }
+    exposures->list[exposures->count++] = *exposure;
+    return TAMIS_OK;
+}
+
+/* The probability that a unit is missing. */
+typedef struct missing {
+    const tamis_design *design;
+    int64_t unit;
+} missing;
+
+static tamis_status set_missing(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    const missing *m = context;
+    tamis_status status = m->design->kind->first(value, m->design, m->unit, bits, err);
+    tmi_ball_neg(value, value);
+    tmi_ball_add_int(value, value, 1, bits);
+    return status;
+}
+
+tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure e, const tamis_design *design, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    e.absence_count = 1;
+    TMI_TRY(tamis_inclusion_first(&e.inclusion, design, &e.first, 1, err));
+    TMI_TRY(tmi_certify(&e.absences[0].probability, TAMIS_WIDTH, set_missing, &(missing){design, e.first}, err));
+    TMI_TRY(tmi_exposures_add(exposures, &e, err));
+done:
+    return status;
+}
+
+tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design, tamis_error *err)
+{
+    tmi_exposures exposures = {0};
+    if (!list) return tmi_fail(err, TAMIS_INVALID, "list: NULL");
+    *list = NULL;
+    if (!count) return tmi_fail(err, TAMIS_INVALID, "count: NULL");
+    *count = 0;
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    tamis_status status = design->kind->expose(&exposures, design, err);
+    if (status != TAMIS_OK) {
+        tmi_free(exposures.list);
+        return status;
+    }
+    *list = exposures.list;
+    *count = exposures.count;
+    return TAMIS_OK;
+}

@@ -1,0 +1,249 @@
+#include "survey/design/pps.h"
+
+#include <string.h>
+
+static const tmi_design_kind *const methods[] = {
+    &tmi_conditional_poisson, &tmi_sampford, &tmi_pivotal, &tmi_pivotal_random,
+    &tmi_systematic_pps, &tmi_systematic_random, &tmi_brewer, &tmi_tille,
+};
+#define METHODS (sizeof methods / sizeof *methods)
+
+/* ---- making ---- */
+
+static tamis_status check_probabilities(const tamis_number *const *probabilities, size_t count, tamis_error *err)
+{
+    if (!probabilities) return tmi_fail(err, TAMIS_INVALID, "probabilities: NULL");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "probabilities: at least one unit is needed");
+    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are offered");
+    for (size_t i = 0; i < count; i++)
+        if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 ||
+            tmi_number_compare_int(probabilities[i], 1) > 0)
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: unit %zu does not lie in (0, 1]", i);
+    return TAMIS_OK;
+}
+
+/* The sum of the probabilities, if it is an integer. */
+static bool integer_sum(int64_t *sum, const tmi_pps *pps)
+{
+    uint64_t total[TMI_COMMON_WORDS] = {0};
+    size_t words = pps->pi.words;
+    *sum = 0;
+    for (size_t i = 0; i < pps->open_count; i++) {
+        tmi_wide_add(total, total, tmi_open(pps, i), words); /* below 2 D */
+        if (tmi_wide_compare(total, pps->pi.denominator, words) < 0) continue;
+        tmi_wide_sub(total, total, pps->pi.denominator, words);
+        ++*sum;
+    }
+    return tmi_wide_is_zero(total, words);
+}
+
+static tamis_status sort_out(tmi_pps *pps, tamis_error *err)
+{
+    size_t count = pps->pi.count;
+    for (size_t i = 0; i < count; i++)
+        pps->certain_count += tmi_wide_compare(tmi_common_at(&pps->pi, i), pps->pi.denominator, pps->pi.words) == 0;
+    pps->open = tmi_alloc(count - pps->certain_count, sizeof *pps->open);
+    pps->certain = tmi_alloc(pps->certain_count, sizeof *pps->certain);
+    if (!pps->open || !pps->certain) return tmi_fail_memory(err);
+    pps->certain_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (tmi_wide_compare(tmi_common_at(&pps->pi, i), pps->pi.denominator, pps->pi.words) == 0)
+            pps->certain[pps->certain_count++] = (int64_t)i;
+        else pps->open[pps->open_count++] = (int64_t)i;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, const tamis_number *const *probabilities,
+                         size_t count, bool fixed_size, tamis_error *err)
+{
+    tmi_common pi = {0};
+    *design = NULL;
+    tamis_status status = check_probabilities(probabilities, count, err);
+    if (status == TAMIS_OK) status = tmi_common_init(&pi, probabilities, count, err);
+    return status == TAMIS_OK ? tmi_pps_take(design, kind, &pi, fixed_size, err) : status;
+}
+
+tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size,
+                          tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_pps *pps = tmi_design_alloc(sizeof *pps, kind, (int64_t)pi->count, -1);
+    *design = NULL;
+    if (!pps) {
+        tmi_common_clear(pi);
+        return tmi_fail_memory(err);
+    }
+    pps->size = -1;
+    pps->pi = *pi;
+    *pi = (tmi_common){0};
+    TMI_TRY(sort_out(pps, err));
+    if (fixed_size) {
+        if (!integer_sum(&pps->size, pps))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "probabilities: their sum, the sample size, is not an integer"));
+        pps->base.sample = pps->size + (int64_t)pps->certain_count;
+    }
+    *design = &pps->base;
+    pps = NULL;
+done:
+    if (pps) tamis_design_free(&pps->base);
+    return status;
+}
+
+tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err)
+{
+    if (!method) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
+    for (size_t i = 0; i < METHODS; i++)
+        if (strcmp(method, methods[i]->name) == 0) {
+            *kind = methods[i];
+            return TAMIS_OK;
+        }
+    if (strcmp(method, "midzuno") == 0)
+        return tmi_fail(err, TAMIS_REFUSED, "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
+                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
+    return tmi_fail(err, TAMIS_INVALID, "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
+                    "systematic, systematic_random, brewer, tille");
+}
+
+tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities,
+                              size_t count, tamis_error *err)
+{
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    const tmi_design_kind *kind = NULL;
+    tamis_status status = tmi_pps_kind(&kind, method, err);
+    return status == TAMIS_OK ? tmi_pps_new(design, kind, probabilities, count, true, err) : status;
+}
+
+/* ---- what the kinds share ---- */
+
+void tmi_pps_clear(tamis_design *design)
+{
+    tmi_pps *pps = (tmi_pps *)design;
+    tmi_common_clear(&pps->pi);
+    tmi_free(pps->open);
+    tmi_free(pps->certain);
+}
+
+tamis_status tmi_pps_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
+{
+    const tmi_common *c = &tmi_pps_of(design)->pi;
+    (void)err;
+    tmi_ball_set_wide(pi, tmi_common_at(c, (size_t)unit), c->denominator, c->words, bits);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_pps_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_common *c = &tmi_pps_of(design)->pi;
+    return tmi_number_wide(pi, tmi_common_at(c, (size_t)unit), c->denominator, c->words, err);
+}
+
+void tmi_pps_ball(tmi_ball *pi, const tmi_pps *pps, size_t i, long bits)
+{
+    tmi_ball_set_wide(pi, tmi_open(pps, i), pps->pi.denominator, pps->pi.words, bits);
+}
+
+tamis_status tmi_pps_number(tamis_number **pi, const tmi_pps *pps, size_t i, tamis_error *err)
+{
+    return tmi_number_wide(pi, tmi_open(pps, i), pps->pi.denominator, pps->pi.words, err);
+}
+
+tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < pps->certain_count && status == TAMIS_OK; i++)
+        status = tmi_drawn_add(drawn, pps->certain[i], err);
+    return status;
+}
+
+tamis_status tmi_pps_draw_shuffled(tamis_drawn *drawn, const tmi_pps *pps, tmi_draw_in_order *draw, tamis_rng *rng,
+                                   tamis_error *err)
+{
+    uint64_t *order = tmi_alloc(pps->open_count, sizeof *order);
+    if (!order) return tmi_fail_memory(err);
+    tamis_status status = tamis_permutation(order, pps->open_count, rng, err);
+    if (status == TAMIS_OK) status = draw(drawn, pps, order, rng, err);
+    tmi_wipe(order, pps->open_count * sizeof *order);
+    tmi_free(order);
+    return status;
+}
+
+uint32_t tmi_pps_certain_set(const tmi_pps *pps)
+{
+    uint32_t set = 0;
+    for (size_t i = 0; i < pps->certain_count; i++) set |= UINT32_C(1) << pps->certain[i];
+    return set;
+}
+
+uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set)
+{
+    uint32_t units = 0;
+    for (size_t i = 0; i < pps->open_count; i++)
+        if (set >> i & 1) units |= UINT32_C(1) << pps->open[i];
+    return units;
+}
+
+/* Open numbers by binary search: `open` is ascending. */
+static bool find_open(size_t *number, const tmi_pps *pps, int64_t unit)
+{
+    size_t low = 0, high = pps->open_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pps->open[middle] < unit) low = middle + 1;
+        else high = middle;
+    }
+    *number = low;
+    return low < pps->open_count && pps->open[low] == unit;
+}
+
+tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
+                            const char *theorem, const char *reason, tamis_error *err)
+{
+    const tmi_pps *pps = tmi_pps_of(design);
+    tamis_status status = TAMIS_OK;
+    for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) {
+        tamis_exposure e = {.first = k, .count = 1, .theorem = theorem, .reason = reason};
+        size_t open;
+        if (design->sample < 0) e.removal.additions = 1;
+        if (find_open(&open, pps, k)) {
+            if (pps->size < 0) e.absences[0].distance.additions = 1;
+            else e.absences[0].distance.exchanges = exchanges < pps->size ? exchanges : pps->size;
+            status = tmi_expose_alike(exposures, e, design, err);
+        } else { /* never absent: there is nothing to couple */
+            e.inclusion = (tamis_bound){1, 1};
+            e.theorem = "census";
+            e.reason = NULL;
+            status = tmi_exposures_add(exposures, &e, err);
+        }
+    }
+    return status;
+}
+
+tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
+                           tmi_open_joint *joint, long bits, tamis_error *err)
+{
+    const tmi_pps *pps = tmi_pps_of(design);
+    tamis_status status = TAMIS_OK;
+    size_t *open = tmi_alloc(count, sizeof *open), *place = tmi_alloc(count, sizeof *place), found = 0;
+    tmi_ball *pairs = NULL;
+    if (!open || !place) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) {
+        place[i] = SIZE_MAX;
+        if (find_open(&open[found], pps, units[i])) place[i] = found++;
+    }
+    if (!(pairs = tmi_balls_new(found * found))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(joint(pairs, pps, open, found, bits, err));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) { /* a certain unit adds nothing: pi_kl is the other one's pi */
+            tmi_ball *p = &pij[i * count + j];
+            if (place[i] == SIZE_MAX) TMI_TRY(tmi_pps_first(p, design, units[j], bits, err));
+            else if (place[j] == SIZE_MAX) TMI_TRY(tmi_pps_first(p, design, units[i], bits, err));
+            else tmi_ball_set(p, &pairs[place[i] * found + place[j]]);
+        }
+done:
+    tmi_balls_free(pairs, found * found);
+    tmi_free(open);
+    tmi_free(place);
+    return status;
+}

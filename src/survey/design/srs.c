@@ -1,0 +1,80 @@
+/* Simple random sampling without replacement: pi = n/N, pi_kl = n(n-1) / (N(N-1)). */
+#include "survey/design/design.h"
+
+static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
+{
+    (void)unit, (void)err;
+    tmi_ball_set_int(pi, design->sample);
+    tmi_ball_div_int(pi, pi, design->population, bits);
+    return TAMIS_OK;
+}
+
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    (void)unit;
+    return tmi_number_ratio(pi, design->sample, design->population, err);
+}
+
+static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
+{
+    (void)l;
+    tamis_status status = first(p, design, k, bits, err);
+    tmi_ball_mul_int(p, p, design->sample - 1, bits);
+    tmi_ball_div_int(p, p, design->population - 1, bits); /* two units: the population is at least 2 */
+    return status;
+}
+
+static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                          tamis_error *err)
+{
+    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
+}
+
+static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    int64_t sets = 1; /* N choose n, at most 184756 */
+    uint32_t last = UINT32_C(1) << design->population;
+    for (int64_t i = 1; i <= design->sample; i++) sets = sets * (design->population - design->sample + i) / i;
+    for (uint32_t set = (UINT32_C(1) << design->sample) - 1; set < last && status == TAMIS_OK;) {
+        tamis_number *p;
+        status = tmi_number_ratio(&p, 1, sets, err);
+        if (status == TAMIS_OK) status = tmi_sample_law_take_set(law, set, p, err);
+        uint32_t low = set & -set, carried = set + low; /* the next set of the same size (Gosper) */
+        set = carried | ((carried ^ set) / low >> 2);
+    }
+    return status;
+}
+
+static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
+                         const tmi_watch *watch, tamis_error *err)
+{
+    (void)tables, (void)watch;
+    tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
+    if (status != TAMIS_OK) return status;
+    uint64_t *units = (uint64_t *)(drawn->units + drawn->count); /* below 2^40: the same as int64_t */
+    status = tamis_sample(units, (uint64_t)design->sample, (uint64_t)design->population, rng, err);
+    if (status == TAMIS_OK) drawn->count += (size_t)design->sample;
+    return status;
+}
+
+static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
+{
+    /* Where everybody is taken, a frame that lost a unit does not have as many. */
+    tamis_distance removal = {.exchanges = design->sample < design->population};
+    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
+        .absences[0].distance.exchanges = 1, .removal = removal, .theorem = "srs"}, design, err);
+}
+
+static const tmi_design_kind srs = {
+    .name = "srs", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+
+tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err)
+{
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    tamis_status status = tmi_check_sizes(population, sample, err);
+    if (status != TAMIS_OK) return status;
+    *design = tmi_design_alloc(sizeof **design, &srs, population, sample);
+    return *design ? TAMIS_OK : tmi_fail_memory(err);
+}

@@ -1,0 +1,101 @@
+/* Strata: independent designs side by side. */
+#include "survey/design/composite.h"
+
+static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    size_t h = tmi_part_of(s, unit);
+    return s->parts[h]->kind->first(pi, s->parts[h], unit - s->first[h], bits, err);
+}
+
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    size_t h = tmi_part_of(s, unit);
+    return s->parts[h]->kind->exact(pi, s->parts[h], unit - s->first[h], err);
+}
+
+/* Within a stratum its own pi_kl, across strata pi_k pi_l. */
+static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                          tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    tmi_ball *pi = tmi_balls_new(count);
+    tamis_status status = TAMIS_OK;
+    if (!pi) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) TMI_TRY(first(&pi[i], design, units[i], bits, err));
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) tmi_ball_mul(&pij[i * count + j], &pi[i], &pi[j], bits);
+    TMI_TRY(tmi_composite_joint(pij, s, units, count, bits, err));
+done:
+    tmi_balls_free(pi, count);
+    return status;
+}
+
+static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    tamis_law *part = NULL, *before = NULL, *after = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_sample_law_of(&before, s->parts[0], err));
+    for (size_t h = 1; h < s->count; h++) {
+        TMI_TRY(tmi_sample_law_of(&part, s->parts[h], err));
+        TMI_TRY(tmi_sample_law_alloc(&after, design->population, err));
+        for (size_t i = 0; i < before->count; i++)
+            for (size_t j = 0; j < part->count; j++)
+                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h],
+                                                   err));
+        tamis_law_free(before);
+        tamis_law_free(part);
+        before = after;
+        part = after = NULL;
+    }
+    tmi_sample_law_move(law, before);
+done:
+    tamis_law_free(part);
+    tamis_law_free(before);
+    tamis_law_free(after);
+    return status;
+}
+
+static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
+                         const tmi_watch *watch, tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    void *const *own = tables;
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; h < s->count && status == TAMIS_OK; h++) {
+        const tmi_watch part = tmi_composite_watch(s, h, watch);
+        status = tmi_design_draw(drawn, s->parts[h], own[h], s->first[h], rng, &part, err);
+    }
+    return status;
+}
+
+static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
+{
+    const tmi_composite *s = (const tmi_composite *)design;
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; h < s->count && status == TAMIS_OK; h++) {
+        size_t before = exposures->count;
+        status = s->parts[h]->kind->expose(exposures, s->parts[h], err);
+        for (size_t i = before; i < exposures->count; i++) {
+            exposures->list[i].first += s->first[h];
+            exposures->list[i].stratum = (int64_t)h;
+        }
+    }
+    return status;
+}
+
+static const tmi_design_kind strata_kind = {.name = "strata", .clear = tmi_composite_clear, .first = first,
+    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_composite_prepare, .dismiss = tmi_composite_dismiss, .draw = draw, .expose = expose};
+
+tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
+                                      tamis_error *err)
+{
+    tmi_composite *s;
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    tamis_status status = tmi_composite_take(&s, &strata_kind, strata, count, "strata", err);
+    if (status == TAMIS_OK) *design = &s->base;
+    return status;
+}

@@ -1,0 +1,91 @@
+/* Systematic sampling with equal probabilities: the units stand on a line, unit k on [kn, (k+1)n), and every point u,
+ * u + N, u + 2N, ... takes the unit on which it falls; u is uniform in 0, ..., N-1. So unit k is taken if and only if
+ * u lies on the arc [kn, (k+1)n) of a circle of length N: pi = n/N, and pi_kl is the overlap of two arcs. After a
+ * shuffle every set of n units is equally likely: that is simple random sampling, and made as such.                  */
+#include "rng/uniform.h"
+#include "survey/design/design.h"
+
+static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
+{
+    (void)unit, (void)err;
+    tmi_ball_set_int(pi, design->sample);
+    tmi_ball_div_int(pi, pi, design->population, bits);
+    return TAMIS_OK;
+}
+
+static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    (void)unit;
+    return tmi_number_ratio(pi, design->sample, design->population, err);
+}
+
+/* The arcs begin at 0 and at d = (l - k) n mod N, both have length n. */
+static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
+{
+    (void)err;
+    int64_t N = design->population, n = design->sample;
+    int64_t d = (int64_t)((tmi_int128)(l - k) * n % N);
+    int64_t after = d < n ? n - d : 0, before = N - d < n ? n - (N - d) : 0; /* both if the arcs meet twice */
+    tmi_ball_set_int(p, after + before);
+    tmi_ball_div_int(p, p, N, bits);
+    return TAMIS_OK;
+}
+
+static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                          tamis_error *err)
+{
+    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
+}
+
+static int64_t taken(const tamis_design *design, int64_t start, int64_t i)
+{
+    return (int64_t)((start + (tmi_int128)i * design->population) / design->sample);
+}
+
+static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (int64_t start = 0; start < design->population && status == TAMIS_OK; start++) {
+        uint32_t set = 0;
+        tamis_number *p;
+        for (int64_t i = 0; i < design->sample; i++) set |= UINT32_C(1) << taken(design, start, i);
+        status = tmi_number_ratio(&p, 1, design->population, err);
+        if (status == TAMIS_OK) status = tmi_sample_law_take_set(law, set, p, err);
+    }
+    return status;
+}
+
+static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
+                         const tmi_watch *watch, tamis_error *err)
+{
+    uint64_t start;
+    (void)tables, (void)watch;
+    tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
+    if (status != TAMIS_OK) return status;
+    if (!tmi_uniform(&start, (uint64_t)design->population, rng)) return tmi_bits_failed(err);
+    for (int64_t i = 0; i < design->sample && status == TAMIS_OK; i++)
+        status = tmi_drawn_add(drawn, taken(design, (int64_t)start, i), err);
+    return status;
+}
+
+static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
+{
+    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
+        .absences[0].distance.exchanges = design->sample, .theorem = "systematic"}, design, err);
+}
+
+static const tmi_design_kind systematic = {
+    .name = "systematic", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw,
+    .expose = expose};
+
+tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
+                                     tamis_error *err)
+{
+    if (random_order) return tamis_design_srs(design, population, sample, err);
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    tamis_status status = tmi_check_sizes(population, sample, err);
+    if (status != TAMIS_OK) return status;
+    *design = tmi_design_alloc(sizeof **design, &systematic, population, sample);
+    return *design ? TAMIS_OK : tmi_fail_memory(err);
+}

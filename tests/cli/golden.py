@@ -1,0 +1,361 @@
+#!/usr/bin/python3
+"""What a release computes stays what it is: every plan under examples/ and one of every design (kinds.py) are released with
+fixed noise, and the JSON that comes out is compared with golden/releases/.
+
+The program under test is `tamis-with-fixed-noise`: the objects of the command and of the library, but random bits come from
+tests/rng/scripted_bits.c, with the same seed in each process. CSV files are read by DuckDB and by the engine memory, which must
+give the same JSON; the plans of kinds.py are read by one and the other in turn, and by both with TAMIS_TEST_LONG.
+examples/postgres needs the server of tests/engine/with_postgres and is skipped without it. Plans without a sample of their own
+(examples/coverage, examples/api/study.yaml) get one that is drawn below, by hashes of row numbers.
+
+Compared: the whole of certificate.json, measurements.json and release.json but for what is left out. Integers, fractions, names
+and groups are compared exactly; floating-point numbers, and all numbers of release.json, to 1 in 10^9.
+Left out, wherever the key occurs:
+- words: domain, multiverse, divergence, inequality, statement, declared_public, not_covered, warnings, covers, who, and the
+  texts in input_premetric; of theorem, reason, outsider_reason and notes only whether they are there, and how many notes;
+- what changes from run to run or with an edition: version, time, ledger, files, hash.
+
+A golden file has of the certificate all but the plan and what describes a measurement (SHOWN are the members that it has), of
+the measurements the integers, of the release the numbers; and of each the SHA-256 of the rest as canonical JSON.
+
+    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise                 compares
+    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --write         writes the golden files anew
+    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --full FOLDER   writes there all that is compared: with two builds,
+                                                                               diff -r shows what has changed behind a hash
+For --write, and to include PostgreSQL, put tests/engine/with_postgres before it.
+"""
+import csv
+import hashlib
+import json
+import math
+
+from kinds import KINDS, write as write_kind
+from kit import *
+
+PLACE = HERE / "golden" / "releases"
+WORDS = {"domain", "multiverse", "divergence", "inequality", "statement", "declared_public", "not_covered", "warnings", "covers",
+         "who"}
+SAID = {"theorem", "reason", "outsider_reason", "notes"}
+RUN = {"version", "time", "ledger", "files", "hash"}
+TOLERANCE = 1e-9
+SHOWN = {"name", "low", "high", "noise", "epsilon", "rho"}
+DIGITS = 11  # of a floating-point number in a golden file
+
+
+# ---- samples ----
+
+def by_hash(items):
+    return sorted(items, key=lambda item: hashlib.sha256(repr(item).encode()).digest())
+
+
+def groups_of(rows, key):
+    found = {}
+    for number, row in enumerate(rows):
+        found.setdefault(row[key], []).append(number)
+    return found
+
+
+def srs(rows, plan, n):
+    return by_hash(range(len(rows)))[:n]
+
+
+def sizes(plan):
+    """What the plan says of its strata: name, units (or clusters) in the population, in the sample."""
+    found = re.findall(r'^ +"?(\w+)"?: \{population: (\d+), sample: (\d+)\}', plan, re.M)
+    return [(name, int(population), int(sample)) for name, population, sample in found]
+
+
+def stratified(rows, plan, by):
+    return [i for name, _, n in sizes(plan) for i in by_hash(groups_of(rows, by)[name])[:n]]
+
+
+def cluster(rows, plan, by, n, within=None):
+    clusters = groups_of(rows, by)
+    for members in clusters.values():
+        for i in members:
+            rows[i]["cluster_size"] = len(members)
+    return [i for name in by_hash(clusters)[:n] for i in by_hash(clusters[name])[:within]]
+
+
+def households(rows, plan):
+    """Clusters in strata, with their weights."""
+    drawn = []
+    for state, population, n in sizes(plan):
+        inside = groups_of([row if row["state"] == state else {"household": None} for row in rows], "household")
+        inside.pop(None)
+        for name in by_hash(inside)[:n]:
+            drawn += inside[name]
+            for i in inside[name]:
+                rows[i]["w"] = population / n
+    return drawn
+
+
+def pps(rows, plan, n):
+    """Systematic, with probabilities proportional to size; those that would get more than 1 are certain."""
+    size, certain = [int(row["size"]) for row in rows], set()
+    while True:
+        rest = sum(size) - sum(size[i] for i in certain)
+        chance = [1 if i in certain else (n - len(certain)) * size[i] / rest for i in range(len(rows))]
+        if max(chance) <= 1:
+            break
+        certain |= {i for i, p in enumerate(chance) if p > 1}
+    drawn, before = [], 0.5
+    for i, p in enumerate(chance):
+        rows[i]["inclusion_probability"] = p
+        if math.floor(before + p) > math.floor(before):
+            drawn.append(i)
+        before += p
+    return drawn
+
+
+def answered(rows, plan, n):
+    """Those of a simple random sample who respond."""
+    chance = {i: int(hashlib.sha256(f"response of {i}".encode()).hexdigest()[:8], 16) / 2 ** 32 for i in range(len(rows))}
+    return [i for i in srs(rows, plan, n) if chance[i] < float(rows[i]["response"])]
+
+
+PERSONS = "persons.csv", srs, 2000
+SAMPLES = {  # the population, how the sample is drawn from it, with which arguments
+    "api/study": ("apisrs.csv", srs, 60),
+    "coverage/api-cluster": ("api.csv", cluster, "dnum", 150),
+    "coverage/api-srs": ("api.csv", srs, 400),
+    "coverage/api-stratified": ("api.csv", stratified, "stype"),
+    "coverage/belgium-pps": ("belgium.csv", pps, 200),
+    "coverage/belgium-srs": ("belgium.csv", srs, 200),
+    "coverage/belgium-stratified": ("belgium.csv", stratified, "Province"),
+    "coverage/mu284-cluster": ("mu284.csv", cluster, "CL", 25),
+    "coverage/mu284-pps": ("mu284.csv", pps, 100),
+    "coverage/mu284-srs": ("mu284.csv", srs, 120),
+    "coverage/mu284-two-stage": ("mu284.csv", cluster, "CL", 30, 4),
+    "coverage/persons-bounds": ("persons.csv", stratified, "state"),
+    "coverage/persons-calibrated": PERSONS,
+    "coverage/persons-consistent": PERSONS,
+    "coverage/persons-drawn": ("persons.csv", households),
+    "coverage/persons-nonnegative": PERSONS,
+    "coverage/persons-nonresponse": ("persons.csv", answered, 2000),
+    "coverage/persons-suppress": PERSONS,
+    "coverage/persons-weights": ("persons.csv", households),  # the sizes of its strata: persons-drawn.yaml
+}
+
+
+def draw(folder, plan, file, method, *arguments):
+    with open(folder / file, newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    drawn = [rows[i] for i in sorted(method(rows, plan, *arguments))]
+    with open(folder / "sample.csv", "w", newline="") as opened:
+        writer = csv.DictWriter(opened, drawn[0])
+        writer.writeheader()
+        writer.writerows(drawn)
+
+
+# ---- releases ----
+
+def plans():
+    """Name of every plan: what puts it and its data into a folder."""
+    found = {}
+
+    def example(path):
+        def put(folder):
+            shutil.copytree(path.parent, folder, dirs_exist_ok=True)
+            shutil.copy(path, folder / "plan.yaml")
+            name = f"{path.parent.name}/{path.stem}"
+            if name in SAMPLES:
+                design = path.with_name("persons-drawn.yaml") if path.stem == "persons-weights" else path
+                draw(folder, design.read_text(), *SAMPLES[name])
+
+        return put
+
+    for path in sorted((TOP / "examples").glob("*/*.yaml")):
+        if "\nstatistics:" in path.read_text():
+            found[f"{path.parent.name}-{path.stem}"] = example(path)
+    for name, kind in KINDS.items():
+        found["design-" + re.sub(r"\W+", "-", name)] = lambda folder, kind=kind: write_kind(folder, *kind)
+    return found
+
+
+def released(put, *options, env={}):
+    """The three files of a release, without what is left out."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        put(folder)
+        for ledger in folder.glob("*.ledger"):
+            ledger.unlink()
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "out", *options, cwd=folder, env=env)
+        assert done.returncode == OK and done.stderr == "", done.stderr
+        return {name: kept(json.loads((folder / "out" / f"{name}.json").read_text()))
+                for name in ("certificate", "measurements", "release")}
+
+
+def kept(value):
+    if isinstance(value, list):
+        return [kept(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for key, inner in value.items():
+        if key in SAID:
+            found[key] = len(inner) if isinstance(inner, list) else inner is not None
+        elif key == "input_premetric":
+            found[key] = kept({k: v for k, v in inner.items() if not isinstance(v, str)})
+        elif key not in WORDS | RUN:
+            found[key] = kept(inner)
+    return found
+
+
+# ---- the golden files ----
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def short(value):
+    """With fewer digits, as a golden file has them."""
+    if isinstance(value, dict):
+        return {key: short(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [short(inner) for inner in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def numbers(value):
+    if is_number(value):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [number for inner in inside for number in numbers(inner)]
+
+
+def shape(value):
+    """The same with every number taken out."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [shape(inner) for inner in value]
+    return "number" if is_number(value) else value
+
+
+def digest(value):
+    assert not any(isinstance(number, float) for number in numbers(value)), value
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def condensed(files):
+    certificate, measurements, release = (files[name] for name in ("certificate", "measurements", "release"))
+    listed, measured, results = certificate["measurements"], measurements["measurements"], release["results"]
+    described = [{key: value for key, value in m.items() if key not in SHOWN} for m in listed]
+    return short({
+        "certificate": {
+            **{key: value for key, value in certificate.items() if key != "plan"},
+            "measurements": [{key: value for key, value in m.items() if key in SHOWN} for m in listed],
+            "rest": digest([certificate["plan"], described])},
+        "measurements": {
+            "integers": [numbers(m["values"]) for m in measured],
+            "rest": digest({**measurements, "measurements": [{**m, "values": shape(m["values"])} for m in measured]})},
+        "release": {
+            "results": [numbers(result) for result in results],
+            "others": numbers({key: value for key, value in release.items() if key != "results"}),
+            "rest": digest(shape(release))},
+    })
+
+
+def text(value, depth=0):
+    """JSON with a line for each member of a member, and for each measurement and result."""
+    if depth == 3 or not isinstance(value, (dict, list)) or all(map(is_number, value)):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    named = isinstance(value, dict)
+    parts = [(json.dumps(key, ensure_ascii=False) + ":" if named else "") + text(inner, depth + 1)
+             for key, inner in (value.items() if named else enumerate(value))]
+    return "{["[not named] + "\n" + ",\n".join(parts) + "\n" + "}]"[not named]
+
+
+def differences(wanted, got, path=()):
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        for key in {**wanted, **got}:
+            yield from differences(wanted.get(key, "absent"), got.get(key, "absent"), path + (key,))
+    elif isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
+        for i, (one, other) in enumerate(zip(wanted, got)):
+            yield from differences(one, other, path + (i,))
+    elif type(wanted) is not type(got) and not (is_number(wanted) and is_number(got)):
+        yield path, wanted, got
+    elif is_number(wanted) and (path[0] == "release" or float in (type(wanted), type(got))):
+        if not math.isclose(wanted, got, rel_tol=TOLERANCE):
+            yield path, wanted, got
+    elif wanted != got:
+        yield path, wanted, got
+
+
+def the_same(wanted, got):
+    found = [f"{'/'.join(map(str, path))}: {one} is now {other}" for path, one, other in differences(wanted, got)]
+    assert not found, "\n".join(found[:12])
+
+
+PLANS = plans()
+POSTGRES = "postgres-plan"
+SERVER = {}  # the variables by which libpq finds it; empty: there is none
+LONG = bool(os.environ.get("TAMIS_TEST_LONG"))
+
+
+def release_of(name):
+    if name == POSTGRES:
+        if not SERVER:
+            raise Skip("no PostgreSQL server: run by tests/engine/with_postgres")
+        return released(PLANS[name], env=SERVER)
+    in_turn = name.startswith("design-") and not LONG
+    engines = ENGINES[list(PLANS).index(name) % len(ENGINES)::len(ENGINES)] if in_turn else ENGINES
+    first, *others = (released(PLANS[name], "--engine", engine) for engine in engines)
+    for other in others:
+        the_same(first, other)
+    return first
+
+
+def each(name):
+    def numbers_are_the_golden_ones():
+        the_same(json.loads((PLACE / f"{name}.json").read_text()), condensed(release_of(name)))
+
+    case(numbers_are_the_golden_ones, f"{name}: numbers are the golden ones")
+
+
+for name in PLANS:
+    each(name)
+
+
+@case
+def no_golden_file_is_left_over():
+    assert {f"{name}.json" for name in PLANS} == {file.name for file in PLACE.iterdir()}
+
+
+@case
+def a_changed_number_is_found():
+    for file in PLACE.iterdir():
+        golden, changed = (json.loads(file.read_text()) for _ in range(2))
+
+        def is_found(inside, key, other):
+            former, inside[key] = inside[key], other
+            assert len(list(differences(golden, changed))) == 1, (file.name, key, former, other)
+            inside[key] = former
+
+        for measurement in changed["certificate"]["measurements"]:
+            for noise in measurement["noise"]:
+                is_found(noise, "sensitivity", noise["sensitivity"] + 1)
+                is_found(noise, "scale", noise["scale"] + "1")
+        for values in changed["measurements"]["integers"]:
+            is_found(values, -1, values[-1] + 1)
+        for values in changed["release"]["results"]:
+            if values:  # a suppressed one has none
+                is_found(values, 0, values[0] * (1 + 2 * TOLERANCE) or TOLERANCE)
+
+
+with tempfile.TemporaryDirectory() as services:
+    if os.environ.get("TAMIS_TEST_POSTGRES"):
+        SERVER.update(serve(services))
+    if sys.argv[2:] == ["--write"]:
+        assert SERVER, "all golden files are written together: put tests/engine/with_postgres before the command"
+        shutil.rmtree(PLACE, ignore_errors=True)
+        PLACE.mkdir()
+        for name in PLANS:
+            (PLACE / f"{name}.json").write_text(text(condensed(release_of(name))) + "\n")
+    elif sys.argv[2:3] == ["--full"]:
+        os.makedirs(sys.argv[3], exist_ok=True)
+        for name in PLANS if SERVER else set(PLANS) - {POSTGRES}:
+            pathlib.Path(sys.argv[3], f"{name}.json").write_text(json.dumps(release_of(name), indent=1) + "\n")
+    else:
+        main()

@@ -1,0 +1,82 @@
+/* Which parts of a design fit together. */
+#include "tests/test.h"
+
+#include <string.h>
+#include <tamis/draw.h>
+
+static void parts_fit_or_are_named(void **state)
+{
+    tamis_number *half = NULL;
+    assert_int_equal(tamis_number_read(&half, "1/2", NULL), TAMIS_OK);
+    const struct {
+        tamis_frame_design design;
+        const char *message; /* how it begins; NULL: it fits */
+    } cases[] = {
+        {{.method = "srs", .sample = 3}, NULL},
+        {{.method = "srs", .allocation = "n", .strata = "h"}, NULL},
+        {{.method = "bernoulli", .rate = half}, NULL},
+        {{.method = "poisson", .probability = "p"}, NULL},
+        {{.method = "sampford", .size = "x", .sample = 3}, NULL},
+        {{.method = "systematic", .sample = 3}, NULL},
+        {{.method = "systematic", .size = "x", .sample = 3}, NULL},
+        {{.method = "brewer", .size = "x", .sample = 3}, NULL},
+        {{.method = "tille", .probability = "p"}, NULL},
+        {{.method = "srs_with_replacement", .sample = 3}, NULL},
+        {{.method = "srs", .sample = 3, .cluster = "c"}, NULL},
+        {{.method = "sampford", .size = "x", .sample = 3, .cluster = "c", .within = 2}, NULL},
+        {{.method = "bernoulli", .rate = half, .cluster = "c", .within_column = "m"}, NULL},
+        {{.method = "srs", .sample = 3, .within = 2}, "within: there are no clusters"},
+        {{.method = "srs", .sample = 3, .within_column = "m"}, "within: there are no clusters"},
+        {{.method = "srs", .sample = 3, .cluster = "c", .within = -1}, "within: must be"},
+        {{.method = "srs", .sample = 3, .cluster = "c", .within = 1, .within_column = "m"}, "within: either"},
+        {{.method = "srs_with_replacement", .sample = 3, .cluster = "c"}, "cluster: srs_with_replacement draws"},
+        {{.method = "srs_with_replacement", .sample = 3, .size = "x"}, "size: srs_with_replacement draws"},
+        {{.sample = 3}, "design:"},
+        {{.method = "best", .sample = 3}, "design: must be"},
+        {{.method = "srs"}, "sample: how many"},
+        {{.method = "srs", .sample = -1}, "sample: must be"},
+        {{.method = "srs", .sample = INT64_MAX}, "sample: must be"},
+        {{.method = "srs", .sample = 3, .rate = half}, "rate: only"},
+        {{.method = "srs", .sample = 3, .size = "x"}, "size: srs draws"},
+        {{.method = "srs", .sample = 3, .allocation = "n", .strata = "h"}, "allocation: either"},
+        {{.method = "srs", .allocation = "n"}, "allocation: there are no strata"},
+        {{.method = "bernoulli"}, "rate: bernoulli needs"},
+        {{.method = "bernoulli", .rate = half, .sample = 3}, "sample: the rate decides"},
+        {{.method = "bernoulli", .rate = half, .probability = "p"}, "probability: bernoulli draws"},
+        {{.method = "pivotal", .sample = 3}, "probability: pivotal needs"},
+        {{.method = "pivotal", .size = "x"}, "sample: how many"},
+        {{.method = "pivotal", .size = "x", .probability = "p"}, "size: either"},
+        {{.method = "pivotal", .probability = "p", .sample = 3}, "sample: the column"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_error err = {0};
+        tamis_status status = tamis_frame_design_check(&cases[i].design, &err);
+        if (status != (cases[i].message ? TAMIS_INVALID : TAMIS_OK)) fail_msg("case %zu: status %d %s", i, status, err.message);
+        if (cases[i].message && strncmp(err.message, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("case %zu: %s", i, err.message);
+    }
+    tamis_number_free(half);
+}
+
+static void nothing_is_invalid(void **state)
+{
+    const tamis_frame_design design = {.method = "srs", .sample = 1};
+    tamis_frame_sample sample = {.population = 1, .sample = 1};
+    (void)state;
+    assert_int_equal(tamis_frame_design_check(NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(sample.population, 0);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL, NULL, NULL), TAMIS_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_fit_or_are_named),
+        cmocka_unit_test(nothing_is_invalid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

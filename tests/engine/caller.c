@@ -1,0 +1,199 @@
+/* The caller's own engine: what it is asked, and what becomes of right and wrong answers. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/request.h"
+#include "engine/files/source.h"
+
+static const char *const values[] = {"E", "M"}, *const missing[] = {"NA"};
+static const double codes[] = {99.5};
+static const tmi_column g = {.name = "stype", .kind = TMI_CATEGORY, .values = values, .value_count = 2, .missing_texts = missing,
+                             .missing_text_count = 1},
+                        x = {.name = "enroll", .grid = {0, 4000, 0.5, 0, 8000}, .missing_codes = codes, .missing_code_count = 1},
+                        id = {.name = "id", .kind = TMI_LABEL}, cluster = {.name = "district", .kind = TMI_LABEL};
+static const tmi_column *const by[] = {&g};
+static const tmi_measure measures[] = {{.factors = {{&x, 3}}, .factor_count = 1, .shift = 1, .low = -5, .high = 4000}};
+static const tmi_table tables[] = {{by, 1, measures, 1}};
+static const unsigned char order_key[TMI_KEY_BYTES] = {[0] = 0x0b, [31] = 7};
+static const tmi_request request = {.tables = tables, .table_count = 1, .unit = &id, .rows_per_unit = 2, .key = order_key};
+
+/* The same stands in docs/engines.md. */
+static const char question[] =
+    "{\"tamis\": 1, \"ask\": \"sums\", \"columns\": [{\"name\": \"stype\", \"kind\": \"category\", \"values\": "
+    "[\"E\", \"M\"], \"missing\": [\"NA\"], \"instead\": null}, {\"name\": \"enroll\", \"kind\": \"number\", "
+    "\"by\": null, \"grids\": [{\"from\": 0, \"to\": 4000, \"step\": 0.5, \"low\": 0, \"high\": 8000}], "
+    "\"reciprocal\": false, \"missing\": [99.5], \"instead\": null}, {\"name\": \"id\", \"kind\": "
+    "\"label\"}], \"tables\": [{\"by\": [0], \"measures\": [{\"factors\": [{\"column\": 1, \"minus\": 3}], "
+    "\"present\": [], \"where\": null, \"shift\": 1, \"low\": -5, \"high\": 4000}]}], \"unit\": 2, "
+    "\"rows_per_unit\": 2, \"key\": \"0b00000000000000000000000000000000000000000000000000000000000007\"}";
+
+typedef struct script {
+    const char *reply;
+    tamis_status status;
+    char *question;
+} script;
+
+static tamis_status answer(void *context, tamis_reply *reply, const char *asked, tamis_error *err)
+{
+    script *s = context;
+    free(s->question);
+    s->question = strdup(asked);
+    tamis_reply_say(reply, "{}");
+    tamis_reply_say(reply, NULL);
+    tamis_reply_say(reply, s->reply);
+    if (s->status != TAMIS_OK && err) strcpy(err->message, "secret");
+    return s->status;
+}
+
+static tmi_engine *engine_of(script *s, tamis_source **source)
+{
+    tmi_engine *engine;
+    assert_int_equal(tamis_source_asking(source, answer, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_engine_of_source(&engine, *source, 1, NULL), TAMIS_OK);
+    return engine;
+}
+
+static void sums(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reply;
+        tamis_status status;
+    } cases[] = {
+        {"{\"sums\": [[7, \"-4951760157141521099596496896\"]]}", TAMIS_OK}, /* -2^92 */
+        {"{\"sums\": [[7, \"-4951760157141521099596496897\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1, 2]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, 1], [2]]}", TAMIS_SYSTEM}, {"{\"sums\": [7, 1]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1.5]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, \"\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, \"-\"]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"12x\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, null]]}", TAMIS_SYSTEM}, {"{}", TAMIS_SYSTEM},
+        {"[]", TAMIS_SYSTEM}, {"", TAMIS_SYSTEM}, {"{\"sums\": [[7, 1]]", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"99999999999999999999999999999999999999999999999\"]]}", TAMIS_SYSTEM},
+    };
+    script s = {0};
+    tamis_source *source;
+    tmi_engine *engine = engine_of(&s, &source);
+    tmi_int128 got[2], *const places[] = {got};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_error err = {0};
+        s.reply = cases[i].reply;
+        memset(got, 1, sizeof got);
+        if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != cases[i].status) fail_msg("case %zu", i);
+        if (cases[i].status == TAMIS_OK)
+            assert_true(got[0] == 7 && got[1] == -((tmi_int128)1 << 92));
+        else
+            assert_true(got[0] == 0 && got[1] == 0 && strstr(err.message, "the caller's engine"));
+    }
+    assert_string_equal(s.question, question);
+    s.reply = cases[0].reply;
+    s.status = TAMIS_INVALID;
+    tamis_error err = {0};
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, &err), TAMIS_SYSTEM);
+    assert_string_equal(err.message, "the caller's engine failed");
+    assert_int_equal(engine->rows(engine, by, 1, NULL, NULL, &err), TAMIS_INVALID);
+    engine->free(engine);
+    tamis_source_free(source);
+    free(s.question);
+}
+
+/* Every kind of column is written as JSON that can be read again. */
+static void kinds(void **state)
+{
+    (void)state;
+    static const int64_t cuts[] = {5}, numbers[] = {1, 2}, counts[] = {2, 1};
+    static const int32_t first[] = {0, 1}, second[] = {1}, *const cells[] = {first, second};
+    static const tmi_grid grids[] = {{0, 1, 1, 0, 1}, {0, 2, 1, 0, 2}};
+    static const tmi_column cut = {.name = "cut", .kind = TMI_CUTS, .of = &x, .cuts = cuts, .value_count = 2},
+                            lookup = {.name = "l", .kind = TMI_LOOKUP, .of = &g, .numbers = numbers},
+                            weight = {.name = "w", .reciprocal = true, .by = &g, .grids = grids, .has_instead = true, .instead = 1},
+                            groups = {.name = "gr", .kind = TMI_GROUPS, .of = &cluster, .stratum = &g, .cell_of = cells,
+                                      .cluster_counts = counts, .value_count = 2};
+    static const tmi_condition both[] = {{.column = &x, .least = 1, .most = 2}, {.column = &cut, .codes = first, .code_count = 1}};
+    static const tmi_column indicator = {.name = "i", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2};
+    static const unsigned char key[TMI_KEY_BYTES] = {[0] = 0xab, [31] = 7};
+    static const tmi_column scatter = {.name = "sc", .kind = TMI_SCATTER, .of = &cluster, .key = key, .value_count = 1};
+    static const tmi_column *const by_both[] = {&groups, &cut, &scatter};
+    static const tmi_measure many[] = {{.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator,
+                                        .present = {&x, &g}}};
+    static const tmi_table table = {by_both, 3, many, 1};
+    static const tmi_request asked = {.tables = &table, .table_count = 1};
+    script s = {.reply = "{\"sums\": [[1, 2, 3, 4]]}"};
+    tamis_source *source;
+    tmi_engine *engine = engine_of(&s, &source);
+    tmi_int128 got[4], *const places[] = {got};
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_true(got[0] == 1 && got[3] == 4);
+    tmi_json *read;
+    assert_int_equal(tmi_json_read(&read, s.question, strlen(s.question), NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_size(tmi_json_get(read, "columns")), 9);
+    assert_non_null(strstr(s.question, "\"least\": 1, \"most\": 2}, {\"column\": "));
+    assert_non_null(strstr(s.question, "\"kind\": \"scatter\", \"of\": 1, \"stratum\": null, \"codes\": 1, \"key\": \"ab00"));
+    assert_non_null(strstr(s.question, "0007\"}"));
+    assert_non_null(strstr(s.question, "\"cell_of\": [[0, 1], [1]]"));
+    tmi_json_free(read);
+    engine->free(engine);
+    tamis_source_free(source);
+    free(s.question);
+}
+
+static void inventories(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reply;
+        tamis_status status;
+    } cases[] = {
+        {"{\"rows\": 9, \"units\": 5, \"rows_in\": [4, 5], \"units_in\": [2, 3], \"clusters_in\": [1, 1]}", TAMIS_OK},
+        {"{\"units\": 5, \"rows_in\": [4, 5], \"units_in\": [2, 3], \"clusters_in\": [1, 1]}", TAMIS_SYSTEM},
+        {"{\"rows\": -9, \"units\": 5, \"rows_in\": [4, 5], \"units_in\": [2, 3], \"clusters_in\": [1, 1]}", TAMIS_SYSTEM},
+        {"{\"rows\": 9, \"rows_in\": [4, 5], \"units_in\": [2, 3], \"clusters_in\": [1, 1]}", TAMIS_SYSTEM},
+        {"{\"rows\": 9, \"units\": 5, \"rows_in\": [4], \"units_in\": [2, 3], \"clusters_in\": [1, 1]}", TAMIS_SYSTEM},
+        {"{\"rows\": 9, \"units\": 5, \"rows_in\": [4, 5], \"units_in\": [2, \"3\"], \"clusters_in\": [1, 1]}", TAMIS_SYSTEM},
+        {"{\"rows\": 9, \"units\": 5, \"rows_in\": [4, 5], \"units_in\": [2, 3]}", TAMIS_SYSTEM},
+    };
+    script s = {0};
+    tamis_source *source;
+    tmi_engine *engine = engine_of(&s, &source);
+    int64_t rows_in[2], units_in[2], clusters_in[2];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_inventory all = {.unit = &id, .cluster = &cluster, .stratum = &g, .rows_in = rows_in, .units_in = units_in,
+                             .clusters_in = clusters_in};
+        s.reply = cases[i].reply;
+        if (engine->describe(engine, &all, NULL, NULL, NULL) != cases[i].status) fail_msg("case %zu", i);
+        const bool ok = cases[i].status == TAMIS_OK;
+        assert_true(all.rows == (ok ? 9 : 0) && all.units == (ok ? 5 : 0) && rows_in[1] == (ok ? 5 : 0) && clusters_in[1] == ok);
+    }
+    assert_non_null(strstr(s.question, "\"ask\": \"inventory\""));
+    engine->free(engine);
+    tamis_source_free(source);
+    free(s.question);
+}
+
+static void contracts(void **state)
+{
+    (void)state;
+    script s = {.reply = "{\"sums\": [[1, 2]]}"};
+    tamis_source *source;
+    tmi_engine *engine;
+    tmi_int128 got[2], *const places[] = {got};
+    assert_int_equal(tamis_source_asking(NULL, answer, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_source_asking(&source, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_null(source);
+    tamis_reply_say(NULL, "x");
+    EVERY_ALLOCATION_FAILS(tamis_source_asking(&source, answer, &s, NULL), assert_null(source));
+    assert_int_equal(tamis_source_numbers(source, "x", (const double[]){1}, NULL), TAMIS_INVALID);
+    EVERY_ALLOCATION_FAILS(tmi_engine_of_source(&engine, source, 1, NULL), assert_null(engine));
+    EVERY_ALLOCATION_FAILS(engine->aggregate(engine, places, &request, NULL, NULL, NULL), assert_true(got[0] == 0));
+    engine->free(engine);
+    tamis_source_free(source);
+    free(s.question);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {cmocka_unit_test(sums), cmocka_unit_test(kinds), cmocka_unit_test(inventories),
+                                     cmocka_unit_test(contracts)};
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* The law of an error against sums over the noise with closed forms of Student's law, and against num/'s own quantiles. */
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/base/memory_that_fails.h"
+#include "num/number.h"
+#include "num/law/student.h"
+#include "inference/interval.h"
+
+static double mass(tmi_noise_part part, int k)
+{
+    static double total, s;
+    static bool gaussian;
+    if (part.scale != s || part.gaussian != gaussian) { /* computed anew for a new law */
+        s = part.scale, gaussian = part.gaussian, total = 0;
+        for (int j = -4000; j <= 4000; j++) total += gaussian ? exp(-0.5 * j * j / (s * s)) : exp(-abs(j) / s);
+    }
+    return (part.gaussian ? exp(-0.5 * k * k / (s * s)) : exp(-abs(k) / s)) / total;
+}
+
+static void noise_variance_is_that_of_the_law(void **state)
+{
+    (void)state;
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        for (double scale = 0.15; scale < 60; scale *= 1.7) {
+            tmi_noise_part part = {-3, scale, gaussian};
+            double variance = 0;
+            for (int k = 1; k <= 4000; k++) variance += 9. * 2 * k * k * mass(part, k);
+            assert_true(fabs(tmi_noise_part_variance(part) - variance) <= 1e-11 * variance);
+        }
+    }
+    tmi_noise_part two[] = {{1, 2, false}, {5, 3, true}};
+    double sum = tmi_noise_part_variance(two[0]) + tmi_noise_part_variance(two[1]);
+    assert_true(fabs(tmi_noise_variance(two, 2) - sum) < 1e-12 * sum);
+    assert_true(tmi_noise_variance(NULL, 0) == 0);
+}
+
+static void without_noise_it_is_student(void **state)
+{
+    (void)state;
+    static const char *const levels[] = {"0.2", "0.5", "0.9", "0.95", "0.99", "0.9999"};
+    static const int64_t degrees[] = {1, 2, 3, 4, 5, 10, 31, 59, 60, 119, 120, 121, 500, 1000000};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        tamis_number *level;
+        assert_int_equal(tamis_number_read(&level, levels[i], NULL), TAMIS_OK);
+        for (size_t j = 0; j < sizeof degrees / sizeof *degrees; j++) {
+            double t, reach;
+            assert_int_equal(tmi_student_quantile(&t, level, degrees[j], NULL), TAMIS_OK);
+            tmi_error_law law = {.se = 7, .df = degrees[j]};
+            assert_int_equal(tmi_error_reach(&reach, &law, tmi_number_nearest(level), NULL), TAMIS_OK);
+            assert_true(fabs(reach - 7 * t) <= 1e-6 * reach);
+        }
+        tamis_number_free(level);
+    }
+}
+
+/* P(T > x) in closed form; df 0: normal. */
+static double student(int df, double x)
+{
+    double r = sqrt(df + x * x);
+    switch (df) {
+    case 0: return erfc(x * M_SQRT1_2) / 2;
+    case 1: return atan2(1, x) / M_PI;
+    case 2: return 0.5 - x / (2 * r);
+    case 3: return 0.5 - (atan(x / sqrt(3)) + sqrt(3) * x / (3 + x * x)) / M_PI;
+    default: return 0.5 - 0.75 * (x / r) * (1 - x * x / (3 * r * r)); /* 4 */
+    }
+}
+
+static double brute(double se, int df, const tmi_noise_part *parts, int count, double x)
+{
+    double sum = 0;
+    if (count == 0) return student(df, x / se);
+    int reach = (int)(32 * parts->scale) + 2;
+    double masses[1000]; /* first: a deeper call changes the law that mass() keeps */
+    for (int k = -reach; k <= reach; k++) masses[k + reach] = mass(*parts, k);
+    for (int k = -reach; k <= reach; k++)
+        sum += masses[k + reach] * brute(se, df, parts + 1, count - 1, x - parts->factor * k);
+    return sum;
+}
+
+static void tails_are_sums_over_the_noise(void **state)
+{
+    (void)state;
+    static const struct {
+        double se;
+        int count;
+        tmi_noise_part parts[2];
+    } cases[] = {{1, 1, {{1, 2, false}}}, {3, 1, {{-1, 0.4, false}}}, {2, 1, {{0.5, 9, true}}}, {1.5, 1, {{1, 0.6, true}}},
+                 {4, 2, {{1, 2, false}, {2, 1.5, true}}}, {2, 2, {{0.3, 3, false}, {0.7, 2.5, false}}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int df = 0; df <= 4; df++) {
+            tmi_error_law law = {.se = cases[i].se * (df == 1 ? 4 : 1), .df = df, .parts = cases[i].parts,
+                                 .count = (size_t)cases[i].count};
+            for (double x = -6; x < 60; x += 5.5) {
+                double found, truth = brute(law.se, df, cases[i].parts, cases[i].count, x);
+                assert_int_equal(tmi_error_beyond(&found, &law, x, NULL), TAMIS_OK);
+                assert_true(fabs(found - truth) <= 3e-7 * truth + 1e-9);
+            }
+        }
+}
+
+/* A quantile far smaller or larger than everything else is still one. */
+static void quantiles_invert_tails(void **state)
+{
+    (void)state;
+    tmi_noise_part parts[] = {{1e-3, 1e6, false}, {2, 40, false}, {1e3, 7, true}};
+    static const int64_t degrees[] = {TMI_NORMAL, 1, 8, 70, 3000};
+    static const double spreads[] = {0, 1e-3, 50, 1e5}, tails[] = {1e-6, 0.025, 0.3, 0.5, 0.9};
+    for (size_t count = 2; count <= 3; count++)
+        for (size_t i = 0; i < 5; i++)
+            for (size_t j = 0; j < 4; j++)
+                for (size_t k = 0; k < 5; k++) {
+                    tmi_error_law law = {.se = spreads[j], .df = degrees[i], .parts = parts, .count = count};
+                    double x, p;
+                    assert_int_equal(tmi_error_quantile(&x, &law, tails[k], NULL), TAMIS_OK);
+                    assert_int_equal(tmi_error_beyond(&p, &law, x, NULL), TAMIS_OK);
+                    assert_true(fabs(p - tails[k]) < 1e-9);
+                }
+    double x;
+    assert_int_equal(tmi_error_quantile(&x, &(tmi_error_law){.df = 3}, 0.025, NULL), TAMIS_OK);
+    assert_true(x == 0);
+}
+
+static void one_noise_alone_stays_on_its_lattice(void **state)
+{
+    (void)state;
+    for (int gaussian = 0; gaussian < 2; gaussian++)
+        for (double scale = 0.2; scale < 40; scale *= 1.9)
+            for (double confidence = 0.1; confidence < 1; confidence += 0.0999) {
+                tmi_noise_part part = {-2.5, scale, gaussian};
+                tmi_error_law law = {.parts = &part, .count = 1};
+                double reach, inside = mass(part, 0), p;
+                int k = 0;
+                while (inside < confidence) k++, inside += 2 * mass(part, k);
+                assert_int_equal(tmi_error_reach(&reach, &law, confidence, NULL), TAMIS_OK);
+                assert_true(reach == 2.5 * k);
+                assert_int_equal(tmi_error_beyond(&p, &law, reach, NULL), TAMIS_OK);
+                assert_true(fabs(p - (1 - inside) / 2) < 1e-7);
+                assert_int_equal(tmi_error_beyond(&p, &law, -reach - 1, NULL), TAMIS_OK);
+                assert_true(fabs(p - (1 + inside) / 2) < 1e-7);
+            }
+}
+
+/* To first order a third cumulant adds third/6 (x^2 - 1) phi(x). */
+static void a_third_cumulant_skews(void **state)
+{
+    (void)state;
+    for (double x = -3; x <= 3; x += 0.5) {
+        double p, small = 0.01;
+        tmi_error_law law = {.se = 1, .third = small};
+        assert_int_equal(tmi_error_beyond(&p, &law, x, NULL), TAMIS_OK);
+        double first = small / 6 * (x * x - 1) * exp(-x * x / 2) / sqrt(2 * M_PI);
+        assert_true(fabs(p - student(0, x) - first) < 2e-5);
+        law.se = 10, law.third = 10;
+        double q;
+        assert_int_equal(tmi_error_beyond(&q, &law, 10 * x, NULL), TAMIS_OK);
+        assert_true(fabs(p - q) < 1e-10);
+    }
+    double low, high;
+    tmi_error_law law = {.se = 1, .third = 0.3};
+    assert_int_equal(tmi_error_quantile(&high, &law, 0.025, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_quantile(&low, &law, 0.975, NULL), TAMIS_OK);
+    assert_true(high > 2.05 && low > -1.87 && low < -1.7);
+}
+
+static void ends_stay_in_the_range(void **state)
+{
+    (void)state;
+    tmi_interval i;
+    tmi_error_law law = {.se = 10, .df = TMI_NORMAL};
+    assert_int_equal(tmi_interval_symmetric(&i, 100, &law, 0.95, 0, INFINITY, NULL), TAMIS_OK);
+    assert_true(fabs(i.lower - 80.4003602) < 1e-5 && fabs(i.upper - 119.5996398) < 1e-5 && !i.clipped);
+    assert_int_equal(tmi_interval_symmetric(&i, 5, &law, 0.95, 0, 20, NULL), TAMIS_OK);
+    assert_true(i.lower == 0 && i.upper == 20 && i.clipped);
+    assert_int_equal(tmi_interval_symmetric(&i, -500, &law, 0.95, 0, 20, NULL), TAMIS_OK);
+    assert_true(i.lower == 0 && fabs(i.upper - 19.5996398) < 1e-5 && i.clipped); /* that of 0, not a point */
+}
+
+static void bad_laws_are_refused(void **state)
+{
+    (void)state;
+    tmi_noise_part good = {1, 2, false}, bad[] = {{NAN, 2, false}, {1, 0, false}, {1, INFINITY, true}, {INFINITY, 1, false}};
+    tmi_error_law laws[] = {{.se = -1}, {.se = NAN}, {.se = INFINITY}, {.se = 1, .df = -1}, {.se = 1, .third = NAN},
+                            {.se = 1, .df = 3, .third = 1}, {.se = 1, .count = 1}, {.parts = &bad[0], .count = 1},
+                            {.parts = &bad[1], .count = 1}, {.parts = &bad[2], .count = 1}, {.parts = &bad[3], .count = 1}};
+    double x;
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        assert_int_equal(tmi_error_beyond(&x, &laws[i], 0, NULL), TAMIS_INVALID);
+        assert_true(isnan(x));
+        assert_int_equal(tmi_error_reach(&x, &laws[i], 0.9, NULL), TAMIS_INVALID);
+        assert_true(isinf(x));
+        assert_int_equal(tmi_error_quantile(&x, &laws[i], 0.9, NULL), TAMIS_INVALID);
+        assert_true(isinf(x));
+    }
+    tmi_error_law law = {.se = 1, .parts = &good, .count = 1};
+    static const double levels[] = {0, -1, 1, 2, NAN};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(tmi_error_reach(&x, &law, levels[i], NULL), TAMIS_INVALID);
+        assert_int_equal(tmi_error_quantile(&x, &law, levels[i], NULL), TAMIS_INVALID);
+    }
+    assert_int_equal(tmi_error_beyond(&x, &law, NAN, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_error_beyond(&x, NULL, 0, NULL), TAMIS_INVALID);
+    tmi_interval i;
+    assert_int_equal(tmi_interval_symmetric(&i, NAN, &law, 0.9, 0, 1, NULL), TAMIS_INVALID);
+    assert_true(i.lower == 0 && i.upper == 1 && i.clipped);
+    tamis_error err;
+    EVERY_ALLOCATION_FAILS(tmi_error_quantile(&x, &law, 0.1, &err), { assert_true(isinf(x)); });
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(noise_variance_is_that_of_the_law), cmocka_unit_test(without_noise_it_is_student),
+        cmocka_unit_test(tails_are_sums_over_the_noise), cmocka_unit_test(quantiles_invert_tails),
+        cmocka_unit_test(one_noise_alone_stays_on_its_lattice), cmocka_unit_test(a_third_cumulant_skews),
+        cmocka_unit_test(ends_stay_in_the_range), cmocka_unit_test(bad_laws_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* Intervals over strata: one stratum against the exact interval, several by their coverage. */
+#include "tests/test.h"
+
+#include <math.h>
+
+#include "tests/base/memory_that_fails.h"
+#include "inference/interval_count.h"
+#include "tests/inference/interval_coverage.h"
+#include "inference/interval_strata.h"
+#include "inference/variance.h"
+
+static void one_stratum_is_near_the_exact_interval(void **state)
+{
+    (void)state;
+    tamis_number *scale, *level;
+    assert_int_equal(tamis_number_read(&scale, "2", NULL), TAMIS_OK);
+    assert_int_equal(tamis_number_read(&level, "0.95", NULL), TAMIS_OK);
+    for (int noisy = 0; noisy <= 200; noisy += 20) {
+        int64_t low, high;
+        tmi_interval found;
+        tmi_stratum_count stratum = {2000, 200, noisy, 2, false, TMI_COUNT_SRS};
+        assert_int_equal(tamis_interval_count(&low, &high, 2000, 200, noisy, scale, level, NULL), TAMIS_OK);
+        assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
+        assert_true(fabs(found.lower - (double)low) <= 15 && fabs(found.upper - (double)high) <= 15); /* one unit of k is 10 */
+    }
+    tamis_number_free(scale);
+    tamis_number_free(level);
+}
+
+/* True value covered in how many of `times` samples of 3 strata, of which the shares are given. */
+static double coverage(const char *scale, double size, const double shares[3], int times)
+{
+    static const size_t N[3] = {400, 300, 100}, n[3] = {40, 30, 20};
+    draws d = draws_begin(scale);
+    size_t units[400];
+    int covered = 0;
+    double truth = 0;
+    for (int h = 0; h < 3; h++) truth += round(shares[h] * (double)N[h]);
+    for (int t = 0; t < times; t++) {
+        tmi_stratum_count strata[3];
+        for (int h = 0; h < 3; h++) {
+            double ones = round(shares[h] * (double)N[h]);
+            for (size_t i = 0; i < N[h]; i++) units[i] = i;
+            draw_sample(units, N[h], n[h], &d);
+            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), size, false, TMI_COUNT_SRS};
+            for (size_t i = 0; i < n[h]; i++) strata[h].noisy += (double)units[i] < ones;
+        }
+        tmi_interval found;
+        assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
+        assert_true(found.lower >= 0 && found.upper <= 800 && found.lower <= found.upper);
+        covered += found.lower <= truth && truth <= found.upper;
+    }
+    draws_end(d);
+    return (double)covered / times;
+}
+
+/* 200 draws: a true coverage of 0.94 stays above 0.84 but for a chance of 10^-7; the stream is fixed in any case. */
+static void several_strata_cover(void **state)
+{
+    (void)state;
+    static const double shares[3][3] = {{0.1, 0.3, 0.5}, {0.02, 0.01, 0}, {0.9, 0.05, 0.5}};
+    for (int i = 0; i < 3; i++) {
+        assert_true(coverage("5", 5, shares[i], 200) > 0.87);
+        assert_true(coverage("1/2", 0.5, shares[i], 200) > 0.87);
+    }
+}
+
+/* Forty strata of which five units each were sampled: the width is that of the true variance, which the squares of noisy
+ * shares of five units would miss by a fifth. */
+static void many_small_strata_have_the_right_width(void **state)
+{
+    (void)state;
+    enum { H = 40, N = 100, n = 5, TIMES = 20 };
+    draws d = draws_begin("1");
+    double width = 0, noise = tmi_noise_part_variance((tmi_noise_part){20, 1, false});
+    size_t units[N];
+    for (int t = 0; t < TIMES; t++) {
+        tmi_stratum_count strata[H];
+        for (int h = 0; h < H; h++) {
+            for (size_t i = 0; i < N; i++) units[i] = i;
+            draw_sample(units, N, n, &d);
+            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), 1, false, TMI_COUNT_SRS};
+            for (size_t i = 0; i < n; i++) strata[h].noisy += units[i] < N / 2;
+        }
+        tmi_interval found;
+        assert_int_equal(tmi_interval_strata(&found, strata, H, NULL, 0.95, NULL), TAMIS_OK);
+        width += (found.upper - found.lower) / TIMES;
+    }
+    draws_end(d);
+    double variance = H * (400. * n / 4 * (N - n) / (N - 1) + noise), student = 1.975 / 1.96;
+    assert_true(fabs(width / (2 * 1.96 * student * sqrt(variance)) - 1) < 0.03);
+}
+
+/* Three strata of very different shares, of which one is near 0 and one near 1: the interval is not much shorter than the
+ * plain one with the variance at the estimate. */
+static void strata_that_differ_are_not_overconfident(void **state)
+{
+    (void)state;
+    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false, TMI_COUNT_SRS}, {500, 30, 3, 0.25, false, TMI_COUNT_SRS},
+                               {600, 30, 28, 0.25, false, TMI_COUNT_SRS}};
+    tmi_noise_part parts[3];
+    double variance = 0, estimate = 0, reach;
+    for (int h = 0; h < 3; h++) {
+        parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false};
+        variance += tmi_variance_count(strata[h].population, 30, strata[h].noisy, 0).value;
+        estimate += parts[h].factor * strata[h].noisy;
+    }
+    tmi_interval found;
+    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.upper - estimate > 0.95 * reach && estimate - found.lower > 0.95 * reach);
+}
+
+static void the_range_holds(void **state)
+{
+    (void)state;
+    tmi_interval found;
+    tmi_stratum_count low[] = {{100, 10, -40, 1, false, TMI_COUNT_SRS}, {50, 5, -30, 2, true, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, low, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 0 && found.upper > 1 && found.upper < 75 && found.clipped); /* as for 0, not a point */
+    tmi_stratum_count high[] = {{100, 10, 60, 1, false, TMI_COUNT_SRS}, {50, 5, 70, 2, true, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, high, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower > 75 && found.lower < 149 && found.upper == 150 && found.clipped);
+    tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false, TMI_COUNT_SRS},
+                               {50, 50, 5, 1e5, true, TMI_COUNT_SRS}}; /* the noise drowns everything */
+    assert_int_equal(tmi_interval_strata(&found, wide, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
+    tmi_stratum_count census[] = {{100, 100, 30, 0.01, false, TMI_COUNT_SRS},
+                               {50, 50, 20, 0.01, false, TMI_COUNT_SRS}}; /* neither sampling nor noise */
+    assert_int_equal(tmi_interval_strata(&found, census, 2, NULL, 0.95, NULL), TAMIS_OK);
+    assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
+}
+
+static void bad_strata_are_refused(void **state)
+{
+    (void)state;
+    tmi_interval found;
+    tmi_stratum_count bad[] = {{10, 0, 1, 1, false, TMI_COUNT_SRS}, {10, 11, 1, 1, false, TMI_COUNT_SRS},
+                               {10, 5, NAN, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 0, false, TMI_COUNT_SRS},
+                               {10, 5, 1, INFINITY, false, TMI_COUNT_SRS}, {NAN, 5, 1, 1, false, TMI_COUNT_SRS},
+                               {INFINITY, 5, 1, 1, false, TMI_COUNT_SRS}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, NULL, 0.95, NULL), TAMIS_INVALID);
+        assert_true(found.lower == 0 && isinf(found.upper));
+    }
+    tmi_stratum_count good[] = {{10, 5, 1, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 1, false, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, NULL, 1, NULL, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 0, NULL, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, NAN, NULL), TAMIS_INVALID);
+    tamis_error err;
+    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, NULL, 0.95, &err), { assert_true(found.lower == 0); });
+}
+
+/* Other laws of one stratum against the exact interval; an estimate that is moved by nothing, with the noise that it has, is what
+ * it was; and one that is moved carries its interval along. */
+static void moved_counts(void **state)
+{
+    (void)state;
+    tamis_number *scale, *level, *rate;
+    assert_int_equal(tamis_number_read(&scale, "2", NULL), TAMIS_OK);
+    assert_int_equal(tamis_number_read(&level, "0.95", NULL), TAMIS_OK);
+    assert_int_equal(tamis_number_read(&rate, "0.1", NULL), TAMIS_OK);
+    for (int law = TMI_COUNT_SRS; law <= TMI_COUNT_RATE; law++)
+        for (int noisy = 5; noisy <= 185; noisy += 30) {
+            tmi_count_case c = {.law = (tmi_count_law)law, .population = 2000, .sample = 200, .rate = rate, .scale = scale, .confidence = level};
+            tmi_stratum_count stratum = {2000, 200, noisy, 2, false, (tmi_count_law)law};
+            const tmi_noise_part own = {10, 2, false}, half = {5, 2, false};
+            tmi_interval found, same, moved;
+            int64_t low, high;
+            assert_int_equal(tmi_interval_count(&low, &high, &c, noisy, NULL), TAMIS_OK);
+            assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
+            assert_true(fabs(found.lower - (double)low) <= 12 && fabs(found.upper - (double)high) <= 12);
+            assert_int_equal(tmi_interval_strata(&same, &stratum, 1, &(tmi_moved_count){10 * noisy, &own, 1}, 0.95, NULL), TAMIS_OK);
+            assert_true(fabs(same.lower - found.lower) < 1e-3 && fabs(same.upper - found.upper) < 1e-3);
+            assert_int_equal(tmi_interval_strata(&moved, &stratum, 1, &(tmi_moved_count){10 * noisy + 4, &half, 1}, 0.95, NULL), TAMIS_OK);
+            assert_true(moved.lower > found.lower && moved.lower < 10 * noisy + 4 && moved.upper > 10 * noisy + 4 && moved.upper < found.upper + 4.5);
+        }
+    tmi_stratum_count census = {50, 50, 20, 1, false, TMI_COUNT_SRS}; /* neither sampling nor noise is left */
+    tmi_interval point;
+    assert_int_equal(tmi_interval_strata(&point, &census, 1, &(tmi_moved_count){21, NULL, 0}, 0.95, NULL), TAMIS_OK);
+    assert_true(fabs(point.lower - 21) < 1e-3 && fabs(point.upper - 21) < 1e-3);
+    tamis_number_free(scale);
+    tamis_number_free(level);
+    tamis_number_free(rate);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moved_counts),
+        cmocka_unit_test(one_stratum_is_near_the_exact_interval), cmocka_unit_test(several_strata_cover),
+        cmocka_unit_test(many_small_strata_have_the_right_width), cmocka_unit_test(strata_that_differ_are_not_overconfident),
+        cmocka_unit_test(the_range_holds), cmocka_unit_test(bad_strata_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,500 @@
+/* The sensitivity of every measurement against its definition: all pairs of neighbours of a tiny survey, through an engine.
+ *
+ * A record of the survey is replaced by another one that the design could have drawn instead: any answers, any weight that the
+ * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too. The distance of the two tables, each cell in units of its own law's
+ * sensitivity, is never above 1, and for some pair it is 1. */
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/number.h"
+#include "tests/release/array_engine.h"
+#include "schedule/request.h"
+
+static const double xs[] = {-100, 10, 19.75, 30, 1e9, NAN};
+static const double ys[] = {-5, 0, 3, NAN};
+static const char *const gs[] = {"a", "b", NULL}, *const hs[] = {"u", "w", "other"};
+
+#define MOST_RECORDS 4096
+
+/* Where a record may move: few answers, all places. */
+static size_t movers(array_row *list, const array_row *row, double weight)
+{
+    static const char *const strata[] = {"p", "q", NULL}, *const clusters[] = {"1", "2", NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
+        for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
+            for (size_t g = 0; g < 3; g++)
+                for (size_t place = 0; place < 9; place++) {
+                    array_row r = *row;
+                    r.x = xs[i], r.y = ys[j], r.g = gs[g], r.w = weight, r.s = strata[place / 3], r.c = clusters[place % 3];
+                    list[count++] = r;
+                }
+    return count;
+}
+
+/* Every record that could stand in the place of `row`. */
+static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count, bool moves)
+{
+    size_t count = 0;
+    if (moves) return movers(list, row, weights[0]);
+    for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
+        for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
+            for (size_t g = 0; g < 3; g++)
+                for (size_t h = 0; h < 3; h++)
+                    for (size_t w = 0; w < weight_count; w++) {
+                        array_row r = *row;
+                        r.x = xs[i], r.y = ys[j], r.g = gs[g], r.h = hs[h], r.w = weights[w];
+                        assert_true(count < MOST_RECORDS);
+                        list[count++] = r;
+                    }
+    return count;
+}
+
+static tamis_plan *plan_with(const char *design, const char *privacy, const char *x, const char *statistics)
+{
+    char text[4096];
+    tamis_plan *plan;
+    tamis_error err = {0};
+    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+             "columns:\n  x: %s\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n"
+             "statistics:\n%s", design, privacy, x, statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
+    return plan;
+}
+
+typedef struct tables {
+    tmi_asking *asking;
+} tables;
+
+/* What one row adds to all tables, the others being as they are: the tables of a survey in which it stands alone would lose
+ * the ranks of clusters, so the whole survey is counted. */
+static void count(tables *t, const array_row *rows, size_t row_count)
+{
+    array_engine engine = array_engine_of(rows, row_count);
+    for (size_t i = 0; i < t->asking->table_count; i++)
+        memset(t->asking->answers[i], 0, tmi_table_cells(&t->asking->tables[i]) * t->asking->tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL, NULL), TAMIS_OK);
+}
+
+typedef struct worst {
+    double l1, l2;
+} worst;
+
+/* Many records add the same to a table: each such addition once, at the front. */
+static size_t distinct(double *adds, size_t records, size_t cells)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < records; r++) {
+        size_t k = 0;
+        while (k < count && memcmp(adds + k * cells, adds + r * cells, cells * sizeof *adds) != 0) k++;
+        if (k == count) memmove(adds + count++ * cells, adds + r * cells, cells * sizeof *adds);
+    }
+    return count;
+}
+
+/* Each distance is a sum over cells of convex functions of two records' own contributions, so that it is enough to look at
+ * all records' contributions once and at all pairs of those. */
+static void compare(worst *worst, double *const *adds, size_t all_records, const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        const size_t records = distinct(adds[i], all_records, m->cells);
+        double *l1_of = calloc(m->cells, sizeof *l1_of), *l2_of = calloc(m->cells, sizeof *l2_of);
+        for (size_t cell = 0; cell < m->cells; cell++) {
+            l1_of[cell] = (double)tmi_cell_law(m, cell)->l1;
+            l2_of[cell] = tmi_number_nearest(tmi_cell_law(m, cell)->l2_squared);
+        }
+        for (size_t p = 0; p < records; p++)
+            for (size_t q = 0; q < p; q++) {
+                double l1 = 0, l2 = 0;
+                for (size_t cell = 0; cell < m->cells; cell++) {
+                    double change = fabs(adds[i][p * m->cells + cell] - adds[i][q * m->cells + cell]);
+                    l1 += change / l1_of[cell];
+                    l2 += change * change / l2_of[cell];
+                }
+                worst[i].l1 = fmax(worst[i].l1, l1);
+                worst[i].l2 = fmax(worst[i].l2, l2);
+            }
+        free(l1_of), free(l2_of);
+    }
+}
+
+static void check(const char *design, const char *privacy, const char *x, const char *statistics, const array_row *rows, size_t n,
+                  const double *weights, size_t weight_count)
+{
+    tamis_plan *plan = plan_with(design, privacy, x, statistics);
+    tmi_schedule s;
+    tmi_asking asking;
+    tamis_error err = {0};
+    tamis_rng *rng;
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_asking_make(&asking, &s, &err), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, &err), TAMIS_OK);
+    bits_from_seed(11);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_variance_groups_draw(&asking.groups, rng, NULL), TAMIS_OK);
+    tamis_rng_free(rng);
+
+    array_row *list = calloc(MOST_RECORDS, sizeof *list), *survey = calloc(n, sizeof *survey);
+    worst *found = calloc(s.measurement_count, sizeof *found);
+    double **adds = calloc(s.measurement_count, sizeof *adds);
+    tables t = {&asking};
+    for (size_t row = 0; row < n; row++) {
+        memcpy(survey, rows, n * sizeof *survey);
+        size_t records = alternatives(list, &rows[row], weights, weight_count, asking.units && asking.units->kind == TMI_SCATTER);
+        const bool absent = !s.sampling.rows_fixed && !s.sampling.clustered; /* rows that nobody counts may be gone */
+        for (size_t i = 0; i < s.measurement_count; i++) adds[i] = calloc((records + 1) * s.measurements[i].cells, sizeof **adds);
+        for (size_t r = 0; r < records + absent; r++) {
+            survey[row] = r < records ? list[r] : rows[n - 1];
+            count(&t, survey, r < records ? n : n - 1);
+            for (size_t i = 0; i < s.measurement_count; i++)
+                for (size_t cell = 0; cell < s.measurements[i].cells; cell++)
+                    adds[i][r * s.measurements[i].cells + cell] = (double)tmi_asking_truth(&asking, i, cell);
+        }
+        compare(found, adds, records + absent, &s);
+        for (size_t i = 0; i < s.measurement_count; i++) free(adds[i]);
+    }
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        tmi_text name;
+        tmi_text_init(&name);
+        tmi_measurement_name(&name, &s.measurements[i]);
+        /* squares of a value that is never missing are bounded as if it could be left out: too much noise, never too little */
+        const tmi_quantity *q = &s.measurements[i].quantity;
+        const double least = q->y && q->x->missing == TMI_AS_VALUE ? 0 : 1 - 1e-9;
+        if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < least || found[i].l2 < least)
+            fail_msg("%s: %s: L1 %.15g, L2 squared %.15g of the sensitivity", design, name.bytes, found[i].l1, found[i].l2);
+        tmi_text_clear(&name);
+    }
+    free(list), free(survey), free(found), free(adds);
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+#define ALL                                                                                                           \
+    "  - {count: units, by: g}\n  - total: x\n  - {total: y, by: g}\n  - {mean: x, by: g}\n  - {mean: y}\n"        \
+    "  - {ratio: {of: x, to: y}}\n  - {variance: y}\n  - {share: {g: a}}\n  - {total: y, where: {h: [u, w]}}\n"     \
+    "  - {table: [g, h]}\n  - {histogram: x, cuts: [20]}\n"
+#define X "{from: 10, to: 30, step: 0.5}"
+
+static const double ones[] = {1};
+static const array_row four[] = {{.x = 10, .g = "a", .h = "u", .s = "p"}, {.x = 12, .g = "b", .s = "p"},
+                                 {.x = 20, .g = "b", .h = "w", .s = "q"}, {.x = 25, .g = "a", .h = "u", .s = "q"}};
+static const array_row two[] = {{.x = 10, .g = "a", .h = "u", .s = "p", .c = "1"}, {.x = 20, .g = "b", .h = "w", .s = "q", .c = "2"}};
+
+#define STRATIFIED(p, q)                                                                                               \
+    "stratified: {by: s, within: srs, strata: {p: {population: " p ", sample: 2}, q: {population: " q ", sample: 2}}}"
+
+static void simple_random_samples(void **state)
+{
+    (void)state;
+    check("srs: {population: 20, sample: 2}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+    check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+}
+
+/* Within its stratum a record costs what its own stratum's range and weight make of it. */
+static void strata(void **state)
+{
+    (void)state;
+    static const char far[] = STRATIFIED("900", "6"), near[] = STRATIFIED("9", "7");
+    static const char ranges[] = "{from: 10, to: {p: 30, q: 14}, step: 0.5}";
+    check(far, "epsilon: 1", X, ALL, four, 4, ones, 1);
+    check(STRATIFIED("6", "900"), "epsilon: 1", X, "  - {total: x}\n", four, 4, ones, 1);
+    check(STRATIFIED("7", "9"), "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", four, 4, ones, 1);
+    check(near, "epsilon: 1", X, ALL, four, 4, ones, 1);
+    check(near, "epsilon: 1", X, "  - {total: x, by: s}\n  - {count: units, by: [s, g]}\n", four, 4, ones, 1);
+    check(near, "epsilon: 1", ranges, "  - {total: x}\n  - {mean: x, by: g}\n", four, 4, ones, 1);
+}
+
+static void weights_of_rows(void **state)
+{
+    (void)state;
+    static const double weights[] = {-1, 0.001, 1, 7.3, 50, 1e6, NAN};
+    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2,
+          weights, 7);
+    static const double probabilities[] = {0, 1e-9, 0.02, 0.3, 1, NAN};
+    check("poisson: {probability: w}, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {share: {g: a}}\n", two, 2, probabilities, 6);
+}
+
+/* A record stays in its cluster, and so in one variance unit. */
+static void clusters(void **state)
+{
+    (void)state;
+    check("cluster: {by: c, population: 9, sample: 2, smallest: 1, largest: 4}", "epsilon: 1", X,
+          "  - {total: x}\n  - {mean: y, by: g}\n  - {variance: y}\n", two, 2, ones, 1);
+}
+
+/* Nothing is fixed but the weights' bound: a record may come from any cluster of any stratum. */
+static void clusters_that_nobody_counted(void **state)
+{
+    (void)state;
+    static const double weight[] = {50};
+    check("weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X,
+          "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
+}
+
+/* Rows of a unit are drawn together: where the number of units is not fixed, a hash of their ids spreads them. */
+static void rows_of_units_are_variance_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *privacy;
+        bool clustered, scattered;
+    } cases[] = {{"bernoulli: {rate: 1/10}", "epsilon: 1, id: u, rows_per_unit: 3", true, true},
+                 {"bernoulli: {rate: 1/10}", "epsilon: 1, id: u", false, false},
+                 {"weights: {}, weight: w, max_weight: 50", "epsilon: 1, id: u, rows_per_unit: 3", true, true},
+                 {"weights: {deff: 2}, weight: w, max_weight: 50", "epsilon: 1, id: u, rows_per_unit: 3", false, false},
+                 {"srs: {population: 9, sample: 3}", "epsilon: 1, id: u, rows_per_unit: 3", true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].design, cases[i].privacy, X, "  - {total: x}\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        assert_true(s.sampling.clustered == cases[i].clustered && s.sampling.scattered == cases[i].scattered);
+        assert_int_equal(asking.units != NULL, cases[i].clustered);
+        if (asking.units) assert_true(asking.units->of == asking.unit);
+        const tmi_measurement *m = &s.measurements[0];
+        int64_t far = m->high > -m->low ? m->high : -m->low;
+        if (cases[i].scattered) assert_int_equal(m->laws[0].l1, 2 * 3 * far); /* three rows leave a cell, three enter another */
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
+/* Labels that begin again in each stratum are different clusters. Every draw has another key. */
+static void labels_count_in_their_stratum(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50",
+                                          "weights: {cluster: c}, weight: w, max_weight: 50"};
+    for (size_t d = 0; d < 2; d++) {
+        tamis_plan *plan = plan_with(designs[d], "epsilon: 1", X, "  - total: x\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        tamis_rng *rng;
+        array_engine engine = array_engine_of(two, 2);
+        unsigned char first[TMI_KEY_BYTES];
+        size_t apart = 0;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        bits_from_seed(12);
+        assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+        for (size_t i = 0; i < 100; i++) {
+            const array_row here = {.s = "p", .c = "1"}, there = {.s = "q", .c = "1"};
+            assert_int_equal(tmi_variance_groups_draw(&asking.groups, rng, NULL), TAMIS_OK);
+            if (i == 0) memcpy(first, asking.groups.key, sizeof first);
+            else assert_true(memcmp(first, asking.groups.key, sizeof first) != 0);
+            apart += array_value(&engine, asking.units, &here) != array_value(&engine, asking.units, &there);
+        }
+        assert_true(d == 0 ? apart > 80 : apart == 0); /* 31/32 of them, on the average */
+        tamis_rng_free(rng);
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
+/* Strata that are protected: one record becomes any other one, of any stratum, and the weights of the three others move too. The
+ * rows add up by themselves, so each is counted alone. Attained, but where floors of a shift lie between. */
+static void strata_that_are_protected(void **state)
+{
+    (void)state;
+    static const double x[] = {10, 30, NAN}, y[] = {-2, 3, NAN};
+    array_row list[2 * 3 * 3 * 2 * 2];
+    size_t records = 0;
+    for (size_t i = 0; i < 9; i++)
+        for (size_t g = 0; g < 2; g++)
+            for (size_t h = 0; h < 2; h++)
+                for (size_t s = 0; s < 2; s++) /* neighbours in the list differ in their stratum alone */
+                    list[records++] = (array_row){.x = x[i % 3], .y = y[i / 3], .g = gs[g], .h = hs[h], .s = s ? "q" : "p"};
+    tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+                                 "protect: population, given: nothing, design_variables: protected, epsilon: 1", X,
+                                 "  - {count: units, by: g}\n  - total: x\n  - {mean: y, by: g}\n  - {ratio: {of: x, to: y}}\n");
+    tmi_schedule s;
+    tmi_asking asking;
+    tamis_error err = {0};
+    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        double *adds = calloc(records * m->cells, sizeof *adds), l1 = 0, l2 = 0;
+        for (size_t r = 0; r < records; r++) {
+            count(&(tables){&asking}, &list[r], 1);
+            for (size_t cell = 0; cell < m->cells; cell++) adds[r * m->cells + cell] = (double)tmi_asking_truth(&asking, i, cell);
+        }
+        for (size_t p = 0; p < records; p++)
+            for (size_t q = 0; q < records; q++)
+                for (size_t other = 0; other < records; other++) { /* three such ones, whose stratum changes */
+                    double sum = 0, squares = 0;
+                    for (size_t cell = 0; cell < m->cells; cell++) {
+                        double change = adds[p * m->cells + cell] - adds[q * m->cells + cell] +
+                                        3 * (adds[other * m->cells + cell] - adds[(other ^ 1) * m->cells + cell]);
+                        sum += fabs(change);
+                        squares += change * change;
+                    }
+                    l1 = fmax(l1, sum / (double)m->laws[0].l1);
+                    l2 = fmax(l2, squares / tmi_number_nearest(m->laws[0].l2_squared));
+                }
+        if (l1 > 1 + 1e-12 || l2 > 1 + 1e-12 || l1 < 1 - 1e-3 || l2 < 1 - 1e-3)
+            fail_msg("measurement %zu: L1 %.15g, L2 squared %.15g of the sensitivity", i, l1, l2);
+        free(adds);
+    }
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* A protected stratum is no cell, neither of a statistic's own nor where measuring by strata would make the noise smaller. */
+static void protected_strata_are_no_cells(void **state)
+{
+    (void)state;
+    static const char far[] = STRATIFIED("900", "6");
+    static const char hidden[] = "protect: population, given: nothing, design_variables: protected, epsilon: 1";
+    static const char *const statistics[] = {"  - {total: x}\n  - {mean: y, by: g}\n", "  - {count: units, by: s}\n",
+                                             "  - {total: x, by: [g, s]}\n"};
+    for (size_t i = 0; i < 3; i++) {
+        tamis_plan *plan = plan_with(far, hidden, X, statistics[i]);
+        tmi_schedule s;
+        const tamis_status status = tmi_schedule_make(&s, plan, NULL, NULL);
+        assert_int_equal(status, i == 0 ? TAMIS_OK : TAMIS_REFUSED);
+        for (size_t m = 0; status == TAMIS_OK && m < s.measurement_count; m++)
+            for (size_t b = 0; b < s.measurements[m].by_count; b++)
+                assert_ptr_not_equal(s.measurements[m].by[b], plan->design.by);
+        if (status == TAMIS_OK) tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
+/* A weight that moves is rounded with what it multiplies: the difference of two roundings may be the next larger integer. Here
+ * the weights are 2^29 and 2^29 + 1, a value of 4001 makes a product of 41 bits, the last bit is shifted away, and the three other
+ * records move by 2001 each although 4001 / 2 is less. */
+static void moved_weights_are_rounded_up(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_with(STRATIFIED("1073741826", "1073741824"),
+                                 "protect: population, given: nothing, design_variables: protected, epsilon: 1",
+                                 "{from: 0, to: 4001, step: 1}", "  - total: x\n");
+    const array_row before[] = {{.x = 4001, .s = "p"}, {.x = 4001, .s = "p"}, {.x = 4001, .s = "p"}, {.x = 4001, .s = "p"}};
+    const array_row after[] = {{.x = NAN, .s = "q"}, {.x = 4001, .s = "q"}, {.x = 4001, .s = "q"}, {.x = 4001, .s = "q"}};
+    tmi_schedule s;
+    tmi_asking asking;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    const tmi_measurement *m = &s.measurements[0];
+    assert_true(m->shift == 1 && m->cells == 1 && m->quantity.weighing == TMI_WEIGHED);
+    count(&(tables){&asking}, before, 4);
+    const tmi_int128 large = tmi_asking_truth(&asking, 0, 0);
+    count(&(tables){&asking}, after, 4);
+    assert_true(large - tmi_asking_truth(&asking, 0, 0) == m->laws[0].l1); /* attained */
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* A value that is never missing is still left out by a condition, a group, another column, or a size that is not fixed: then all
+ * of it counts, not only the width of its range. */
+static void complete_values_may_be_left_out_all_the_same(void **state)
+{
+    (void)state;
+    static const char complete[] = "{from: 90, to: 100, step: 1, missing: 95}", srs[] = "srs: {population: 20, sample: 2}";
+    static const struct { const char *design, *statistics; } cases[] = {
+        {srs, "  - total: x\n"}, {srs, "  - {total: x, where: {h: u}}\n"}, {srs, "  - {total: x, by: g}\n"},
+        {srs, "  - {ratio: {of: x, to: y}}\n"}, {srs, "  - {mean: x, where: {y: {from: 0}}}\n"},
+        {"bernoulli: {rate: 1/10, population: 20}", "  - total: x\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i].design, "epsilon: 1", complete, cases[i].statistics, two, 2, ones, 1);
+    check(STRATIFIED("9", "7"), "epsilon: 1", complete, "  - {total: x, where: {h: u}}\n", four, 4, ones, 1);
+    static const struct { const char *design, *privacy, *statistics; } whole[] = {
+        {srs, "epsilon: 1", "  - {total: x, by: o}\n"}, /* outside of the only group */
+        {"srs_with_replacement: {population: 50, sample: 3}", "id: u, rows_per_unit: 1, epsilon: 1",
+         "  - total: x\n"}}; /* drawn again */
+    for (size_t i = 0; i < 2; i++) {
+        tamis_plan *plan = plan_with(whole[i].design, whole[i].privacy,
+                                     "{from: 90, to: 100, step: 1, missing: 95}\n  o: {values: [a]}", whole[i].statistics);
+        tmi_schedule s;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(s.measurements[0].laws[0].l1, 100);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
+/* All arrangements of clusters are equally likely: that is what their sensitivity rests on. Of three clusters there are six; 6000
+ * draws of a fair die of six faces show a face fewer than 750 or more than 1250 times with a probability below 1e-15. */
+static void clusters_go_to_variance_units_at_random(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_with("cluster: {by: c, population: 9, sample: 3, smallest: 1, largest: 4}", "epsilon: 1", X,
+                                 "  - {total: x}\n");
+    tmi_schedule s;
+    tmi_asking asking;
+    tamis_rng *rng;
+    int seen[27] = {0}, faces = 0;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+    bits_from_seed(13);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    for (int i = 0; i < 6000; i++) {
+        const int32_t *cell = asking.groups.cell_of[0];
+        assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
+        assert_true(cell[0] != cell[1] && cell[1] != cell[2] && cell[0] != cell[2]);
+        seen[9 * cell[0] + 3 * cell[1] + cell[2]]++;
+    }
+    for (size_t i = 0; i < 27; i++) {
+        if (seen[i] == 0) continue;
+        assert_true(seen[i] > 750 && seen[i] < 1250);
+        faces++;
+    }
+    assert_int_equal(faces, 6);
+    tamis_rng_free(rng);
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* A unit whose rows are bounded may bring one more, of no stratum: if that is what is kept, the unit adds nothing. */
+static void a_unit_may_be_kept_without_its_stratum(void **state)
+{
+    (void)state;
+    static const char *const privacy[] = {"epsilon: 1", "id: u, rows_per_unit: 1, epsilon: 1"};
+    for (size_t i = 0; i < 2; i++) {
+        tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+                                     privacy[i], "{from: 10, to: 30, step: 1, missing: 10}", "  - total: x\n");
+        tmi_schedule s;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        const tmi_measurement *m = &s.measurements[0];
+        assert_true(m->low > 0 && m->quantity.weighing == TMI_WEIGHED);
+        assert_int_equal(m->laws[0].l1, i == 0 ? m->high - m->low : m->high);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(strata),
+        cmocka_unit_test(weights_of_rows),
+        cmocka_unit_test(clusters),
+        cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(rows_of_units_are_variance_units),
+        cmocka_unit_test(labels_count_in_their_stratum),
+        cmocka_unit_test(strata_that_are_protected),
+        cmocka_unit_test(protected_strata_are_no_cells),
+        cmocka_unit_test(moved_weights_are_rounded_up),
+        cmocka_unit_test(complete_values_may_be_left_out_all_the_same),
+        cmocka_unit_test(clusters_go_to_variance_units_at_random),
+        cmocka_unit_test(a_unit_may_be_kept_without_its_stratum),
+    };
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
