@@ -33,7 +33,7 @@ const cli_command cli_command_check = {
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
              "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
              "assumed, and each assumption is listed with the line that would replace it.\n\n"
-             "All errors of a plan are told at once, each with file, line and column; the exit code is then 3. If the ledger would refuse the "
+             "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger would refuse the "
              "release, the preview comes first, then the refusal, and the exit code is 4; with --json the refusal alone.\n\n"
              CLI_ABOUT_PLANS,
     .operands = (const cli_argument[]){

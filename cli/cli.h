@@ -89,7 +89,7 @@ bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
 /* Parses and runs; gives the exit code of the process. */
 int cli_main(int argc, char **argv);
 
-/* Whether `path`, the option --out or what stands for it, can be made as a new `kind` (file, folder): seen before anything is
+/* Whether `path`, the option --out or its default, can be made as a new `kind` (file, folder): seen before anything is
  * read, because that is a matter of the command line. Says what is wrong; gives 0 or CLI_USAGE. */
 int cli_check_new(const cli_call *call, const char *path, const char *what, const char *kind);
 
@@ -107,8 +107,8 @@ void cli_output_begins(void);
 /* "tamis: message", and how to get help. Returns CLI_USAGE. */
 int cli_wrong_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The error's message, each line after "tamis: ". Lines that tell a place in the plan `path` (NULL if there
- * is none) stand as they are, so that editors find the place; one about the data names the plan that asks for them. In JSON `path` is the
+/* The error's message, each line after "tamis: ". Lines that name a place in the plan `path` (NULL if there
+ * is none) stay as they are, so that editors find the place; one about the data names the plan that asks for them. In JSON `path` is the
  * file of an error that names none, unless the system failed.
  * Returns the exit code that goes with the error. */
 int cli_failed(const tamis_error *err, const char *path);
@@ -143,7 +143,7 @@ int cli_print(char *text);
 typedef struct cli_progress {
     bool shown, blocks; /* blocks: the terminal reads UTF-8 */
     double start;       /* in seconds of a clock */
-    double pass_start;  /* when a share was told first; before, the source is only looked at */
+    double pass_start;  /* when a share was first reported; before, the source is only looked at */
     double last;        /* when something was drawn; 0 if never */
     struct sigaction old[CLI_STOP_SIGNALS];
 } cli_progress;
@@ -161,7 +161,7 @@ tamis_engine cli_engine(const cli_call *call);
 /* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */
 void cli_remark_engine(const cli_call *call, const tamis_plan *plan);
 
-/* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and tells the result. Takes --engine
+/* Releases the plan at `path` into `folder` (NULL: the plan's name and -release) and prints the result. Takes --engine
  * and --again from the call if the command has them. `ledger`: NULL: the plan's. */
 int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger);
 

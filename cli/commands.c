@@ -15,17 +15,17 @@ const cli_command *const cli_commands[] = {
 
 const cli_argument cli_common_options[] = {
     {.name = "json", .help = "print one JSON object on stdout instead of a table for people"},
-    {.name = "quiet", .help = "no progress bar and no remarks; errors are still told"},
+    {.name = "quiet", .help = "no progress bar and no remarks; errors are still printed"},
     {.name = "help", .help = "what the command does, its options, examples"},
-    {.name = "version", .help = "the version of tamis and of the parts it is linked with"},
+    {.name = "version", .help = "the version of tamis and of the libraries it uses"},
     {0},
 };
 
 const char *const cli_exit_codes[][2] = {
     {"0", "done"},
     {"1", "system or internal error"},
-    {"2", "wrong usage of the command line, including an output folder that already exists"},
-    {"3", "invalid plan or data, or a file of them that is not there"},
+    {"2", "usage error: bad command line, or the output folder already exists"},
+    {"3", "invalid plan or data, or a missing input file"},
     {"4", "refused: the budget or the setting forbids it"},
     {"5", "could not certify"},
     {NULL, NULL},

@@ -62,7 +62,7 @@ static int run(const cli_call *call)
 {
     line l = {0};
     int code = TAMIS_OK, written = TAMIS_OK;
-    if (isatty(STDIN_FILENO)) cli_remark(call, "reading requests, one a line; end with Ctrl-D");
+    if (isatty(STDIN_FILENO)) cli_remark(call, "reading requests, one per line; end with Ctrl-D");
     while (written == TAMIS_OK && read_line(&l, stdin)) {
         cli_output_begins();
         if (!answer_line(&l, stdout)) code = TAMIS_INVALID;
@@ -81,8 +81,8 @@ const cli_command cli_command_compute = {
     .name = "compute",
     .purpose = "batch calculator: JSON lines in, JSON lines out",
     .about =
-        "Reads requests from stdin, one a line, and answers each with one line, in the same order. A request, its "
-        "answer, and what stands there instead if something is wrong with it:\n\n"
+        "Reads requests from stdin, one per line, and answers each with one line, in the same order. A request, its "
+        "answer, and what is printed instead if something is wrong with it:\n\n"
         "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
         "  {\"id\": \"a\", \"out\": {...}}\n"
         "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-static int tell(const cli_call *call, const tamis_frame_sample *sample, const char *out)
+static int summarize(const cli_call *call, const tamis_frame_sample *sample, const char *out)
 {
     if (call->json) {
         printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64, sample->population,
@@ -25,16 +25,16 @@ static int tell(const cli_call *call, const tamis_frame_sample *sample, const ch
 static int failed(const tamis_error *err)
 {
     static const char *const names[][2] = {{"sample: ", "--sample: "}, {"probabilities: ", "--probability: "}, {"sizes: ", "--size: "}};
-    tamis_error told = *err;
-    if (told.item_count > 1) told.item_count = 1; /* behind the place, which comes first, the text changes */
+    tamis_error shown = *err;
+    if (shown.item_count > 1) shown.item_count = 1; /* behind the place, which comes first, the text changes */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *at = strstr(err->message, names[i][0]);
         if (!at || (at > err->message && at[-1] != ' ')) continue;
-        snprintf(told.message, sizeof told.message, "%.*s%s%.3000s", (int)(at - err->message), err->message, names[i][1],
+        snprintf(shown.message, sizeof shown.message, "%.*s%s%.3000s", (int)(at - err->message), err->message, names[i][1],
                  at + strlen(names[i][0]));
         break;
     }
-    return cli_failed(&told, NULL);
+    return cli_failed(&shown, NULL);
 }
 
 static int draw(const cli_call *call, const tamis_frame_design *design, const char *out)
@@ -46,7 +46,7 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
     const tamis_watch watch = {cli_progress_step, &progress};
     tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, &watch, &err);
     cli_progress_end(&progress);
-    return status == TAMIS_OK ? tell(call, &sample, out) : failed(&err);
+    return status == TAMIS_OK ? summarize(call, &sample, out) : failed(&err);
 }
 
 static int run(const cli_call *call)

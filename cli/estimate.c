@@ -30,7 +30,7 @@ const cli_command cli_command_estimate = {
     .name = "estimate",
     .purpose = "the same statistics WITHOUT protection, inside the agency only",
     .about = "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as "
-             "R's package survey gives them: values as they stand, no bounds, no grid, no noise. Nothing is written but "
+             "R's package survey gives them: values as they are, no bounds, no grid, no noise. Nothing is written but "
              "the standard output.\n\n"
              "The numbers are NOT protected and must not leave the agency. They serve to look at the data and "
              "to compare with other survey software.",

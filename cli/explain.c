@@ -25,7 +25,7 @@ static int run(const cli_call *call)
 const cli_command cli_command_explain = {
     .name = "explain",
     .purpose = "the ten settings and the designs, in plain words",
-    .about = "What a promise is about and against whom it holds (settings), and what each way of drawing a sample adds to it "
+    .about = "Whose data a guarantee protects, and from whom (settings), and what each way of drawing a sample adds to it "
              "(designs). One screen a topic. What sampling adds is computed as it is printed, and refused where nothing is "
              "proved. Without a topic: the list of topics.",
     .operands = (const cli_argument[]){

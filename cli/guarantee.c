@@ -72,7 +72,7 @@ static tamis_status at_power(double *upper, work *w, int power, tamis_error *err
         cli_note note;
         snprintf(eps, sizeof eps, power < 0 ? "1/%d" : "%d", 1 << abs(power));
         status = delta_at(&delta, &note, w, eps, err);
-        if (status == TAMIS_UNABLE) { /* far out, where delta is nothing: the curve itself will tell what cannot be done */
+        if (status == TAMIS_UNABLE) { /* far out, where delta is nothing: the curve itself will show what cannot be done */
             status = TAMIS_OK;
             delta.upper = 0;
         }
@@ -175,7 +175,7 @@ static bool is_enough(cli_guarantee *g, int digits)
     return enough;
 }
 
-/* The pure epsilon: exact if EXACT_DIGITS digits hold it, else rounded up to CLI_DIGITS. The double above 1/10 rounds up to
+/* The pure epsilon: exact if EXACT_DIGITS digits are enough, else rounded up to CLI_DIGITS. The double above 1/10 rounds up to
  * 0.1001, so decimals below it are tried first: one of them is printed if delta is certainly 0 there. */
 static void write_pure(cli_guarantee *g)
 {

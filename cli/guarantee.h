@@ -32,10 +32,10 @@ typedef struct cli_mechanism {
     {.name = "epsilon", .value = "E", .help = "which delta goes with this epsilon?"},                                \
     {.name = "delta", .value = "D", .help = "which epsilon goes with this delta?"},                                  \
     {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},                                   \
-    {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"}
+    {.name = "ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}
 /* clang-format on */
 
-/* The file of --svg: opened before the work, so that what is wrong is told first (the exit code; 0: go on), written once,
+/* The file of --svg: opened before the work, so that what is wrong is reported first (the exit code; 0: go on), written once,
  * and gone if it was new and nothing was written. All of it does nothing if there is no --svg. */
 typedef struct cli_svg {
     const char *path;
@@ -56,7 +56,7 @@ typedef struct cli_point {
     double x;
     tamis_bound delta;
     cli_note note;
-    bool row; /* stands in the table too */
+    bool row; /* is in the table too */
 } cli_point;
 
 typedef struct cli_guarantee {
@@ -67,13 +67,13 @@ typedef struct cli_guarantee {
     cli_note note;
     char *exact; /* of what was asked; by cli_guarantee_ready */
     tamis_bound pure;
-    char pure_text[TAMIS_DECIMAL]; /* for people: rounded up, or the exact value where a few digits hold it */
+    char pure_text[TAMIS_DECIMAL]; /* for people: rounded up, or the exact value where a few digits are enough */
     cli_point points[CLI_CURVE];
     size_t count;
     cli_svg svg;
 } cli_guarantee;
 
-/* Reads the options and opens the file of the picture, so that what is wrong is told before the work. The exit code; 0: go
+/* Reads the options and opens the file of the picture, so that what is wrong is reported before the work. The exit code; 0: go
  * on. Clear it whatever happens; a picture that was not finished disappears. */
 int cli_guarantee_begin(cli_guarantee *guarantee, const cli_call *call);
 void cli_guarantee_clear(cli_guarantee *guarantee);

@@ -213,13 +213,13 @@ tamis_status cli_guarantee_show(cli_guarantee *g, tamis_error *err)
 /* The first row with a delta of at most one in a million, else the last one. */
 static const cli_point *pair_to_tell(const cli_guarantee *g)
 {
-    const cli_point *told = g->points;
+    const cli_point *shown = g->points;
     for (size_t i = 0; i < g->count; i++) {
         if (!g->points[i].row) continue;
-        told = &g->points[i];
-        if (told->delta.upper <= 1e-6) break;
+        shown = &g->points[i];
+        if (shown->delta.upper <= 1e-6) break;
     }
-    return told;
+    return shown;
 }
 
 void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)

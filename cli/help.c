@@ -5,7 +5,7 @@
 
 #define INDENT 2
 
-/* One paragraph, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first one stands at column
+/* One paragraph, broken at spaces to fit CLI_WIDTH, each line behind `indent` spaces; the first one starts at column
  * `indent` already. */
 static void wrap(FILE *out, const char *text, size_t size, int indent)
 {

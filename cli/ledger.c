@@ -88,7 +88,7 @@ static const cli_command show_command = {
         {.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger, as the plan names it"},
         {0}},
     .options = (const cli_argument[]){
-        {.name = "delta", .value = "D", .help = "at which accounts of rho are told in epsilon; 1e-9 if not given"},
+        {.name = "delta", .value = "D", .help = "delta used to convert accounts in rho (zCDP) to epsilon; default 1e-9"},
         {0}},
     .examples = (const cli_example[]){{"tamis ledger show schools.ledger", "how much is left?"},
                                       {"tamis ledger show schools.ledger --json", "the same for a program"},
@@ -109,7 +109,7 @@ static int run_verify(const cli_call *call)
     int ok = 0, code;
     if (!against && call->more_count > 0) {
         free(certificates);
-        return cli_wrong_usage(call->command, "'%s' is one argument too many; certificates stand after --against", call->more[0]);
+        return cli_wrong_usage(call->command, "'%s' is one argument too many; certificates come after --against", call->more[0]);
     }
     for (size_t i = 0; certificates && i < count; i++) certificates[i] = i == 0 ? against : call->more[i - 1];
     if (certificates)
@@ -129,9 +129,9 @@ static int run_verify(const cli_call *call)
 static const cli_command verify_command = {
     .name = "ledger verify",
     .purpose = "finds what was edited, deleted, reordered or rolled back",
-    .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was put "
-             "back to an earlier state is faultless by itself: the certificates of later releases know better. Each names "
-             "an entry and its hash, which must be in the chain, and the ledger must have charged what the certificate says "
+    .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was "
+             "rolled back to an earlier state is internally consistent; only certificates of later releases reveal the rollback. "
+             "Each names an entry and its hash, which must be in the chain, and the ledger must have charged what the certificate says "
              "(survey, amount, measurements, sums of the account) and kept the measurements that it names.\n\n"
              "The exit code is 3 if a problem was found.",
     .operands = (const cli_argument[]){
@@ -242,7 +242,7 @@ static int run_raise(const cli_call *call)
     char *text = NULL;
     int code = TAMIS_OK;
     if (!survey) return cli_wrong_usage(call->command, "--survey is missing: whose budget is raised");
-    if (!reason) return cli_wrong_usage(call->command, "--reason is missing: why the budget is raised; it is recorded, and told in every later certificate");
+    if (!reason) return cli_wrong_usage(call->command, "--reason is missing: why the budget is raised; it is recorded and shown in every later certificate");
     if (!cli_value(call, "epsilon") == !cli_value(call, "rho") || (cli_value(call, "rho") && cli_value(call, "delta")))
         return cli_wrong_usage(call->command, "expected the new budget: --epsilon, or --epsilon and --delta, or --rho");
     if (take_number(&epsilon, call, "epsilon", &code) && take_number(&delta, call, "delta", &code) && take_number(&rho, call, "rho", &code)) {
@@ -267,7 +267,7 @@ static const cli_command raise_command = {
     .purpose = "raise the budget of a survey, on record",
     .about = "The first release of a survey fixes what all of them together may spend. More than that is a decision of those who answer for "
              "the promise that was given, not of whoever runs a release: it is an entry of its own in the ledger, with its reason, and every "
-             "later certificate tells of it. A budget is never lowered; the budget of a plan may be anything up to that of the account.\n\n"
+             "later certificate says so. A budget is never lowered; the budget of a plan may be anything up to that of the account.\n\n"
              "Decide before looking at the answers if you can. A guarantee with delta or rho holds at the highest budget only, and, if the "
              "raise was decided on after seeing answers, at the highest one that could have been decided on. Epsilons without a delta "
              "add up in any case. docs/ledger.md has the argument.\n\n"
@@ -294,7 +294,7 @@ extern const cli_command cli_command_ledger;
 const cli_command cli_command_ledger = {
     .name = "ledger",
     .purpose = "the budget book: what was spent, what is left, is it intact?",
-    .about = "A ledger is the file that a plan names under 'ledger'. It holds one account for each survey, with a budget that its "
+    .about = "A ledger is the file that a plan names under 'ledger'. It contains one account per survey, with a budget that its "
              "first release has fixed and that only a recorded decision raises, and every charge since. Entries are only ever added, each chained to the one before "
              "by its hash. docs/ledger.md describes the file.",
     .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, &raise_command, NULL},

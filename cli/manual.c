@@ -118,5 +118,5 @@ void cli_manual(FILE *out)
     file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");
     file(out, TAMIS_DOC_FOLDER "/known-issues.md", "what is not covered");
     fputs(".SH SEE ALSO\n.BR pkg\\-config (1);\nthe headers in\n.I tamis/\n"
-          "for the library, one a subject.\n", out);
+          "for the library, one per subject.\n", out);
 }

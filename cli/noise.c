@@ -111,7 +111,7 @@ const cli_command cli_command_noise = {
     .name = "noise",
     .purpose = "exact integer noise for other programs",
     .about = "Prints integers drawn from the discrete Laplace law, P(k) proportional to exp(-|k|/scale), or from the "
-             "discrete Gaussian law, P(k) proportional to exp(-k^2/(2 scale^2)), one a line. The law is exact: the "
+             "discrete Gaussian law, P(k) proportional to exp(-k^2/(2 scale^2)), one integer per line. The law is exact: the "
              "scale is read as a fraction, random bits come from the operating system's generator, and no "
              "floating-point number is involved.\n\n"
              "The scale lies between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that "

@@ -1,4 +1,4 @@
-/* From argv to a cli_call: getopt_long, fed from the table. Options may stand before and after operands; the common
+/* From argv to a cli_call: getopt_long, fed from the table. Options may come before and after operands; the common
  * ones also before the command; after `--` everything is an operand.                                                */
 #include <getopt.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-/* What getopt did not understand, told better than it would. */
+/* What getopt did not understand, in a clearer message than its own. */
 static int wrong_option(const cli_command *command, const option_list *list, char **argv, int answer)
 {
     const char *word = argv[optind - 1];

@@ -229,7 +229,7 @@ static void put_asked(char cell[CLI_CELL], const request *r, const char *option,
     tamis_free(exact);
 }
 
-/* Whether a part has exactly what a sampled person has: then that is told as it was asked, not rounded up. */
+/* Whether a part has exactly what a sampled person has: then it is printed as it was asked, not rounded up. */
 static bool unchanged(const request *r, const tamis_amplified_part *p)
 {
     return p->take_all && r->promise.releases <= 1 && r->promise.neighbours == TAMIS_REPLACE &&
@@ -292,7 +292,7 @@ static void put_result(const request *r, bool ascii)
     cli_table("lll", (const cli_cells *)cells, last + 1, ascii);
 }
 
-#define PARTS 40 /* strata told one by one */
+#define PARTS 40 /* strata listed one by one */
 
 static void put_parts(const request *r, bool ascii)
 {
@@ -311,7 +311,7 @@ static void put_parts(const request *r, bool ascii)
     }
     putchar('\n');
     cli_table("lrlll", (const cli_cells *)cells, count + 1, ascii);
-    if (count < a->count) printf("and %zu more; --json tells all\n", a->count - count);
+    if (count < a->count) printf("and %zu more; --json lists all\n", a->count - count);
 }
 
 static void put_curve(const request *r, const curve *c, bool ascii)
@@ -500,7 +500,7 @@ const cli_command cli_command_privacy_amplify = {
         {.name = "sample", .value = "n", .help = "records drawn from it"},
         {.name = "design", .value = "JSON", .help = "any design"},
         {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
-        {.name = "releases", .value = "K", .help = "so many releases of one sample, composed first, amplified once"},
+        {.name = "releases", .value = "K", .help = "number of releases from this sample (composed first, then amplified once)"},
         {.name = "neighbours", .value = "WORD", .choices = "replace add_remove", .help = "what changes in the frame: replace "
                                                                                          "(default) or add_remove"},
         {.name = "mechanism", .value = "WORD", .choices = "replace add_remove", .help = "what epsilon counts on the sample, in "

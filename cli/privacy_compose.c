@@ -6,7 +6,7 @@
 #include "guarantee.h"
 
 #define DIGITS 5           /* of an epsilon or a delta of all together */
-#define USUAL_DELTA "1e-6" /* told where delta 0 has no epsilon and nothing was asked */
+#define USUAL_DELTA "1e-6" /* shown where delta 0 has no epsilon and nothing was asked */
 
 typedef struct request {
     const cli_call *call;
@@ -145,7 +145,7 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     cli_table("lll", (const cli_cells *)cells, count, cli_plain_letters(r->call));
 }
 
-/* The pairs as tamis_meaning tells them, upper ends; NULL where no epsilon suffices. */
+/* The pairs as tamis_meaning gives them, upper ends; NULL where no epsilon suffices. */
 static tamis_status meaning(char **text, const request *r, const pairs *p, tamis_error *err)
 {
     char sampled[TAMIS_DECIMAL], outsider[TAMIS_DECIMAL];

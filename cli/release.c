@@ -104,7 +104,7 @@ const cli_command cli_command_release = {
              "The first release creates the ledger, and the first line of the output says so: a survey that has released before "
              "has a ledger, and a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan refuses to create one. "
              "A second account over the same source is refused unless --new-account says why.\n\n"
-             "With --sign the folder also has certificate.sig, by which others can tell whose release it is. The key is read "
+             "With --sign the folder also has certificate.sig, with which others can check whose release it is. The key is read "
              "before anything is charged.\n\n"
              "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work within about a second; nothing is "
              "published then, and the message says whether something was charged. A charge that was never published, because the run was "

@@ -42,7 +42,7 @@ static int run_coverage(const cli_call *call)
 
 static const cli_command coverage_command = {
     .name = "study coverage",
-    .purpose = "how often the intervals of a plan hold the truth",
+    .purpose = "how often the intervals of a plan cover the true value",
     .about = "Draws samples from a population that is public, by the design of the plan, releases each with its noise by the "
              "code that makes every release, and estimates it without protection. Counts how often each of the two "
              "intervals holds the value of the population, values being clamped to the plan's bounds, each with its "
@@ -54,7 +54,7 @@ static const cli_command coverage_command = {
              "of clamping is reported too, in standard errors.\n\n"
              "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: "
              "srs, systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs "
-             "--drawn-by, a plan whose design draws the samples; its weight column then holds one over the inclusion "
+             "--drawn-by, a plan whose design draws the samples; its weight column then contains one over the inclusion "
              "probability. A plan with `nonresponse: yes` needs --response. docs/coverage.md has results.",
     .operands = (const cli_argument[]){
         {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"},
@@ -80,7 +80,7 @@ extern const cli_command cli_command_study;
 const cli_command cli_command_study = {
     .name = "study",
     .purpose = "what to expect of releases, tried on public populations",
-    .about = "Studies work on populations that everybody may know. They tell how a plan would do, before it meets the data that it is "
+    .about = "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that it is "
              "to protect.",
     .members = (const cli_command *const[]){&coverage_command, NULL},
 };

@@ -96,7 +96,7 @@ static bool meets(tamis_bound delta, const tamis_number *target)
     return delta.upper == 0 || delta.upper <= nextafter(cli_approximately(target), 0);
 }
 
-/* Few digits if the scale that they tell meets the target, else all of them. What is told has to be tried: larger noise of a
+/* Few digits if the scale that they write meets the target, else all of them. What is printed has to be tried: larger noise of a
  * discrete law is not always better, and an enclosure of 1 ends a little above it. */
 static tamis_status find_scale(cli_scale *s, const cli_noise *n, const cli_noisy *m, tamis_error *err)
 {
@@ -106,14 +106,14 @@ static tamis_status find_scale(cli_scale *s, const cli_noise *n, const cli_noisy
     for (int up = 0; up <= 1 && !met && status == TAMIS_OK; up++) {
         tamis_number *scale = NULL;
         tamis_bound delta = {0, 1};
-        if (up) tamis_decimal_up(s->told, s->scale.upper, CLI_DIGITS);
-        else tamis_decimal_down(s->told, s->scale.upper, CLI_DIGITS);
-        status = tamis_number_read(&scale, s->told, err);
+        if (up) tamis_decimal_up(s->shown, s->scale.upper, CLI_DIGITS);
+        else tamis_decimal_down(s->shown, s->scale.upper, CLI_DIGITS);
+        status = tamis_number_read(&scale, s->shown, err);
         if (status == TAMIS_OK) status = m->delta(&delta, m->what, s->kind, scale, n->target_eps, err);
         tamis_number_free(scale);
         met = meets(delta, n->target_delta);
     }
-    if (!met) tamis_decimal_up(s->told, s->scale.upper, 17);
+    if (!met) tamis_decimal_up(s->shown, s->scale.upper, 17);
     return status;
 }
 
@@ -173,8 +173,8 @@ void cli_target_show(const cli_target *t)
         snprintf(row[c++], CLI_CELL, "%s", cli_kinds[s->kind].words);
         if (on) snprintf(row[c++], CLI_CELL, "%s", t->noisy->on[s->kind]);
         snprintf(row[c++], CLI_CELL, "%s", s->unable ? "not certified" : s->scale.upper == 0 ? "no noise needed"
-                 : isinf(s->scale.upper) ? "none suffices" : s->told);
-        if (s->told[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
+                 : isinf(s->scale.upper) ? "none suffices" : s->shown);
+        if (s->shown[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
         else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 ? "0" : "");
     }
     cli_table(on ? "llrr" : "lrr", (const cli_cells *)rows, t->count + 1, cli_plain_letters(n->call));

@@ -41,7 +41,7 @@ const char *cli_noise_scale(const cli_noise *noise);
 /* "noise": {...}, after a comma; `on` may be NULL. */
 void cli_noise_json(const cli_noise *noise, const char *on);
 
-/* Tells an error; what the library says about its parameters is said about the options. The exit code. */
+/* Prints an error; what the library says about its parameters is said about the options. The exit code. */
 int cli_noise_failed(const cli_noise *noise, const tamis_error *err);
 
 /* A mechanism whose noise is looked for. */
@@ -52,14 +52,14 @@ typedef struct cli_noisy {
     tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
                           const tamis_number *eps, tamis_error *err);
     double (*unit)(const void *what, tamis_noise_kind kind); /* of the scale: what is published moves by so much */
-    const char *on[CLI_KINDS]; /* what the noise is added to; NULL in the first place: not told */
+    const char *on[CLI_KINDS]; /* what the noise is added to; NULL in the first place: not shown */
 } cli_noisy;
 
 typedef struct cli_scale {
     tamis_noise_kind kind;
     tamis_bound scale;
     bool unable;
-    char told[TAMIS_DECIMAL]; /* a scale that was checked to meet the target; empty if none is needed or suffices */
+    char shown[TAMIS_DECIMAL]; /* a scale that was checked to meet the target; empty if none is needed or suffices */
 } cli_scale;
 
 typedef struct cli_target {
@@ -83,7 +83,7 @@ typedef struct cli_answer {
     const cli_noise *noise;
     const char *title, *subtitle; /* the first lines; without a subtitle NULL */
     void *what;
-    void (*json_head)(const void *what); /* "{" and the fields that tell what was asked */
+    void (*json_head)(const void *what); /* "{" and the fields that say what was asked */
     void (*explain)(const void *what, const cli_guarantee *guarantee); /* the end of the text; NULL: --target */
     /* What else belongs to a guarantee, or NULL: found before anything is printed, fields after a comma, lines. */
     tamis_status (*find)(void *what, const cli_guarantee *guarantee, tamis_error *err);

@@ -35,7 +35,7 @@ const cli_command cli_command_verify = {
         {.name = "frame", .value = "FILE", .files = CLI_ANY_FILES,
          .help = "the frame that the plan names; if not given, it is looked for beside the certificate and in the folder above"},
         {0}},
-    .examples = (const cli_example[]){{"tamis verify plan-release", "does the promise hold, and is everything as it was?"},
+    .examples = (const cli_example[]){{"tamis verify plan-release", "does the guarantee hold, and is everything unchanged?"},
                                       {"tamis verify plan-release --key agency.pub", "and is it the agency's?"},
                                       {"tamis verify plan-release/certificate.json --json", "the certificate, for a program"},
                                       {0}},
