@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from kinds import KINDS, write
-from kit import HERE, INVALID, OK, case, main, tamis
+from kit import HERE, INVALID, OK, case, main, with_memory as tamis
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
