@@ -13,6 +13,10 @@ all:
 demo: all
 	@build/release/cli/tamis demo
 
+check:
+	@scripts/setup test
+	@$(PYTHON) scripts/test --check
+
 test:
 	@scripts/setup test
 	@$(PYTHON) scripts/test
@@ -55,6 +59,7 @@ clean:
 help:
 	@echo 'make                    build the library and the command (build/release/cli/tamis)'
 	@echo 'make demo               build, then release statistics of a bundled survey'
+	@echo 'make check              build without sanitizers, run the fast tests (two minutes)'
 	@echo 'make test               build with sanitizers, run all tests'
 	@echo 'make test-long          the same, and in full what make test samples thinly (hours)'
 	@echo 'make mutants ONLY=      plant privacy bugs, one at a time (all, or one room or name): a test must fail'

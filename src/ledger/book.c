@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
@@ -385,9 +386,37 @@ done:
     return status;
 }
 
+/* Invariants 1 and 2 of book.h, as far as a book remembers its entries. Only of one that was read without faults. */
+static void check_book(const tmi_book *book)
+{
+#ifdef TMI_CHECKING
+    for (size_t i = 0; i < book->account_count; i++) {
+        const tmi_ledger_account *a = &book->accounts[i];
+        TMI_CHECK(a->survey && tmi_book_account(book, a->survey) == a); /* the only one */
+        TMI_CHECK(a->wave_count > 0);
+        for (size_t w = 0; w < a->wave_count; w++) TMI_CHECK(a->waves[w].number <= book->number && a->waves[w].frozen);
+        for (size_t w = 1; w < a->wave_count; w++) TMI_CHECK(a->waves[w - 1].number < a->waves[w].number);
+    }
+    for (size_t i = 0; i < book->charge_count; i++) {
+        const tmi_ledger_charge *c = &book->charges[i];
+        TMI_CHECK(i == 0 ? c->number >= TMI_FIRST_CHARGE : book->charges[i - 1].number < c->number);
+        TMI_CHECK(c->number <= book->number && c->account < book->account_count);
+        TMI_CHECK(c->wave < book->accounts[c->account].wave_count);
+        TMI_CHECK(book->accounts[c->account].waves[c->wave].number < c->number);
+        TMI_CHECK(!c->released || !c->voided);
+        TMI_CHECK(!c->claim || (c->claimable && c->claim > c->number));
+        TMI_CHECK(!c->released || (c->released > c->number && c->released > c->claim));
+        TMI_CHECK(!c->voided || (c->voided > c->number && c->voided > c->claim && c->void_reason));
+    }
+#else
+    (void)book;
+#endif
+}
+
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
+    if (!faults) check_book(book);
     for (size_t i = 0; i < book->account_count; i++) {
         const tmi_ledger_account *a = &book->accounts[i];
         bool fit;

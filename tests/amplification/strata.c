@@ -9,13 +9,6 @@
 
 enum { MOST_STATES = 12, MOST_PAIRS = 400 };
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static double choose(int n, int k)
 {
     return k < 0 || k > n ? 0 : k == 0 ? 1 : choose(n - 1, k - 1) * n / k;

@@ -8,13 +8,6 @@
 
 enum { MOST_UNITS = 8 };
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 /* ---- every pair of populations with values `low` and `high` ---- */
 
 typedef struct pairs {

@@ -9,10 +9,11 @@ import sys
 import tempfile
 
 from kinds import KINDS, write
-from kit import HERE, INVALID, OK, case, main, tamis
+from kit import HERE, INVALID, OK, case, main, with_memory as tamis
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
+from tap import LONG  # noqa: E402
 
 
 def leaves(value, path=()):
@@ -61,7 +62,8 @@ def better(certificate, path, value):
     return None
 
 
-def each(name, kind):
+def each(name, kind, place_of_kind):
+    """Thinly: every third promise, of the next kind those beside."""
     def both_verifiers_agree():
         with tempfile.TemporaryDirectory() as place:
             folder = pathlib.Path(place)
@@ -82,19 +84,21 @@ def each(name, kind):
                 wish = better(certificate, path, value)
                 if wish is None or wish == value:
                     continue
+                turn, tried = tried + place_of_kind, tried + 1
+                if turn % 3 and not LONG:
+                    continue
                 file.write_text(json.dumps(resigned(certificate, path, wish)))
                 assert verifier.verify(file) != [], (path, value, wish)
-                if tried % 7 == 0:
+                if turn % 7 == 0:
                     done = tamis("verify", file, "--json")
                     assert done.returncode == INVALID, (path, value, wish, done.stdout)
-                tried += 1
             assert tried >= 10, tried
 
     case(both_verifiers_agree, f"{name}: both verifiers believe it, and no better promise")
 
 
-for name, kind in KINDS.items():
-    each(name, kind)
+for place_of_kind, (name, kind) in enumerate(KINDS.items()):
+    each(name, kind, place_of_kind)
 
 
 main()

@@ -8,6 +8,8 @@ from kit import *
 sys.path.insert(0, str(HERE.parent))
 from tap import LONG  # noqa: E402
 
+tamis = with_memory  # noqa: F405
+
 COLUMNS = """columns:
   x: {from: 0, to: 100, step: 0.5, typical: 40}
   y: {from: 1, to: 50, step: 1, typical: 20}

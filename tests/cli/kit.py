@@ -70,6 +70,13 @@ def tamis(*arguments, env={}, text=True, stdout=subprocess.PIPE, **options):
                                          env=environment(**env), timeout=300, **options))
 
 
+def with_memory(*arguments, **options):
+    """As tamis(), with the engine that starts at once, for tests of what engines do not change; `make test-long` takes the default."""
+    if arguments[0] in ("release", "estimate") and "--engine" not in arguments and not os.environ.get("TAMIS_TEST_LONG"):
+        arguments = (*arguments, "--engine", "memory")
+    return tamis(*arguments, **options)
+
+
 def budget(loss):
     """The line of a plan that allows what `loss`, the text of its `privacy`, spends, once."""
     return "budget: {%s}\n" % ", ".join(re.findall(r"\b(?:epsilon|delta|rho): [\d./e+-]+", loss))

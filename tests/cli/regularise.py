@@ -5,7 +5,7 @@ import math
 import pathlib
 import tempfile
 
-from kit import INVALID, OK, budget, case, main, tamis
+from kit import INVALID, OK, budget, case, main, with_memory as tamis
 
 PLAN = """tamis: 1
 survey: s

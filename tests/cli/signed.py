@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 
-from kit import HERE, INVALID, OK, TAMIS, TOP, Skip, case, environment, folder_with_plan, is_usage_error, main, tamis
+from kit import HERE, INVALID, OK, TAMIS, TOP, Skip, case, environment, folder_with_plan, is_usage_error, main, with_memory as tamis
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402

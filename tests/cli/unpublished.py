@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from kit import HERE, INVALID, OK, REFUSED, TAMIS, case, environment, is_usage_error, main, tamis
+from kit import HERE, INVALID, OK, REFUSED, TAMIS, case, environment, is_usage_error, main, with_memory as tamis
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 
-from kit import HERE, INVALID, OK, case, folder_with_plan, main, tamis
+from kit import HERE, INVALID, OK, case, folder_with_plan, main, with_memory as tamis
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402

@@ -8,6 +8,8 @@ from kit import *
 sys.path.insert(0, str(TOP / "tests"))
 import verifier  # noqa: E402
 
+tamis = with_memory  # noqa: F405
+
 PLAN = """tamis: 1
 survey: panel
 source: {file: rows.csv}

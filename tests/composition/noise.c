@@ -7,13 +7,6 @@
 #include "tests/base/memory_that_fails.h"
 #include "num/number.h"
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static const tamis_noise_kind kinds[] = {TAMIS_NOISE_LAPLACE, TAMIS_NOISE_GAUSSIAN, TAMIS_NOISE_DISCRETE_LAPLACE,
                                          TAMIS_NOISE_DISCRETE_GAUSSIAN};
 

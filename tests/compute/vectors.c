@@ -16,13 +16,6 @@ static int cases_run;
 
 /* ---- exact numbers ---- */
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x = NULL;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static bool between(const tamis_number *lower, const tamis_number *x, const tamis_number *upper)
 {
     return tmi_number_compare(lower, x) <= 0 && tmi_number_compare(x, upper) <= 0;

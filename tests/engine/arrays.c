@@ -12,10 +12,10 @@
 
 static const double codes[] = {99.9, 98};
 static const char *const values[] = {"1", "-7", "true", "x", "250"};
-static const tmi_column number = {.name = "c", .grid = {-1000, 1000, 1, -1000, 1000}, .missing_codes = codes, .missing_code_count = 2};
+static const tmi_column number_c = {.name = "c", .grid = {-1000, 1000, 1, -1000, 1000}, .missing_codes = codes, .missing_code_count = 2};
 static const tmi_column category = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = 5};
 static const tmi_column label = {.name = "c", .kind = TMI_LABEL};
-static const tmi_measure sum_of_c[] = {SUM_OF(&number), ROWS_WITH(&number)}, rows[] = {ROWS_WITH(NULL)};
+static const tmi_measure sum_of_c[] = {SUM_OF(&number_c), ROWS_WITH(&number_c)}, rows[] = {ROWS_WITH(NULL)};
 static const tmi_column *const by_c[] = {&category};
 static const tmi_table as_number = {NULL, 0, sum_of_c, 2}, as_category = {by_c, 1, rows, 1};
 static const tmi_request ask_number = {.tables = &as_number, .table_count = 1}, ask_category = {.tables = &as_category, .table_count = 1};
@@ -37,7 +37,7 @@ static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const c
     tmi_engine *engine;
     assert_int_equal(tamis_source_arrow(&source, &schema, batches, 1, NULL), TAMIS_OK);
     assert_int_equal(tmi_engine_of_source(&engine, source, 2, NULL), TAMIS_OK);
-    tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number} : by_c, .column_count = 1};
+    tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number_c} : by_c, .column_count = 1};
     tamis_status status = engine->describe(engine, &inventory, NULL, NULL, err);
     assert_int_equal(inventory.rows, status == TAMIS_OK ? n : 0);
     if (status == TAMIS_OK) status = engine->aggregate(engine, places, request, NULL, NULL, err);

@@ -38,12 +38,9 @@ static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north"
 
 static uint64_t seed = 1;
 
-static uint64_t random64(void) /* splitmix64 */
+static uint64_t random64(void)
 {
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return next_word(&seed);
 }
 
 static void random_number(char *text, double *value)

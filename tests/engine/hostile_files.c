@@ -14,12 +14,9 @@ static const tmi_column x = {.name = "x", .grid = {0, 100, 1, 0, 100}}, unit = {
 
 static uint64_t seed = 3;
 
-static uint64_t random64(void) /* splitmix64 */
+static uint64_t random64(void)
 {
-    uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return next_word(&seed);
 }
 
 /* How often a file was answered, and how often not. */

@@ -29,5 +29,6 @@ else:
     files = sorted(str(p.relative_to(TOP)) for folder in ("src", "cli", "include", "tests", "bench") for p in (TOP / folder).rglob("*.[ch]"))
     ran = subprocess.run([program, "--dry-run", *files], cwd=TOP, capture_output=True, text=True)
     wrong = sorted(set(re.findall(r"^(\S+?):\d+:\d+: warning", ran.stderr, re.M)))
-    case(name, ran.returncode == 0 and not wrong, "run `make format`:\n" + "\n".join(wrong[:20]) + ran.stderr[-500 * bool(ran.returncode):])
+    said = ran.stderr[-500:] if ran.returncode else ""
+    case(name, ran.returncode == 0 and not wrong, "run `make format`:\n" + "\n".join(wrong[:20]) + said)
 sys.exit(done())

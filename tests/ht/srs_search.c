@@ -166,8 +166,7 @@ static tamis_bound worst_of(tamis_ht_srs srs, const tamis_number *eps, tamis_ht_
 
 static uint64_t draw(uint64_t *seed, uint64_t below)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % below;
+    return next_number(seed) % below;
 }
 
 /* Windows of populations of at most 400, by a seed; the scan looks at pairs alone, where no block is bounded. */

@@ -38,8 +38,7 @@ static uint64_t word = 1;
 
 static uint64_t next(void)
 {
-    word = word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return word >> 33;
+    return next_number(&word);
 }
 
 /* Integers that rows could have made: of each cell some, of about the middle of the range. */

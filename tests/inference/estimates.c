@@ -48,8 +48,7 @@ static uint64_t word = 1;
 
 static uint64_t next(void)
 {
-    word = word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return word >> 33;
+    return next_number(&word);
 }
 
 static tmi_int128 filled(int filling, tmi_int128 limit)
@@ -115,7 +114,9 @@ static void read_all(const char *design, const char *epsilon, const char *statis
     assert_int_equal(tmi_variance_groups_make(&groups, &s.sampling, NULL), TAMIS_OK);
     tmi_int128 **noisy = calloc(s.measurement_count, sizeof *noisy);
     assert_non_null(noisy);
-    for (int filling = 0; filling < FILLINGS; filling++) {
+    static int turn; /* thinly: every other filling, those in between two plans later: every second plan has another epsilon */
+    const int step = test_size(2, 1);
+    for (int filling = turn++ / 2 % step; filling < FILLINGS; filling += step) {
         for (size_t i = 0; i < s.measurement_count; i++) {
             if (!noisy[i]) noisy[i] = calloc(s.measurements[i].cells, sizeof **noisy);
             assert_non_null(noisy[i]);

@@ -8,13 +8,6 @@
 #include "num/number.h"
 #include "inference/interval_count.h"
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static double choose(int n, int k)
 {
     double c = k < 0 || k > n ? 0 : 1;

@@ -18,8 +18,7 @@ static uint64_t random_state = 20261116;
 
 static unsigned draw(unsigned below)
 {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(random_state >> 33) % below;
+    return (unsigned)next_number(&random_state) % below;
 }
 
 /* Charges and releases until it is killed. */

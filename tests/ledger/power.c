@@ -141,8 +141,7 @@ static uint64_t random_state;
 
 static unsigned draw(unsigned below)
 {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(random_state >> 33) % below;
+    return (unsigned)next_number(&random_state) % below;
 }
 
 /* One operation that was not synced: whole, not at all, or each sector by itself kept, lost or spoilt. */

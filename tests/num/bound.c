@@ -9,15 +9,6 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
 
-/* A fixed sequence of 64-bit patterns that visits all exponents (splitmix64). */
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void check_decimal(double x)
 {
     char down[TMI_DECIMAL], up[TMI_DECIMAL];
@@ -46,7 +37,7 @@ static void decimals_enclose_their_double(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) check_decimal(edges[i]);
     for (int i = 0; i < 5000; i++) {
-        uint64_t bits = next(&seed);
+        uint64_t bits = next_word(&seed);
         double x;
         memcpy(&x, &bits, sizeof x);
         if (isfinite(x)) check_decimal(x);

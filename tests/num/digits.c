@@ -7,13 +7,6 @@
 #include "num/digits.h"
 #include "tests/num/digits_vectors.h"
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static void agrees_with_mpmath(void **state)
 {
     (void)state;

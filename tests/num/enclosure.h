@@ -9,13 +9,6 @@
 #include "num/bound.h"
 #include "num/number_gmp.h"
 
-static inline tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static inline bool is_narrow(tamis_bound b)
 {
     double gap = b.upper - b.lower;

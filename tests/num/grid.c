@@ -8,13 +8,6 @@
 
 #include "num/grid.h"
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 static tamis_status set(tmi_grid *grid, const char *from, const char *to, const char *step, tamis_error *err)
 {
     tamis_number *f = number(from), *t = number(to), *s = number(step);
@@ -151,14 +144,6 @@ static int64_t exact_point(const tmi_grid *g, double v)
     return point < g->low ? g->low : point > g->high ? g->high : point;
 }
 
-static uint64_t next(uint64_t *seed) /* splitmix64: a fixed sequence of test values */
-{
-    uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void agrees_with_exact_rounding(void **state)
 {
     static const char *const grids[][3] = {{"0", "100", "0.01"}, {"-1", "1", "1/1024"}, {"-1e6", "3e6", "1/3"},
@@ -169,7 +154,7 @@ static void agrees_with_exact_rounding(void **state)
         tmi_grid g;
         assert_int_equal(set(&g, grids[i][0], grids[i][1], grids[i][2], NULL), TAMIS_OK);
         for (int n = 0; n < 3000; n++) {
-            uint64_t bits = next(&seed);
+            uint64_t bits = next_word(&seed);
             double v;
             memcpy(&v, &bits, sizeof v); /* any double */
             if (n % 3 == 1) v = g.from + (g.to - g.from) * (double)(bits >> 11) * 0x1p-53; /* one in the range */

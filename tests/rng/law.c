@@ -9,13 +9,6 @@
 #include "num/number.h"
 #include "tests/rng/scripted_bits.h"
 
-tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 /* ---- laws ---- */
 
 typedef struct point {

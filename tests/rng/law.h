@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <tamis/num.h>
 
-tamis_number *number(const char *text); /* the caller frees it */
-
 /* P(X = k) for scale or variance given as text; sums of balls, written without a look at src/rng. */
 tamis_bound laplace_mass(const char *scale, int64_t k);
 tamis_bound gaussian_mass(const char *variance, int64_t k);

@@ -9,13 +9,6 @@
 
 static const char *const scales[] = {"1/1000000", "1/10", "1/2", "1", "3/2", "10", "6400/3"};
 
-static tamis_number *number(const char *text)
-{
-    tamis_number *x;
-    assert_int_equal(tamis_number_read(&x, text, NULL), TAMIS_OK);
-    return x;
-}
-
 /* The sum of k^2 P(k) for scales at which it is short, and P(0). */
 static void spread_is_that_of_the_law(void **state)
 {

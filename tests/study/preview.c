@@ -12,24 +12,11 @@
 
 #include "release/release.h"
 #include "tests/rng/scripted_bits.h"
+#include "tests/study/stream.h"
 #include "study/coverage.h"
 
 #define FACTOR 1.5
 #define EXAMPLES TESTS_FOLDER "/../examples/"
-
-/* One stream for all generators. */
-static bool next_bits(void *context, uint8_t *bytes, size_t n)
-{
-    uint64_t *state = context;
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        z ^= z >> 31;
-        memcpy(bytes + i, &z, n - i < 8 ? n - i : 8);
-    }
-    return true;
-}
 
 static uint64_t stream;
 

@@ -11,6 +11,7 @@
 
 #include "tests/release/random_unit.h"
 #include "tests/rng/scripted_bits.h"
+#include "tests/study/stream.h"
 #include "study/coverage.h"
 
 #define PEOPLE 2400
@@ -55,20 +56,6 @@ static tamis_plan *plan_of_steps(const char *design, const char *epsilon, const 
              design, epsilon, bounds, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     return plan;
-}
-
-/* One stream for all generators: by a seed, each of them would begin anew, and every release would have the same noise. */
-static bool next_bits(void *context, uint8_t *bytes, size_t n)
-{
-    uint64_t *state = context;
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-        z ^= z >> 31;
-        memcpy(bytes + i, &z, n - i < 8 ? n - i : 8);
-    }
-    return true;
 }
 
 static tamis_coverage *study_of(const tamis_plan *plan, const char *response, const tamis_plan *drawn_by, int runs)

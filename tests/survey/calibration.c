@@ -12,11 +12,6 @@
 #define VARIABLES 4
 #define MARGINS 5
 
-static bool close_to(double x, double reference)
-{
-    return fabs(x - reference) <= 1e-9 * fabs(reference);
-}
-
 static void reals(double *to, json_t *json, const char *name, size_t count)
 {
     json_t *list = json_object_get(json, name);

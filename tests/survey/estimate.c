@@ -9,11 +9,6 @@
 
 #define UNITS 64
 
-static bool close_to(double x, double reference)
-{
-    return fabs(x - reference) <= 1e-9 * fabs(reference);
-}
-
 static const double *list(double *to, json_t *json, size_t count)
 {
     if (!json || json_is_null(json)) return NULL;

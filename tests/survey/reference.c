@@ -13,7 +13,7 @@ typedef struct population {
     size_t count;
 } population;
 
-static bool close_to(tamis_bound x, double reference)
+static bool is_near(tamis_bound x, double reference)
 {
     return fabs(x.lower - reference) <= 1e-9 * fabs(reference) + 1e-14 &&
            fabs(x.upper - reference) <= 1e-9 * fabs(reference) + 1e-14;
@@ -32,7 +32,7 @@ static void probabilities(population *p, json_t *json, const char *name)
         fail_msg("%s: %s", name, err.message);
     for (size_t i = 0; i < p->count; i++) {
         tamis_bound bound = {tmi_number_down(p->pi[i]), tmi_number_up(p->pi[i])};
-        if (!close_to(bound, json_number_value(json_array_get(pik, i)))) fail_msg("%s: pi of unit %zu", name, i);
+        if (!is_near(bound, json_number_value(json_array_get(pik, i)))) fail_msg("%s: pi of unit %zu", name, i);
     }
 }
 
@@ -47,7 +47,7 @@ static void joint_matches(const population *p, const char *method, json_t *matri
     json_array_foreach(matrices, which, matrix) for (size_t k = 0; k < p->count; k++)
         for (size_t l = 0; l < p->count; l++) {
             double reference = json_number_value(json_array_get(json_array_get(matrix, k), l));
-            if (!close_to(pij[k * p->count + l], reference))
+            if (!is_near(pij[k * p->count + l], reference))
                 fail_msg("%s, %s: pi(%zu, %zu) is in [%.17g, %.17g], R says %.17g", name, method, k, l,
                          pij[k * p->count + l].lower, pij[k * p->count + l].upper, reference);
         }
@@ -75,7 +75,7 @@ static void law_matches(const population *p, const char *method, json_t *samples
             memset(text, '0', p->count);
             for (size_t k = tamis_law_sample(&units, law, j); k-- > 0;) text[units[k]] = '1';
             found = strcmp(text, set) == 0;
-            if (found && !close_to(tamis_law_probability(law, j), reference)) fail_msg("%s, %s: p(%s)", name, method, set);
+            if (found && !is_near(tamis_law_probability(law, j), reference)) fail_msg("%s, %s: p(%s)", name, method, set);
         }
         if (!found && reference > 1e-14) fail_msg("%s, %s: no sample %s", name, method, set);
         listed += found;

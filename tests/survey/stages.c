@@ -16,11 +16,6 @@ typedef struct lists {
     double populations[UNITS];
 } lists;
 
-static bool close_to(double x, double reference)
-{
-    return fabs(x - reference) <= 1e-9 * fabs(reference);
-}
-
 static const double *reals(double *to, json_t *json, size_t count)
 {
     if (!json_is_array(json)) return NULL;

@@ -37,7 +37,7 @@ typedef struct tmi_window {
 void tmi_law_init(tmi_law *law);
 
 /* Each makes a new law, which the caller clears. Parameters as in <tamis/num.h>; UNABLE if more than TMI_LAW_POINTS
- * points would have to be stored.                                                                                    */
+ * points would have to be stored. */
 tamis_status tmi_law_point(tmi_law *law, int64_t k, tamis_error *err);
 tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window,
                                     tamis_error *err);
@@ -60,6 +60,9 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err);
 void tmi_law_mirror(tmi_law *law);
 
 void tmi_law_clear(tmi_law *law); /* leaves the law about which nothing is known; NULL is fine */
+
+/* Asserts what can be seen of the invariants, in a build that checks (base/check.h). Called where a law was made. */
+void tmi_law_check(const tmi_law *law);
 
 /* ---- asking: k may be any integer ---- */
 

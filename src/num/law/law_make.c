@@ -95,6 +95,7 @@ static tamis_status from_ratio_law(tmi_law *law, const tmi_ratio_law *shape, tmi
     for (size_t i = 1; i < up.count; i++) arb_swap(tmi_arb(&law->mass[down.count - 1 + i]), tmi_arb(&up.mass[i]));
     tmi_ball_set(&law->below, &down.rest);
     tmi_ball_set(&law->above, &up.rest);
+    tmi_law_check(law);
 done:
     side_clear(&up);
     side_clear(&down);
