@@ -158,6 +158,11 @@ static const char *difference(const tmi_json *x, const tmi_json *y, const char *
     return NULL;
 }
 
+const char *tmi_json_short_name(const char *key)
+{
+    return strlen(key) <= 60 ? key : "(a long name)";
+}
+
 const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except)
 {
     const char *key = difference(x, y, except);

@@ -43,6 +43,9 @@ bool tmi_json_equal(const tmi_json *x, const tmi_json *y);
 /* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
 
+/* A key as a message shows it: long ones are not repeated. */
+const char *tmi_json_short_name(const char *key);
+
 /* The first key other than `except` (may be NULL) of which two objects do not hold the same value, or only one holds any; NULL
  * if there is none. 1 and 1.0 are different. Lives as long as both. */
 const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except);

@@ -18,7 +18,7 @@ typedef enum tmi_field_type {
     TMI_FIELD_NUMBER_OR_NULL,
     TMI_FIELD_TEXT,
     TMI_FIELD_SAMPLES, /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
-    TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: design.c */
+    TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: survey/design/form.h */
     TMI_FIELD_RELEASES, /* [{"law": ..., "scale": ...}, ...]: releases.c */
     TMI_FIELD_WORST_DESIGN, /* the same; of clusters of different sizes a frame that loses most */
 } tmi_field_type;
@@ -66,15 +66,8 @@ tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, c
 void tmi_fields_clear(tmi_field_value *values);
 
 /* One value; messages say what it must be, the caller puts its name before them. */
-tamis_status tmi_field_integer(int64_t *integer, const tmi_json *json, tamis_error *err);
-tamis_status tmi_field_number(tamis_number **number, const tmi_json *json, tamis_error *err);
-tamis_status tmi_field_numbers(tmi_field_value *value, const tmi_json *json, tamis_error *err); /* clear value in any case */
 tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err);
 tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
-tamis_status tmi_field_design(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
-
-/* A name as it may stand in a message: long ones are not repeated. */
-const char *tmi_told_name(const char *name);
 
 /* "name": {"lower": ..., "upper": ...} */
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);

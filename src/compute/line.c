@@ -94,7 +94,7 @@ static tamis_status read_request(request *r, const char *line, size_t length, ta
         return tmi_fail(err, TAMIS_INVALID, "a request is an object with the fields id, area, kind, in");
     TMI_TRY(get_string(&r->id, r->document, "id", err));
     const char *extra = tmi_json_extra_key(r->document, keys, sizeof keys / sizeof *keys);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a request", tmi_told_name(extra));
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a request", tmi_json_short_name(extra));
     TMI_TRY(find_area(&area, r, err));
     TMI_TRY(find_kind(r, area, err));
     r->in = tmi_json_get(r->document, "in");

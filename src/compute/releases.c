@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "compute/compute.h"
+#include "num/json_number.h"
 
 /* The fields of one release; those that were not given are NULL, the count is 1. */
 typedef struct release {
@@ -17,7 +18,7 @@ static tamis_status read_one(tamis_number **number, const tmi_json *json, const 
     tamis_error inner;
     const tmi_json *value = tmi_json_get(json, name);
     if (!value) return TAMIS_OK;
-    tamis_status status = tmi_field_number(number, value, &inner);
+    tamis_status status = tmi_json_to_number(number, value, &inner);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, status, "%s: %s", name, inner.message);
 }
@@ -29,7 +30,7 @@ static tamis_status read_release(release *r, const tmi_json *json, tamis_error *
     r->count = 1;
     if (tmi_json_kind_of(json) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "must be an object");
     const char *extra = tmi_json_extra_key(json, names, sizeof names / sizeof *names);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_told_name(extra));
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_json_short_name(extra));
     const tmi_json *law = tmi_json_get(json, "law"), *count = tmi_json_get(json, "count");
     if (!law || tmi_json_kind_of(law) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
     r->law = tmi_json_string(law);
@@ -38,7 +39,7 @@ static tamis_status read_release(release *r, const tmi_json *json, tamis_error *
     TMI_TRY(read_one(&r->delta, json, "delta", err));
     TMI_TRY(read_one(&r->rho, json, "rho", err));
     TMI_TRY(read_one(&r->sensitivity, json, "sensitivity", err));
-    if (count && tmi_field_integer(&r->count, count, NULL) != TAMIS_OK)
+    if (count && tmi_json_to_integer(&r->count, count, NULL) != TAMIS_OK)
         return tmi_fail(err, TAMIS_INVALID, "count: must be an integer");
     if (r->count < 1 || r->count > TAMIS_MAX_TIMES) return tmi_fail(err, TAMIS_INVALID, "count: must be between 1 and 2^30");
 done:

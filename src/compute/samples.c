@@ -2,6 +2,7 @@
  * largest unit says, or as the field "x" beside it: units that no sample has need not be named.                     */
 #include "base/memory.h"
 #include "compute/compute.h"
+#include "num/json_number.h"
 
 typedef struct list {
     int64_t *units;
@@ -17,7 +18,7 @@ static tamis_status read_units(list *l, const tmi_json *units, tamis_error *err)
     l->sizes[l->count] = tmi_json_size(units);
     for (size_t i = 0; i < tmi_json_size(units); i++) {
         int64_t *unit = &l->units[l->used++];
-        TMI_TRY(tmi_field_integer(unit, tmi_json_at(units, i), err));
+        TMI_TRY(tmi_json_to_integer(unit, tmi_json_at(units, i), err));
         if (*unit < 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "units are counted from 0"));
     }
 done:
@@ -30,7 +31,7 @@ static tamis_status read_sample(list *l, const tmi_json *json, tamis_error *err)
     if (tmi_json_kind_of(json) != TMI_JSON_LIST || tmi_json_size(json) != 2)
         return tmi_fail(err, TAMIS_INVALID, "a sample is [units, probability]");
     TMI_TRY(read_units(l, tmi_json_at(json, 0), err));
-    TMI_TRY(tmi_field_number(&l->probabilities[l->count], tmi_json_at(json, 1), err));
+    TMI_TRY(tmi_json_to_number(&l->probabilities[l->count], tmi_json_at(json, 1), err));
     if (tmi_number_sign(l->probabilities[l->count]) <= 0 || tmi_number_compare_int(l->probabilities[l->count], 1) > 0)
         status = tmi_fail(err, TAMIS_INVALID, "its probability is not in (0, 1]");
 done:

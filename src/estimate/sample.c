@@ -186,7 +186,7 @@ static double weight_of(const tmi_sample *s, const double *given, size_t row)
     if (s->probabilities) return 1 / positive(s->probabilities[row]);
     if (stratum->rate) return 1 / tmi_number_nearest(stratum->rate);
     const double rate = (double)stratum->population / (double)stratum->sample;
-    return d->kind == TMI_DESIGN_TWO_STAGE ? rate * second_weight(s, row) : rate;
+    return d->kind->staged ? rate * second_weight(s, row) : rate;
 }
 
 static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error *err)
@@ -240,7 +240,7 @@ static tamis_status check_numbers(tmi_sample *s, tmi_engine *engine, const tmi_c
                                   const tmi_column *strata, const reading *r, tamis_error *err)
 {
     const tmi_plan_design *d = &s->plan->design;
-    const bool draws = d->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT, counted = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
+    const bool draws = d->kind->with_replacement, counted = d->kind->clusters;
     int64_t *found = tmi_alloc(d->stratum_count, sizeof *found);
     if (!found) return tmi_fail_memory(err);
     tmi_inventory inventory = {.columns = s->columns.files, .column_count = s->columns.file_count, .stratum = strata};
@@ -254,7 +254,7 @@ static tamis_status check_numbers(tmi_sample *s, tmi_engine *engine, const tmi_c
         inventory.rows_in = found;
     }
     tamis_status status = engine->describe(engine, &inventory, r->progress, r->context, err);
-    const bool declared = d->sample > 0 && !d->nonresponse && d->kind != TMI_DESIGN_BERNOULLI && d->kind != TMI_DESIGN_POISSON;
+    const bool declared = d->sample > 0 && !d->nonresponse && !d->kind->independent;
     for (size_t h = 0; status == TAMIS_OK && declared && h < d->stratum_count; h++) {
         if (found[h] == d->strata[h].sample) continue;
         const char *what = counted ? "clusters" : unit && !draws ? "units" : "rows", *name = d->strata[h].name;

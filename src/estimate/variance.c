@@ -29,9 +29,8 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
-    const bool clustered = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE || d->kind == TMI_DESIGN_WEIGHTS;
-    const bool draws = d->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT;
-    const bool replaced = draws || d->kind == TMI_DESIGN_WEIGHTS || v->method == TMI_VARIANCE_WITH_REPLACEMENT;
+    const bool draws = d->kind->with_replacement;
+    const bool replaced = draws || d->kind->only_weights || v->method == TMI_VARIANCE_WITH_REPLACEMENT;
     v->strata = tmi_alloc(s->count, sizeof *v->strata);
     v->populations = tmi_alloc(s->count, sizeof *v->populations);
     if (!v->strata || !v->populations) return tmi_fail_memory(err);
@@ -41,10 +40,10 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
         v->populations[row] = (double)d->strata[h].population;
     }
     v->stages[0] = (tamis_stage){.strata = v->strata,
-                                 .clusters = clustered && s->clusters ? s->clusters : draws ? NULL : s->units,
+                                 .clusters = s->clusters ? s->clusters : draws ? NULL : s->units,
                                  .populations = replaced ? NULL : v->populations};
     v->stage_count = 1;
-    if (d->kind != TMI_DESIGN_TWO_STAGE || replaced) return TAMIS_OK;
+    if (!d->kind->staged || replaced) return TAMIS_OK;
     v->stages[1] = (tamis_stage){.clusters = s->units, .populations = s->second_population};
     v->stage_count = 2;
     return TAMIS_OK;
@@ -198,9 +197,8 @@ done:
 static bool by_stages(const tmi_plan_design *d)
 {
     if (d->variance == TMI_VARIANCE_WITH_REPLACEMENT) return true;
-    const bool independent = d->kind == TMI_DESIGN_BERNOULLI || d->kind == TMI_DESIGN_POISSON, equal = !independent && d->kind != TMI_DESIGN_PPS;
-    const bool usual = d->variance <= TMI_VARIANCE_YATES_GRUNDY, flat = d->kind == TMI_DESIGN_SRS || d->kind == TMI_DESIGN_SYSTEMATIC;
-    return equal && (usual || !flat);
+    const bool usual = d->variance <= TMI_VARIANCE_YATES_GRUNDY;
+    return !d->kind->independent && !d->kind->unequal && (usual || !d->kind->equal);
 }
 
 tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *sample, tamis_progress *progress, void *context,
@@ -214,10 +212,10 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
         TMI_TRY(count_degrees(v, err));
     } else {
         TMI_TRY(make_probabilities(v, err));
-        if (d->kind == TMI_DESIGN_PPS) TMI_TRY(make_joint(v, progress, context, err));
+        if (d->kind->unequal && d->kind->fixed_size) TMI_TRY(make_joint(v, progress, context, err));
     }
     TMI_TRY(calibrate(v, err));
-    if (d->kind == TMI_DESIGN_SYSTEMATIC && !d->random_order && !v->note)
+    if (d->kind->in_order && !d->random_order && !v->note)
         v->note = "a systematic sample in a public order: as if it were a simple random one";
 
 done:
@@ -242,8 +240,7 @@ static double variance_by_effect(const tmi_sample_variance *v, const double *lin
 static tamis_status variance_in(double *value, const tmi_sample_variance *v, size_t h, const double *linear, const double *pi,
                                 size_t n, tamis_error *err)
 {
-    const tmi_design_kind kind = v->sample->plan->design.kind;
-    if (kind == TMI_DESIGN_BERNOULLI || kind == TMI_DESIGN_POISSON) return tamis_variance_poisson(value, linear, pi, n, err);
+    if (v->sample->plan->design.kind->independent) return tamis_variance_poisson(value, linear, pi, n, err);
     switch (v->method) {
     case TMI_VARIANCE_HORVITZ_THOMPSON: return tamis_variance_horvitz_thompson(value, linear, v->joint[h], n, err);
     case TMI_VARIANCE_HAJEK: return tamis_variance_hajek(value, linear, pi, n, err);
@@ -260,7 +257,8 @@ static tamis_status variance_in(double *value, const tmi_sample_variance *v, siz
 static tamis_status variance_by_probabilities(double *value, tmi_sample_variance *v, const double *linear, tamis_error *err)
 {
     const double *w = tmi_sample_variance_weights(v);
-    *value = v->several && v->sample->plan->design.kind == TMI_DESIGN_PPS ? NAN : 0;
+    const tmi_plan_kind *kind = v->sample->plan->design.kind;
+    *value = v->several && kind->unequal && kind->fixed_size ? NAN : 0;
     for (size_t h = 0; !isnan(*value) && h < v->sample->plan->design.stratum_count; h++) {
         size_t n = 0;
         double part;

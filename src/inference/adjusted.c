@@ -97,7 +97,7 @@ static tamis_status make_interval(tmi_interval *interval, const tmi_result *resu
     if (result->exact) return tmi_interval_of_count(interval, result, f->reading, &moved, err);
     const int64_t df = result->df > 0 ? result->df : TMI_NORMAL;
     tmi_error_law law = {.se = result->sampling_se, .df = df, .parts = f->parts, .count = count};
-    if (s->sampling.clustered && s->plan->design.kind != TMI_DESIGN_CENSUS) law = law_with_noise(result, se_before);
+    if (s->sampling.clustered && !s->plan->design.kind->takes_all) law = law_with_noise(result, se_before);
     return tmi_interval_symmetric(interval, result->estimate, &law, confidence, result->least, result->most, err);
 }
 

@@ -305,7 +305,7 @@ static void weighed_form(tmi_group_sums *z, const crossed *x)
 
 tamis_status tmi_calibrated_sums(tmi_group_sums *z, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
 {
-    const bool varies = r->schedule->plan->design.kind != TMI_DESIGN_CENSUS && !r->schedule->sampling.clustered;
+    const bool varies = !r->schedule->plan->design.kind->takes_all && !r->schedule->sampling.clustered;
     crossed x;
     tamis_status status;
     TMI_TRY(crossed_make(&x, r, statistic, group, err));

@@ -43,10 +43,9 @@ static ends with_zero(ends e)
 static double units_at_most(const tmi_schedule *s, const tmi_result *result)
 {
     const tmi_plan_design *d = &s->plan->design;
-    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
     size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
-    if (clusters) N = d->kind == TMI_DESIGN_CLUSTER ? N * d->largest : 0;
+    if (d->kind->clusters) N *= d->largest; /* which two stages do not declare */
     double rows = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
     return N > 0 ? rows * (double)N : INFINITY;
 }
@@ -177,7 +176,7 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 
 static bool is_census(const tmi_schedule *s)
 {
-    return s->plan->design.kind == TMI_DESIGN_CENSUS;
+    return s->plan->design.kind->takes_all;
 }
 
 static bool counts_ones(const tmi_schedule *s, const tmi_result *result)
@@ -193,14 +192,12 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
 {
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
-    const tmi_design_kind kind = s->plan->design.kind;
+    const tmi_plan_kind *kind = s->plan->design.kind;
     bool one = a && a->by_count == t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
                s->plan->design.population > 0 && !s->plan->design.nonresponse && !tmi_is_calibrated(s, result->statistic);
     bool in_one_stratum = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
-    *law = kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? TMI_COUNT_REPLACED : kind == TMI_DESIGN_BERNOULLI ? TMI_COUNT_RATE : TMI_COUNT_SRS;
-    bool drawn = kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_BERNOULLI ||
-                 kind == TMI_DESIGN_CENSUS;
-    return one && counts_ones(s, result) && in_one_stratum && drawn && !s->plan->design.regularise;
+    *law = kind->with_replacement ? TMI_COUNT_REPLACED : kind->rate ? TMI_COUNT_RATE : TMI_COUNT_SRS;
+    return one && counts_ones(s, result) && in_one_stratum && kind->known_count && !s->plan->design.regularise;
 }
 
 /* The noisy number of sampled ones, or the possible number nearest to it. */
@@ -239,7 +236,7 @@ static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
     return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
-           s->plan->design.kind == TMI_DESIGN_SRS && !s->plan->design.nonresponse && !s->plan->design.regularise &&
+           s->plan->design.kind->equal && s->plan->design.kind->known_count && !s->plan->design.nonresponse && !s->plan->design.regularise &&
            !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
 }
 
@@ -476,8 +473,8 @@ static double one_more(const tmi_schedule *s, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
     double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
-    if (d->kind == TMI_DESIGN_TWO_STAGE) n = 0; /* of the second stage the plan tells no rate */
-    if (d->kind == TMI_DESIGN_BERNOULLI) n = B / tmi_number_nearest(s->sampling.weight[0]);
+    if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
+    if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;
 }
 

@@ -74,7 +74,7 @@ tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *s, size_t stratum)
     const tmi_sampling *sampling = &s->sampling;
     const tmi_plan_design *d = &s->plan->design;
     const size_t own = stratum == SIZE_MAX ? 0 : stratum;
-    if (d->kind == TMI_DESIGN_BERNOULLI) /* as many rows as are expected */
+    if (d->kind->rate) /* as many rows as are expected */
         return (tmi_stratum_part){sampling->spread[own], (double)sampling->rows * tmi_number_nearest(d->strata[own].rate)};
     if (stratum != SIZE_MAX) return (tmi_stratum_part){sampling->spread[own], (double)d->strata[own].sample};
     if (sampling->strata == 1) return (tmi_stratum_part){sampling->spread[0], (double)d->sample};
@@ -267,7 +267,7 @@ static tamis_status add_up(tmi_group_sums *z, const tmi_inference *r, size_t i, 
 static tamis_status make(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const bool calibrated = tmi_is_calibrated(s, i), census = s->plan->design.kind == TMI_DESIGN_CENSUS;
+    const bool calibrated = tmi_is_calibrated(s, i), census = s->plan->design.kind->takes_all;
     if (s->plan->statistics[i].kind == TMI_RATIO) {
         z->centre[0] = tmi_centre_of(tmi_table_of(s, i, TMI_NUMERATOR), false);
         z->centre[1] = tmi_centre_of(tmi_table_of(s, i, TMI_DENOMINATOR), false);

@@ -28,7 +28,7 @@ static void check_units(tmi_reader *reader, const tmi_yaml *root, const tamis_pl
     if (!design) return;
     if (plan->design.frame && !id)
         tmi_complain_key(reader, design, "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");
-    if (plan->design.kind == TMI_DESIGN_SRS_WITH_REPLACEMENT && (!id || !rows))
+    if (plan->design.kind->with_replacement && (!id || !rows))
         tmi_complain_key(reader, design, "expected the keys id and rows_per_unit under privacy: with replacement a unit may be drawn "
                          "several times, e.g. {id: school_id, rows_per_unit: 2}");
 }
@@ -63,13 +63,12 @@ static void check_statistics(tmi_reader *reader, const tmi_yaml *root, const tam
 {
     const tmi_yaml *list = tmi_yaml_get(root, "statistics"), *item = list ? list->first : NULL;
     const tmi_plan_design *design = &plan->design;
-    bool counted = design->kind == TMI_DESIGN_CLUSTER || design->kind == TMI_DESIGN_TWO_STAGE; /* clusters, not units */
     for (size_t i = 0; i < plan->statistic_count && item; i++, item = item->next) {
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (design->nonresponse && is_total(s->kind) && !tmi_yaml_get(root, "calibrate"))
             tmi_complain(reader, item, "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
                          "calibrate");
-        if (tmi_by_size(s) && (design->population == 0 || counted || design->nonresponse || s->where || s->by_count > 0 ||
+        if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where || s->by_count > 0 ||
                                tmi_counts_rows(plan)))
             tmi_complain(reader, tmi_yaml_get(item, "method"), "expected ratio: the number of units that the mean is of is not public");
     }

@@ -15,8 +15,9 @@
 tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
 /* What the first release of a survey and wave fixes: design, unit, id, rows_per_unit, protect, given, design_variables,
- * secret_sample; and the source, which the ledger compares with those of other accounts and does not keep; connections and the frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling
- * adds: {"design": ...} as tamis_design_read takes it, or the reason why nothing is claimed.
+ * secret_sample; the source, which the ledger compares with those of other accounts and does not keep; connections and the
+ * frame as SHA-256. `frame`: what it says, NULL without one. And `outsider`, what sampling adds: {"design": ...} as
+ * tamis_design_read takes it, or the reason why nothing is claimed.
  *
  * Gives    as above. */
 tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
@@ -32,5 +33,11 @@ void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan);
 /* What a column is, declared or made from others, as an object: two columns have the same text only if every row means the same
  * in both. `typical` does not enter. */
 void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
+
+/* A declared column as a plan writes it; cuts of a number; what a statistic is about and its groups, with keys (json_columns.c). */
+void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
+void tmi_put_cuts(tmi_json_out *out, const tmi_plan_column *column);
+void tmi_put_about(tmi_json_out *out, const char *key, const tmi_plan_column *column);
+void tmi_put_by(tmi_json_out *out, const char *key, const tmi_plan_column *const *by, size_t count);
 
 #endif

@@ -1,13 +1,7 @@
-/* The law of the sample that a plan describes, as far as an outsider's promise needs it. A plan tells it where sizes and rates
+/* The law of the sample that a plan describes, as far as an outsider's promise needs it. A plan says it where sizes and rates
  * are enough; what a frame says of the probabilities of units that were not drawn is the caller's to bring (NULL: it was
- * not read). The law is that of a design that promises no more than the plan's own, and is shorter to write:
- *
- *   poisson, pps     the units that are drawn most likely, and those that always are, each of them alone: nobody loses more.
- *                    Of a fixed sample size that is right because a record that is not there is one that adds nothing, and
- *                    where there is a coupling that exchanges one unit; other methods are refused.
- *   cluster          all clusters as large as the largest, filled up with records that add nothing.
- *   two_stage        whole clusters of as many units as are drawn in one: a unit is drawn no more likely than its cluster, and
- *                    a cluster that takes the place of another exchanges no more records.                              */
+ * not read). The law is that of a design that promises no more than the plan's own and is shorter to write; each kind of design
+ * (plan/design/) says which, and why.                                                                                */
 #ifndef TMI_PLAN_LAW_H
 #define TMI_PLAN_LAW_H
 
@@ -15,7 +9,7 @@
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
 
-/* OK if the plan tells the law.
+/* OK if the plan says the law.
  *
  * Errors   REFUSED with the reason. */
 tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
@@ -25,7 +19,7 @@ tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *f
  * Errors   REFUSED with the reason. */
 tamis_status tmi_plan_may_amplify(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
-/* The law as tamis_design_read takes it, strata in the order of their names. Needs a plan that tells it. */
+/* The law as tamis_design_read takes it, strata in the order of their names. Needs a plan that says it. */
 void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame);
 
 /* The same as a design, strata in the order of the plan; the caller frees it.

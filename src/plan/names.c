@@ -1,22 +1,5 @@
 #include "plan/names.h"
 
-const char *tmi_design_kind_name(tmi_design_kind kind)
-{
-    static const char *const names[] = {
-        [TMI_DESIGN_SRS] = "srs",
-        [TMI_DESIGN_CENSUS] = "census",
-        [TMI_DESIGN_SRS_WITH_REPLACEMENT] = "srs_with_replacement",
-        [TMI_DESIGN_BERNOULLI] = "bernoulli",
-        [TMI_DESIGN_POISSON] = "poisson",
-        [TMI_DESIGN_PPS] = "pps",
-        [TMI_DESIGN_SYSTEMATIC] = "systematic",
-        [TMI_DESIGN_CLUSTER] = "cluster",
-        [TMI_DESIGN_TWO_STAGE] = "two_stage",
-        [TMI_DESIGN_WEIGHTS] = "weights",
-    };
-    return names[kind];
-}
-
 const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
 {
     static const char *const names[] = {

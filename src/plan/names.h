@@ -4,7 +4,6 @@
 
 #include "plan/plan.h"
 
-const char *tmi_design_kind_name(tmi_design_kind kind);         /* "srs" */
 const char *tmi_statistic_kind_name(tmi_statistic_kind kind);   /* "total" */
 const char *tmi_variance_name(tmi_variance_method method);      /* "hajek"; NULL: not said */
 

@@ -141,6 +141,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     tamis_plan *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
     p->holders = 1;
+    p->design.kind = &tmi_plan_kind_srs; /* what the sections are checked with if the plan says no design that can be read */
     tamis_status status = tmi_yaml_read(&root, name, bytes, length, err);
     if (status != TAMIS_OK) goto done;
     p->name = tmi_copy_text(name, strlen(name));

@@ -26,6 +26,7 @@
 #include <tamis/setting.h>
 
 #include "num/grid.h"
+#include "plan/design/kind.h"
 
 /* Populations: 2^40 is a thousand billion. The engine's bound of int128 sums starts from the same number. */
 #define TMI_MAX_POPULATION (INT64_C(1) << 40)
@@ -101,19 +102,6 @@ struct tmi_plan_column {
 
 /* ---- design ---- */
 
-typedef enum tmi_design_kind {
-    TMI_DESIGN_SRS,
-    TMI_DESIGN_CENSUS,
-    TMI_DESIGN_SRS_WITH_REPLACEMENT,
-    TMI_DESIGN_BERNOULLI,
-    TMI_DESIGN_POISSON,
-    TMI_DESIGN_PPS,
-    TMI_DESIGN_SYSTEMATIC,
-    TMI_DESIGN_CLUSTER,
-    TMI_DESIGN_TWO_STAGE,
-    TMI_DESIGN_WEIGHTS
-} tmi_design_kind;
-
 typedef enum tmi_variance_method {
     TMI_VARIANCE_BEST, /* not said: exact where joint probabilities are known */
     TMI_VARIANCE_EXACT,
@@ -128,11 +116,11 @@ typedef enum tmi_variance_method {
 } tmi_variance_method;
 
 /* Sizes count what is drawn: units, draws (with replacement), clusters (cluster, two_stage); 0: not public, or random. */
-typedef struct tmi_plan_stratum {
+struct tmi_plan_stratum {
     char *name; /* NULL in a design without strata */
     int64_t population, sample;
     tamis_number *rate; /* bernoulli; else NULL */
-} tmi_plan_stratum;
+};
 
 /* Public guesses, used only for previews and the split of the budget; NULL where not given. */
 typedef struct tmi_plan_typical {
@@ -144,8 +132,8 @@ typedef struct tmi_plan_typical {
     tamis_number *icc;                  /* intraclass correlation: how alike the units of a cluster are */
 } tmi_plan_typical;
 
-typedef struct tmi_plan_design {
-    tmi_design_kind kind;      /* within strata, if there are any */
+struct tmi_plan_design {
+    const tmi_plan_kind *kind; /* within strata, if there are any */
     const tmi_plan_column *by; /* stratum h is value h of this category; NULL: no strata */
     tmi_plan_stratum *strata;
     size_t stratum_count;
@@ -171,7 +159,7 @@ typedef struct tmi_plan_design {
     bool nonresponse;    /* the file holds respondents only */
     tmi_variance_method variance; /* for estimate */
     tmi_plan_typical typical;
-} tmi_plan_design;
+};
 
 /* Whether the design leaves these to a guess. */
 bool tmi_guesses_population(const tmi_plan_design *design);
@@ -304,7 +292,7 @@ static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
  * rows, but each stands for units of the population. */
 static inline bool tmi_counts_rows(const tamis_plan *plan)
 {
-    return plan->privacy.rows_per_unit > 1 && plan->design.kind != TMI_DESIGN_SRS_WITH_REPLACEMENT;
+    return plan->privacy.rows_per_unit > 1 && !plan->design.kind->with_replacement;
 }
 
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */

@@ -1,7 +1,7 @@
 /* typical: public guesses of sizes, means and shares. They serve previews and the split of the budget and nothing else, so that a
  * wrong one costs accuracy and never privacy. A guess of what the plan already says is refused: one of the two would be idle. */
 #include "base/memory.h"
-#include "plan/design_rows.h"
+#include "plan/design/fields.h"
 
 /* ---- of the design ---- */
 
@@ -109,18 +109,18 @@ bool tmi_guesses_population(const tmi_plan_design *d)
 
 bool tmi_guesses_sample(const tmi_plan_design *d)
 {
-    return d->kind == TMI_DESIGN_WEIGHTS || (d->kind == TMI_DESIGN_POISSON && !d->frame);
+    return d->kind->only_weights || (d->kind->unequal && !d->kind->fixed_size && !d->frame);
 }
 
 bool tmi_guesses_cluster(const tmi_plan_design *d)
 {
-    bool alike = d->kind == TMI_DESIGN_CLUSTER && d->largest > 0 && d->smallest == d->largest;
+    bool alike = d->largest > 0 && d->smallest == d->largest;
     return d->cluster && !alike;
 }
 
 bool tmi_guesses_taken(const tmi_plan_design *d)
 {
-    return d->kind == TMI_DESIGN_TWO_STAGE && d->second_take == 0;
+    return d->kind->staged && d->second_take == 0;
 }
 
 /* What nothing is asked about. */

@@ -1,7 +1,7 @@
 /* What may stand beside a design: a column of weights and its bounds, nonresponse, the variance of estimates. */
 #include <math.h>
 
-#include "plan/design_rows.h"
+#include "plan/design/fields.h"
 #include "plan/names.h"
 
 static void read_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -89,8 +89,8 @@ static void check_grid(tmi_reader *reader, const tmi_yaml *value, const tmi_plan
 /* Weights that are public before a row is read: those of strata, or of a frame with a fixed sample size. */
 static bool has_public_weights(const tmi_plan_design *d)
 {
-    bool strata = d->by && (d->kind == TMI_DESIGN_SRS || d->kind == TMI_DESIGN_SYSTEMATIC);
-    return !d->weight && (strata || (d->kind == TMI_DESIGN_PPS && d->frame));
+    const tmi_plan_kind *k = d->kind;
+    return !d->weight && ((d->by && k->equal) || (k->unequal && k->fixed_size && d->frame));
 }
 
 void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
@@ -99,7 +99,7 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
     tmi_plan_design *design = &plan->design;
     const size_t before = reader->count;
     const tmi_yaml *are = tmi_yaml_get(value, "weights_are"), *step = tmi_yaml_get(value, "weight_step");
-    if (design->kind == TMI_DESIGN_WEIGHTS && !design->weight)
+    if (design->kind->only_weights && !design->weight)
         tmi_complain_key(reader, tmi_yaml_get(value, "weights"), "expected the key weight beside it, e.g. {weights: {}, weight: w, "
                          "max_weight: 5000}");
     const char *column = design->weight ? design->weight : design->probability ? design->probability : design->second_population;

@@ -107,11 +107,11 @@ static void put_before_columns(tmi_json_out *out, const tmi_schedule *s, bool pa
     tmi_text_put(&words, "the design: ");
     tmi_describe_design_by(&words, d, !d->by ? NULL : page ? tmi_column_label(d->by) : d->by->name);
     put_words(out, &words);
-    if (d->kind == TMI_DESIGN_CLUSTER) {
+    if (d->largest > 0) {
         tmi_text_format(&words, "no cluster has fewer than %lld units or more than %lld", (long long)d->smallest, (long long)d->largest);
         put_words(out, &words);
     }
-    if (d->kind == TMI_DESIGN_TWO_STAGE && d->second_take > 0) {
+    if (d->second_take > 0) {
         tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
         put_words(out, &words);
     }
@@ -120,7 +120,7 @@ static void put_before_columns(tmi_json_out *out, const tmi_schedule *s, bool pa
         tmi_text_number(&words, d->deff);
         put_words(out, &words);
     }
-    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
+    bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
         tmi_text_format(&words, "all rows of one %s lie in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "", d->by && clusters ? " and one " : "",
                         clusters ? "cluster" : "");

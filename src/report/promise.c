@@ -91,7 +91,7 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
 
 static bool is_census(const tmi_schedule *schedule)
 {
-    return schedule->plan->design.kind == TMI_DESIGN_CENSUS;
+    return schedule->plan->design.kind->takes_all;
 }
 
 /* Value of the key "setting": what is compared with what, as the paper's specifications say it. */
@@ -360,7 +360,7 @@ static size_t sentences(const char *list[SENTENCES], const tmi_schedule *schedul
     if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
     if (schedule->plan->privacy.id) list[count++] = some_rows;
     if (schedule->sampling.weights == TMI_ROWS && !schedule->plan->design.frame) list[count++] = large_weights;
-    if (schedule->plan->design.kind == TMI_DESIGN_SYSTEMATIC && !schedule->plan->design.random_order) list[count++] = as_if_srs;
+    if (schedule->plan->design.kind->in_order && !schedule->plan->design.random_order) list[count++] = as_if_srs;
     if (has_numbers(schedule)) list[count++] = clamped;
     list[count++] = declared;
     return count;

@@ -124,7 +124,7 @@ static bool conditions_are_said(const tmi_plan_column *indicator, const tmi_plan
 static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column *c)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const bool about = t->column == c || t->second == c, certain = s->plan->design.kind == TMI_DESIGN_CENSUS;
+    const bool about = t->column == c || t->second == c, certain = s->plan->design.kind->takes_all;
     if (s->uses[i].known) return false;
     switch (k) {
     case MEANS: return about && !c->typical;

@@ -152,7 +152,7 @@ static tamis_status check_strata(const reader *r, tamis_error *err)
         if (s->population > 0 && s->population != units)
             return tmi_fail(err, TAMIS_INVALID, "design.frame: %lld units%s%.200s, but the plan declares a population of %lld",
                             (long long)units, in, name, (long long)s->population);
-        if (d->kind == TMI_DESIGN_PPS && fabs(r->sums[h] - (double)s->sample) > ROUNDED * (double)s->sample)
+        if (d->kind->fixed_size && fabs(r->sums[h] - (double)s->sample) > ROUNDED * (double)s->sample)
             return tmi_fail(err, TAMIS_INVALID, "design.frame: the probabilities%s%.200s add up to %.10g, not to the sample of %lld", in, name,
                             r->sums[h], (long long)s->sample);
     }
@@ -193,7 +193,7 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: a probability below 2^-40", h);
         if (open == 1 && tmi_number_compare(s->smallest, s->largest) != 0)
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: one unit is not certain, and has two probabilities", h);
-        if (d->kind != TMI_DESIGN_PPS) continue;
+        if (!d->kind->fixed_size) continue;
         tamis_status status = fits_sample(&fits, s, sample, err);
         if (status != TAMIS_OK) return status;
         if (!fits)

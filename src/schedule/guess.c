@@ -22,7 +22,7 @@ static double public_sample(const tmi_schedule *s, double units)
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0;
     if (d->sample > 0) return (double)d->sample;
-    if (d->kind == TMI_DESIGN_BERNOULLI) {
+    if (d->kind->rate) {
         for (size_t h = 0; h < d->stratum_count; h++)
             sum += tmi_number_nearest(d->strata[h].rate) * units * tmi_stratum_share(s, h);
         return sum;
@@ -36,7 +36,7 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_typical *t = &d->typical;
     const tmi_frame_facts *frame = tmi_frame_of(s);
-    const bool stages = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE; /* clusters are drawn, and counted */
+    const bool stages = d->kind->clusters;
     const double low = (double)d->smallest, high = (double)d->largest;
     const double most = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
     const double rows = most > 1 ? guessed(t->rows, (1 + most) / 2) : 1;
@@ -46,7 +46,7 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
         taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : TMI_CLUSTER_ASSUMED);
         sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
     }
-    if (d->kind == TMI_DESIGN_TWO_STAGE)
+    if (d->kind->staged)
         taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
     double drawn = d->population > 0 ? (double)d->population
                    : frame           ? (double)tmi_frame_size(frame)

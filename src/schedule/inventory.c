@@ -7,8 +7,7 @@
 static bool clusters_are_fixed(const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
-    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
-    return clusters && !d->nonresponse && s->plan->privacy.setting->size_is_public && !s->plan->privacy.design_protected;
+    return d->kind->clusters && !d->nonresponse && s->plan->privacy.setting->size_is_public && !s->plan->privacy.design_protected;
 }
 
 static tamis_status differ(const tmi_schedule *s, const char *what, size_t stratum, int64_t found, int64_t declared,
@@ -25,7 +24,7 @@ static tamis_status differ(const tmi_schedule *s, const char *what, size_t strat
 static tamis_status compare(const tmi_schedule *s, const tmi_inventory *i, bool rows, bool clusters, tamis_error *err)
 {
     const tmi_plan_design *d = &s->plan->design;
-    const bool units = i->unit && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT;
+    const bool units = i->unit && !d->kind->with_replacement;
     int64_t found = units ? i->units : i->rows;
     const char *what = units ? "units" : "rows";
     if (rows && found != d->sample) return differ(s, what, SIZE_MAX, found, d->sample, err);

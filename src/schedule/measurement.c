@@ -159,7 +159,7 @@ bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
 {
     const tmi_quantity *q = &m->quantity;
     bool x = !q->x || (q->x->missing == TMI_AS_VALUE && !q->x->conditions && !q->x->by_stratum);
-    bool again = s->design->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT; /* a unit that is drawn again may add nothing */
+    bool again = s->design->kind->with_replacement; /* a unit that is drawn again may add nothing */
     return x && s->rows_fixed && !again && !q->y && !q->present && !q->present_too && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS &&
            !(s->of_units && q->weighing != TMI_UNWEIGHED);
 }

@@ -83,7 +83,7 @@ static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t 
 {
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0, w = z->units / z->sample * z->taken / z->cluster, clusters = z->sample / z->taken;
-    if (s->sampling.weights == TMI_ROWS && d->kind != TMI_DESIGN_TWO_STAGE)
+    if (s->sampling.weights == TMI_ROWS && !d->kind->staged)
         return clusters * w * w * (stratum == SIZE_MAX ? 1 : tmi_stratum_share(s, stratum));
     for (size_t h = 0; h < d->stratum_count; h++) {
         const tmi_plan_stratum *own = &d->strata[h];

@@ -19,12 +19,12 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
     const tmi_plan_privacy *privacy = &plan->privacy;
     const tmi_plan_design *d = &plan->design;
     tamis_error reason;
-    if (d->kind == TMI_DESIGN_CENSUS)
+    if (d->kind->takes_all)
         snprintf(o->reason, sizeof o->reason, "a census holds every %.100s, so that nobody of the population is an outsider",
                  privacy->unit);
     else if (tamis_setting_outsider(privacy->setting, privacy->secret_sample, privacy->design_protected, &reason) != TAMIS_OK)
         snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
-    else if (d->kind == TMI_DESIGN_WEIGHTS)
+    else if (d->kind->only_weights)
         snprintf(o->reason, sizeof o->reason, "only the weights of the survey are known, not how its sample was drawn");
     else if (d->weights_final)
         snprintf(o->reason, sizeof o->reason, "final weights depend on who was sampled, so that the sample is not secret");
@@ -34,9 +34,7 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
 /* The theorem behind the law that stands for the plan's (plan/law.h). */
 static const char *theorem_of(const tmi_plan_design *d, const char *found)
 {
-    if (d->by) return found;
-    if (d->kind == TMI_DESIGN_POISSON) return "poisson"; /* also where everybody is certain */
-    return d->kind == TMI_DESIGN_PPS ? "strongly_rayleigh" : d->kind == TMI_DESIGN_TWO_STAGE ? "two_stage" : found;
+    return !d->by && d->kind->theorem ? d->kind->theorem : found;
 }
 
 static tamis_status take(tmi_outsider *o, const tamis_amplified *found, tamis_error *err)

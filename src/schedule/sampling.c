@@ -22,21 +22,10 @@ void tmi_sampling_clear(tmi_sampling *s)
     *s = (tmi_sampling){0};
 }
 
-static bool has_fixed_rows(tmi_design_kind kind)
-{
-    return kind == TMI_DESIGN_SRS || kind == TMI_DESIGN_SYSTEMATIC || kind == TMI_DESIGN_CENSUS ||
-           kind == TMI_DESIGN_SRS_WITH_REPLACEMENT || kind == TMI_DESIGN_PPS;
-}
-
-static bool is_clustered(const tmi_plan_design *d)
-{
-    return d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE || (d->kind == TMI_DESIGN_WEIGHTS && d->cluster);
-}
-
 /* Whether rows bring their weights. */
 static bool weighs_rows(const tmi_plan_design *d)
 {
-    return d->weight || d->probability || d->kind == TMI_DESIGN_TWO_STAGE || d->kind == TMI_DESIGN_WEIGHTS;
+    return d->weight || d->kind->unequal || d->kind->staged || d->kind->only_weights;
 }
 
 /* ---- one weight a stratum ---- */
@@ -45,7 +34,7 @@ static tamis_status weight_of(tamis_number **weight, const tmi_plan_design *d, c
 {
     tamis_number *one = NULL;
     tamis_status status;
-    if (d->kind != TMI_DESIGN_BERNOULLI) return tmi_number_ratio(weight, s->population, s->sample, err);
+    if (!d->kind->rate) return tmi_number_ratio(weight, s->population, s->sample, err);
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_div(weight, one, s->rate, err));
 
@@ -58,12 +47,11 @@ done:
 static double spread_of(const tmi_plan_design *d, const tmi_plan_stratum *s, double w, double used)
 {
     double n = (double)s->sample;
-    if (d->kind == TMI_DESIGN_CENSUS || (s->sample > 0 && s->sample == s->population && d->kind != TMI_DESIGN_SRS_WITH_REPLACEMENT))
-        return 0;
-    if (d->kind == TMI_DESIGN_BERNOULLI) return w * (w - 1);
+    if (d->kind->takes_all || (s->sample > 0 && s->sample == s->population && !d->kind->with_replacement)) return 0;
+    if (d->kind->rate) return w * (w - 1);
     double one_more = s->sample > 1 ? n / (n - 1) : __builtin_nan("");
     if (used != w) return (1 - 1 / w) * used * used * one_more;
-    return (d->kind == TMI_DESIGN_SRS_WITH_REPLACEMENT ? w * w : w * (w - 1)) * one_more;
+    return (d->kind->with_replacement ? w * w : w * (w - 1)) * one_more;
 }
 
 /* A grid on which all weights lie exactly if they share a coarse one, else one of TMI_WEIGHT_BITS bits. */
@@ -165,7 +153,7 @@ static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s
     *largest = NULL;
     if (!d->max_weight && !s->from_frame)
         return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights%s, e.g. max_weight: 500",
-                        d->kind == TMI_DESIGN_TWO_STAGE ? ", clusters and units in them together" : "");
+                        d->kind->staged ? ", clusters and units in them together" : "");
     tmi_term most = s->from_frame ? tmi_div(&e, tmi_int(&e, 1), tmi_frame_smallest(frame)) : d->max_weight;
     if (s->from_frame && d->max_weight && most) most = tmi_smaller(most, d->max_weight);
     if (d->regularise && most) status = tmi_regularised_exact(largest, d, tmi_frame_size(frame), most, err);
@@ -182,7 +170,7 @@ static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tami
     tamis_status status = TAMIS_OK;
     s->weights = TMI_ROWS;
     s->from_frame = frame && !d->weight;
-    s->stages = d->kind == TMI_DESIGN_TWO_STAGE && !d->weight;
+    s->stages = d->kind->staged && !d->weight;
     TMI_TRY(largest_weight(&largest, s, frame, err));
     if (s->stages) TMI_TRY(set_stages(s, err));
     else if (d->weight_step) TMI_TRY(tmi_number_copy(&s->step, d->weight_step, err));
@@ -191,7 +179,7 @@ static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tami
     if (!tmi_number_floor(&s->most, points) || s->most < 1 || s->most >= TMI_GRID_END)
         status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: expected a step between the largest weight and its 2^-52");
     double n = (double)d->sample;
-    s->correction = d->kind == TMI_DESIGN_PPS && d->sample > 1 ? n / (n - 1) : 1;
+    s->correction = d->kind->unequal && d->kind->fixed_size && d->sample > 1 ? n / (n - 1) : 1;
     if (d->deff) s->correction *= tmi_number_nearest(d->deff);
 
 done:
@@ -207,20 +195,19 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_design *d = s->design;
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
-    s->clustered = is_clustered(d) || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
-    s->scattered = s->clustered && (d->kind == TMI_DESIGN_WEIGHTS || !(is_clustered(d) || has_fixed_rows(d->kind)));
-    s->rows_fixed = has_fixed_rows(d->kind) && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
+    s->clustered = d->cluster || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
+    s->scattered = s->clustered && (d->kind->only_weights || !(d->cluster || d->kind->fixed_size));
+    s->rows_fixed = d->kind->fixed_size && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
-    s->subtracts = s->rows_fixed && d->kind != TMI_DESIGN_PPS;
-    int64_t drawn = has_fixed_rows(d->kind) ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
-    if (d->kind == TMI_DESIGN_CLUSTER) drawn = d->sample * (d->largest > 0 ? d->largest : 1);
-    if (is_clustered(d) && d->kind != TMI_DESIGN_CLUSTER) drawn = 0;
+    s->subtracts = s->rows_fixed && !d->kind->unequal;
+    int64_t drawn = d->kind->fixed_size ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
+    if (d->cluster) drawn = d->sample * d->largest; /* whole clusters have a largest size, other designs with clusters do not */
     bool known = drawn > 0 && !__builtin_mul_overflow(drawn, K, &rows) && rows <= TMI_MAX_POPULATION;
     s->rows = known ? rows : ROWS_GUESSED;
     s->rows_bounded = known;
-    bool counted = d->sample > 0 && d->kind != TMI_DESIGN_WEIGHTS;
+    bool counted = d->sample > 0 && !d->kind->only_weights;
     s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
-    s->moves = d->kind == TMI_DESIGN_WEIGHTS || s->scattered || p->design_protected;
+    s->moves = d->kind->only_weights || s->scattered || p->design_protected;
     s->variance_units = 1;
     if (!s->clustered) return;
     bool few = counted && !s->scattered && d->sample <= TMI_MAX_VARIANCE_UNITS;

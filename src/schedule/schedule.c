@@ -57,8 +57,7 @@ static bool is_count(const tmi_plan_statistic *s)
 static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     const tmi_plan_design *d = &s->plan->design;
-    bool clusters = d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE;
-    if (statistic->where || clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
+    if (statistic->where || d->kind->clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
     if (statistic->by_count == 0) return true;
     return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.stays;
 }
@@ -260,7 +259,7 @@ static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_
 
 static bool varies(const tmi_schedule *s)
 {
-    return s->plan->design.kind != TMI_DESIGN_CENSUS;
+    return !s->plan->design.kind->takes_all;
 }
 
 /* The middle of a column's range, about which squares are smallest. */

@@ -112,7 +112,7 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, boo
     tamis_source *source = NULL;
     tamis_estimate *estimate = NULL;
     tamis_status status;
-    census.design = (tmi_plan_design){.kind = TMI_DESIGN_CENSUS, .strata = &everybody, .stratum_count = 1,
+    census.design = (tmi_plan_design){.kind = &tmi_plan_kind_census, .strata = &everybody, .stratum_count = 1,
                                       .population = study->population, .sample = study->population};
     census.control_count = 0;
     TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));

@@ -55,13 +55,12 @@ static remark low_remark(const tamis_coverage *study, size_t i)
 static remark remark_of(const tamis_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
-    const tmi_design_kind kind = study->plan->design.kind;
     remark low = low_remark(study, i);
     if (low != NO_REMARK) return low;
     if (tmi_tally_share(&c->own) <= 0.98) return NO_REMARK;
     if (c->exact) return EXACT;
     if (c->outside * OFTEN > study->runs) return AT_END;
-    if (kind == TMI_DESIGN_CLUSTER || kind == TMI_DESIGN_TWO_STAGE) return REPLACED;
+    if (study->plan->design.kind->clusters) return REPLACED;
     return study->weighed && c->limited * OFTEN <= study->runs ? PLAIN : LIMIT;
 }
 

@@ -253,7 +253,7 @@ done:
 static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t size, const char *text, tamis_error *err)
 {
     *take = size;
-    if (d->kind == TMI_DESIGN_CLUSTER) return TAMIS_OK;
+    if (!d->kind->staged) return TAMIS_OK;
     double wanted = d->second_take > 0 ? (double)d->second_take : text ? tmi_number_in(tmi_trimmed(text, strlen(text))) : NAN;
     if (!(wanted >= 1 && wanted == floor(wanted)))
         return tmi_fail(err, TAMIS_INVALID, "the population's column %s is not a whole number of at least 1 everywhere", d->second_sample);
@@ -313,13 +313,9 @@ static tamis_status make_part(tamis_design **design, tmi_population *p, part *s,
     const tmi_plan_design *d = p->drawn_by;
     if (labels) return make_clusters(design, p, s, labels, sizes, err);
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
-    switch (d->kind) {
-    case TMI_DESIGN_SRS: return tamis_design_srs(design, s->count, s->stratum->sample, err);
-    case TMI_DESIGN_SYSTEMATIC: return tamis_design_systematic(design, s->count, s->stratum->sample, d->random_order, err);
-    case TMI_DESIGN_BERNOULLI: return tamis_design_bernoulli(design, s->count, s->stratum->rate, err);
-    case TMI_DESIGN_PPS: return make_pps(design, p, s, sizes, err);
-    default: return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps, cluster and two_stage");
-    }
+    if (sizes) return make_pps(design, p, s, sizes, err);
+    if (d->kind->equal || d->kind->rate) return d->kind->make_law(design, d, s->stratum, s->count, err);
+    return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps, cluster and two_stage");
 }
 
 /* Places for what two stages say of each unit. */
@@ -347,12 +343,12 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     p->row_of = tmi_alloc(n, sizeof *p->row_of);
     if (!designs || !p->row_of) TMI_TRY(tmi_fail_memory(err));
     if (d->by) TMI_TRY(texts_of(&names, p, d->by->name, "strata", err));
-    if (d->kind == TMI_DESIGN_CLUSTER || d->kind == TMI_DESIGN_TWO_STAGE) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
-    if (d->kind == TMI_DESIGN_TWO_STAGE) {
+    if (d->kind->clusters) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
+    if (d->kind->staged) {
         TMI_TRY(make_stages(p, err));
         if (d->second_take == 0) TMI_TRY(texts_of(&sizes, p, d->second_sample, "units to draw in each cluster", err));
     }
-    if (d->kind == TMI_DESIGN_PPS) {
+    if (d->kind->unequal && d->kind->fixed_size) {
         if (!size) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: a column of sizes is needed to draw with unequal probabilities"));
         TMI_TRY(texts_of(&sizes, p, size, "sizes", err));
     }
@@ -412,7 +408,7 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     if (!p) return tmi_fail_memory(err);
     p->plan = plan;
     p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
-    if (p->drawn_by->kind == TMI_DESIGN_WEIGHTS)
+    if (p->drawn_by->kind->only_weights)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not say how a sample is drawn: name a plan whose design does "
                          "(--drawn-by PLAN)"));
     if (plan->privacy.id) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows: remove `id` and `rows_per_unit`"));

@@ -22,33 +22,33 @@ static void each_design_has_its_row(void **state)
     (void)state;
     static const struct {
         const char *text;
-        tmi_design_kind kind;
+        const tmi_plan_kind *kind;
         int64_t population, sample;
     } cases[] = {
-        {"{srs: {population: 10, sample: 2}}", TMI_DESIGN_SRS, 10, 2},
-        {"{census: {population: 10}}", TMI_DESIGN_CENSUS, 10, 10},
-        {"{srs_with_replacement: {population: 10, sample: 20}}", TMI_DESIGN_SRS_WITH_REPLACEMENT, 10, 20},
-        {"{bernoulli: {rate: 0.1}}", TMI_DESIGN_BERNOULLI, 0, 0},
-        {"{bernoulli: {rate: 1/10, population: 500}}", TMI_DESIGN_BERNOULLI, 500, 0},
-        {"{poisson: {probability: pi}, max_weight: 20}", TMI_DESIGN_POISSON, 0, 0},
-        {"{pps: {method: sampford, probability: pi, sample: 50}, max_weight: 20}", TMI_DESIGN_PPS, 0, 50},
-        {"{systematic: {population: 10, sample: 3, order: random}}", TMI_DESIGN_SYSTEMATIC, 10, 3},
-        {"{cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 4}}", TMI_DESIGN_CLUSTER, 10, 3},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", TMI_DESIGN_TWO_STAGE, 10, 3},
-        {"{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}", TMI_DESIGN_WEIGHTS, 0, 0},
-        {"{weights: {deff: 1.5, population: 99}, weight: w, max_weight: 9}", TMI_DESIGN_WEIGHTS, 99, 0},
+        {"{srs: {population: 10, sample: 2}}", &tmi_plan_kind_srs, 10, 2},
+        {"{census: {population: 10}}", &tmi_plan_kind_census, 10, 10},
+        {"{srs_with_replacement: {population: 10, sample: 20}}", &tmi_plan_kind_srs_with_replacement, 10, 20},
+        {"{bernoulli: {rate: 0.1}}", &tmi_plan_kind_bernoulli, 0, 0},
+        {"{bernoulli: {rate: 1/10, population: 500}}", &tmi_plan_kind_bernoulli, 500, 0},
+        {"{poisson: {probability: pi}, max_weight: 20}", &tmi_plan_kind_poisson, 0, 0},
+        {"{pps: {method: sampford, probability: pi, sample: 50}, max_weight: 20}", &tmi_plan_kind_pps, 0, 50},
+        {"{systematic: {population: 10, sample: 3, order: random}}", &tmi_plan_kind_systematic, 10, 3},
+        {"{cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 4}}", &tmi_plan_kind_cluster, 10, 3},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", &tmi_plan_kind_two_stage, 10, 3},
+        {"{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}", &tmi_plan_kind_weights, 0, 0},
+        {"{weights: {deff: 1.5, population: 99}, weight: w, max_weight: 9}", &tmi_plan_kind_weights, 99, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *p = read_design(cases[i].text);
         const tmi_plan_design *d = &p->design;
-        assert_int_equal(d->kind, cases[i].kind);
+        assert_ptr_equal(d->kind, cases[i].kind);
         assert_int_equal(d->population, cases[i].population);
         assert_int_equal(d->sample, cases[i].sample);
         assert_int_equal(d->stratum_count, 1);
         assert_int_equal(d->strata[0].population, cases[i].population);
         assert_int_equal(d->strata[0].sample, cases[i].sample);
         assert_true(d->strata[0].name == NULL && d->by == NULL);
-        assert_int_equal(d->strata[0].rate != NULL, d->kind == TMI_DESIGN_BERNOULLI);
+        assert_int_equal(d->strata[0].rate != NULL, d->kind->rate);
         assert_int_equal(p->column_count, 2);
         tamis_plan_free(p);
     }
@@ -104,7 +104,7 @@ static void strata_are_the_values_of_a_category(void **state)
     (void)state;
     tamis_plan *p = read_design("{stratified: {by: g, within: srs, strata: {a: {population: 7, sample: 2}, b: {population: 9, sample: 4}}}}");
     const tmi_plan_design *d = &p->design;
-    assert_int_equal(d->kind, TMI_DESIGN_SRS);
+    assert_ptr_equal(d->kind, &tmi_plan_kind_srs);
     assert_ptr_equal(d->by, &p->columns[1]);
     assert_int_equal(d->stratum_count, 2);
     assert_string_equal(d->strata[0].name, "b");
@@ -119,7 +119,7 @@ static void strata_are_the_values_of_a_category(void **state)
     p = read_design("{stratified: {by: region, within: {systematic: {order: public}}, strata: {\" south\": {population: 7, sample: 2}, "
                     "north: {population: 9, sample: 4}}}}");
     d = &p->design;
-    assert_int_equal(d->kind, TMI_DESIGN_SYSTEMATIC);
+    assert_ptr_equal(d->kind, &tmi_plan_kind_systematic);
     assert_int_equal(p->declared_count, 3); /* made from the names */
     assert_ptr_equal(d->by, &p->columns[2]);
     assert_string_equal(d->by->name, "region");
@@ -144,19 +144,19 @@ static void every_design_may_stand_within_strata(void **state)
 
     p = read_design("{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 4}}, strata: {n: {population: 8, sample: 2}, s: "
                     "{population: 5, sample: 2}}}}");
-    assert_int_equal(p->design.kind, TMI_DESIGN_CLUSTER);
+    assert_ptr_equal(p->design.kind, &tmi_plan_kind_cluster);
     assert_int_equal(p->design.largest, 4);
     tamis_plan_free(p);
 
     p = read_design("{stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: "
                     "{population: 8, sample: 2}}}, max_weight: 9}");
-    assert_int_equal(p->design.kind, TMI_DESIGN_TWO_STAGE);
+    assert_ptr_equal(p->design.kind, &tmi_plan_kind_two_stage);
     assert_string_equal(p->design.cluster, "d");
     assert_int_equal(p->design.sample, 2);
     tamis_plan_free(p);
 
     p = read_design("{stratified: {by: r, within: {pps: {method: brewer, probability: pi}}, strata: {n: {sample: 2}}}, max_weight: 5}");
-    assert_int_equal(p->design.kind, TMI_DESIGN_PPS);
+    assert_ptr_equal(p->design.kind, &tmi_plan_kind_pps);
     assert_int_equal(p->design.sample, 2);
     tamis_plan_free(p);
 }

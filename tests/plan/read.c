@@ -46,7 +46,7 @@ static void everything_is_read(void **state)
     assert_int_equal(p->source.file_count, 2);
     assert_string_equal(p->source.files[0], "folder/north.csv");
     assert_string_equal(p->source.files[1], "/data/south.parquet");
-    assert_int_equal(p->design.kind, TMI_DESIGN_SRS);
+    assert_ptr_equal(p->design.kind, &tmi_plan_kind_srs);
     assert_int_equal(p->design.population, 6194);
     assert_int_equal(p->design.sample, 200);
     assert_string_equal(p->privacy.unit, "school");
@@ -97,7 +97,7 @@ static void a_small_plan_has_defaults(void **state)
     tamis_plan *p = read_good("{\"tamis\": 1, \"survey\": \"s\", \"source\": {\"file\": \"a.csv\"}, \"design\": {\"census\": "
                               "{\"population\": 7}}, \"privacy\": {\"epsilon\": 2}, \"statistics\": [{\"count\": "
                               "\"units\"}]}"); /* JSON is YAML */
-    assert_int_equal(p->design.kind, TMI_DESIGN_CENSUS);
+    assert_ptr_equal(p->design.kind, &tmi_plan_kind_census);
     assert_int_equal(p->design.sample, 7);
     assert_string_equal(p->privacy.unit, "unit");
     assert_ptr_equal(p->privacy.setting, tamis_setting_named("sample given frame"));

@@ -1,5 +1,5 @@
 /* Everybody: the design that adds nothing to privacy. */
-#include "survey/design/design.h"
+#include "survey/design/form.h"
 
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {
@@ -61,3 +61,14 @@ tamis_status tamis_design_census(tamis_design **design, int64_t population, tami
     *design = tmi_design_alloc(sizeof **design, &census, population, population);
     return *design ? TAMIS_OK : tmi_fail_memory(err);
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_census(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t population;
+    tamis_status status = tmi_design_integer(&population, f, "population", err);
+    return status == TAMIS_OK ? tamis_design_census(design, population, err) : status;
+}
+
+const tmi_design_form tmi_census_form = {.name = "census", .keys = {"population"}, .read = read_census};

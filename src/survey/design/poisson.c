@@ -1,6 +1,7 @@
 /* Bernoulli and Poisson sampling: each unit is drawn by itself. The probability a/D is drawn as "a uniform integer
  * below D is below a".                                                                                               */
 #include "rng/uniform.h"
+#include "survey/design/form.h"
 #include "survey/design/pps.h"
 
 /* ---- Poisson ---- */
@@ -188,3 +189,31 @@ done:
     if (d) tamis_design_free(&d->base);
     return status;
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_bernoulli(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t population;
+    tamis_number *rate = NULL;
+    tamis_status status = tmi_design_integer(&population, f, "population", err);
+    if (status == TAMIS_OK) status = tmi_design_number(&rate, f, "rate", err);
+    if (status == TAMIS_OK) status = tamis_design_bernoulli(design, population, rate, err);
+    tamis_number_free(rate);
+    return status;
+}
+
+const tmi_design_form tmi_bernoulli_form = {.name = "bernoulli", .keys = {"rate", "population"}, .read = read_bernoulli};
+
+static tamis_status read_poisson(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    tamis_number **pi = NULL;
+    size_t count = 0;
+    tamis_status status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
+    if (status == TAMIS_OK)
+        status = tamis_design_poisson(design, (const tamis_number *const *)pi, count, err);
+    tmi_numbers_free(pi, count);
+    return status;
+}
+
+const tmi_design_form tmi_poisson_form = {.name = "poisson", .keys = {"probabilities"}, .read = read_poisson};

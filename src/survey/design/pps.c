@@ -1,3 +1,4 @@
+#include "survey/design/form.h"
 #include "survey/design/pps.h"
 
 #include <string.h>
@@ -247,3 +248,20 @@ done:
     tmi_free(place);
     return status;
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_pps(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    const char *method = NULL;
+    tamis_number **pi = NULL;
+    size_t count = 0;
+    tamis_status status = tmi_design_string(&method, f, "method", err);
+    if (status == TAMIS_OK) status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
+    if (status == TAMIS_OK)
+        status = tamis_design_pps(design, method, (const tamis_number *const *)pi, count, err);
+    tmi_numbers_free(pi, count);
+    return status;
+}
+
+const tmi_design_form tmi_pps_form = {.name = "pps", .keys = {"method", "probabilities"}, .read = read_pps};

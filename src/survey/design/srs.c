@@ -1,5 +1,5 @@
 /* Simple random sampling without replacement: pi = n/N, pi_kl = n(n-1) / (N(N-1)). */
-#include "survey/design/design.h"
+#include "survey/design/form.h"
 
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {
@@ -78,3 +78,14 @@ tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t
     *design = tmi_design_alloc(sizeof **design, &srs, population, sample);
     return *design ? TAMIS_OK : tmi_fail_memory(err);
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_srs(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t population, sample;
+    tamis_status status = tmi_design_sizes_of(&population, &sample, f, err);
+    return status == TAMIS_OK ? tamis_design_srs(design, population, sample, err) : status;
+}
+
+const tmi_design_form tmi_srs_form = {.name = "srs", .keys = {"population", "sample"}, .read = read_srs};

@@ -1,6 +1,7 @@
 /* Stages: clusters are drawn by one design, and inside the drawn ones units by designs of their own, independently.
  * With censuses inside, that is cluster sampling.                                                                    */
 #include "survey/design/composite.h"
+#include "survey/design/form.h"
 
 #include <math.h>
 #include <string.h>
@@ -334,3 +335,93 @@ done:
     tmi_free(second);
     return status;
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_cluster(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t clusters, sample, smallest, largest;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_design_sizes_of(&clusters, &sample, f, err));
+    TMI_TRY(tmi_design_integer(&smallest, f, "smallest", err));
+    TMI_TRY(tmi_design_integer(&largest, f, "largest", err));
+    if (smallest >= 1 && smallest < largest && !f->worst)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "largest: must be the same as smallest where units are numbered"));
+    TMI_TRY(tamis_design_clusters(design, clusters, sample, smallest, largest, err));
+done:
+    return status;
+}
+
+const tmi_design_form tmi_cluster_form = {
+    .name = "cluster",
+    .keys = {"population", "sample", "smallest", "largest"},
+    .read = read_cluster,
+};
+
+/* Clusters that may be listed one by one. */
+#define LISTED ((int64_t)1 << 20)
+
+static void free_designs(tamis_design **designs, size_t count)
+{
+    for (size_t i = 0; designs && i < count; i++) tamis_design_free(designs[i]);
+    tmi_free(designs);
+}
+
+/* first and designs belong to the new design, or are freed. */
+static tamis_status join_stages(tamis_design **design, tamis_design *first, tamis_design **second, size_t count,
+                                tamis_error *err)
+{
+    tamis_status status = tamis_design_take_stages(design, first, second, count, err);
+    if (status != TAMIS_OK) tamis_design_free(first);
+    free_designs(second, status == TAMIS_OK ? 0 : count);
+    return status;
+}
+
+/* A list of integers, one per cluster, or one integer for all. */
+static tamis_status get_each(int64_t *value, const tmi_design_fields *f, const char *name, int64_t c, int64_t count,
+                             tamis_error *err)
+{
+    const tmi_json *json;
+    tamis_error inner;
+    tamis_status status = tmi_design_get(&json, f, name, err);
+    if (status != TAMIS_OK) return status;
+    if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_design_integer(value, f, name, err);
+    if (tmi_json_size(json) != (size_t)count)
+        return tmi_fail(err, TAMIS_INVALID, "%s: must have as many items as there are clusters", name);
+    return tmi_design_field_failed(tmi_json_to_integer(value, tmi_json_at(json, (size_t)c), &inner), name, &inner, err);
+}
+
+static tamis_status read_two_stage(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    static const char *const keys[] = {"population", "sample"};
+    tmi_design_fields above, inside;
+    int64_t clusters, sample;
+    tamis_design *first = NULL, **second = NULL;
+    tamis_status status = TAMIS_OK;
+    TMI_TRY(tmi_design_object(&above, f, "first", keys, 2, err));
+    TMI_TRY(tmi_design_object(&inside, f, "second", keys, 2, err));
+    TMI_TRY(tmi_design_sizes_of(&clusters, &sample, &above, err));
+    if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are offered"));
+    TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
+    if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
+    bool common = tmi_json_kind_of(tmi_json_get(inside.own, "sample")) != TMI_JSON_LIST;
+    for (int64_t c = 0; c < clusters; c++) {
+        int64_t units, taken;
+        TMI_TRY(get_each(&units, &inside, "population", c, clusters, err));
+        TMI_TRY(get_each(&taken, &inside, "sample", c, clusters, err));
+        if (common && taken > units) taken = units; /* one number for all: at most the cluster */
+        TMI_TRY(tamis_design_srs(&second[c], units, taken, err));
+    }
+    return join_stages(design, first, second, (size_t)clusters, err);
+done:
+    tamis_design_free(first);
+    free_designs(second, second ? (size_t)clusters : 0);
+    return status;
+}
+
+const tmi_design_form tmi_two_stage_form = {
+    .name = "two_stage",
+    .has_parts = true,
+    .keys = {"first", "second"},
+    .read = read_two_stage,
+};

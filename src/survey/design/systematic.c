@@ -2,8 +2,10 @@
  * u + N, u + 2N, ... takes the unit on which it falls; u is uniform in 0, ..., N-1. So unit k is taken if and only if
  * u lies on the arc [kn, (k+1)n) of a circle of length N: pi = n/N, and pi_kl is the overlap of two arcs. After a
  * shuffle every set of n units is equally likely: that is simple random sampling, and made as such.                  */
+#include <string.h>
+
 #include "rng/uniform.h"
-#include "survey/design/design.h"
+#include "survey/design/form.h"
 
 static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {
@@ -89,3 +91,24 @@ tamis_status tamis_design_systematic(tamis_design **design, int64_t population, 
     *design = tmi_design_alloc(sizeof **design, &systematic, population, sample);
     return *design ? TAMIS_OK : tmi_fail_memory(err);
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_systematic(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t population, sample;
+    const char *order = NULL;
+    tamis_status status = tmi_design_sizes_of(&population, &sample, f, err);
+    if (status == TAMIS_OK) status = tmi_design_string(&order, f, "order", err);
+    if (status != TAMIS_OK) return status;
+    bool random_order = strcmp(order, "random") == 0;
+    if (!random_order && strcmp(order, "public") != 0)
+        return tmi_fail(err, TAMIS_INVALID, "order: must be \"public\" or \"random\"");
+    return tamis_design_systematic(design, population, sample, random_order, err);
+}
+
+const tmi_design_form tmi_systematic_form = {
+    .name = "systematic",
+    .keys = {"population", "sample", "order"},
+    .read = read_systematic,
+};

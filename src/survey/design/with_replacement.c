@@ -5,7 +5,7 @@
  * -expm1(n log1p(-1/N)), and pi_kl = pi^2 - ((1 - 1/N)^2n - (1 - 2/N)^n), whose second part is
  * (1 - 1/N)^2n (1 - (1 - 1/(N-1)^2)^n).                                                                              */
 #include "rng/uniform.h"
-#include "survey/design/design.h"
+#include "survey/design/form.h"
 
 /* -expm1(draws * log1p(-1 / of)): 1 - (1 - 1/of)^draws. */
 static void at_least_once(tmi_ball *p, const tmi_ball *of, int64_t draws, long bits)
@@ -179,3 +179,20 @@ tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t po
     *design = tmi_design_alloc(sizeof **design, &with_replacement, population, draws);
     return *design ? TAMIS_OK : tmi_fail_memory(err);
 }
+
+/* ---- as JSON ---- */
+
+static tamis_status read_with_replacement(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
+{
+    int64_t population, draws;
+    tamis_status status = tmi_design_sizes_of(&population, &draws, f, err);
+    if (status != TAMIS_OK) return status;
+    if (draws < 1) return tmi_fail(err, TAMIS_INVALID, "sample: at least one draw is needed");
+    return tamis_design_srs_with_replacement(design, population, draws, err);
+}
+
+const tmi_design_form tmi_with_replacement_form = {
+    .name = "srs_with_replacement",
+    .keys = {"population", "sample"},
+    .read = read_with_replacement,
+};

@@ -1,18 +1,10 @@
-/* design: how the sample was drawn: one design, or one within strata. What a design does to weights, sensitivities and
- * variances is release/'s business.                                                                                  */
+/* design: how the sample was drawn: one design, or one within strata. What a design does to weights, sensitivities
+ * and variances is the schedule's business.                                                                          */
 #include <string.h>
 
 #include "base/letters.h"
 #include "base/memory.h"
-#include "plan/design_rows.h"
-#include "plan/names.h"
-
-static const tmi_design_row *find_row(const char *name)
-{
-    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++)
-        if (strcmp(tmi_design_kind_name(tmi_design_rows[i].kind), name) == 0) return &tmi_design_rows[i];
-    return NULL;
-}
+#include "plan/design/fields.h"
 
 static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *more, bool optional)
 {
@@ -26,22 +18,16 @@ static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *mor
 
 /* ---- what must fit ---- */
 
-static void check_row(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
+static void check_keys(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
 {
-    if (value->kind != TMI_YAML_MAP) return;
-    if (design->largest > 0 && design->smallest > design->largest)
-        tmi_complain(reader, tmi_yaml_get(value, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
-                     (long long)design->smallest, (long long)design->smallest);
-    const tmi_yaml *deff = tmi_yaml_get(value, "deff");
-    if (deff && design->kind == TMI_DESIGN_WEIGHTS && (design->strata_label || design->cluster))
-        tmi_complain_key(reader, deff, "expected either deff or the columns strata and cluster, not both");
+    if (value->kind == TMI_YAML_MAP && design->kind->check) design->kind->check(reader, value, design);
 }
 
 /* `value` is the map with the sizes of this stratum. */
-static void check_stratum(tmi_reader *reader, const tmi_yaml *value, tmi_design_kind kind, tmi_plan_stratum *s)
+static void check_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tmi_plan_stratum *s)
 {
-    if (kind == TMI_DESIGN_CENSUS) s->sample = s->population;
-    if (s->population == 0 || s->sample <= s->population || kind == TMI_DESIGN_SRS_WITH_REPLACEMENT) return;
+    if (kind->takes_all) s->sample = s->population;
+    if (s->population == 0 || s->sample <= s->population || kind->with_replacement) return;
     const tmi_yaml *first = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "first") : NULL;
     if (first && first->kind == TMI_YAML_MAP) value = first;
     const tmi_yaml *sample = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "sample") : NULL;
@@ -73,19 +59,19 @@ static bool new_strata(tmi_reader *reader, tmi_plan_design *design, size_t count
 
 /* ---- without strata ---- */
 
-static void read_row(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tamis_plan *plan)
+static void read_alone(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tamis_plan *plan)
 {
     tmi_plan_design *design = &plan->design;
     tmi_plan_key keys[2 * TMI_DESIGN_KEYS];
-    size_t count = add_keys(keys, 0, r->keys, false);
-    if (!r->inside) count = add_keys(keys, count, r->sizes, false);
-    design->kind = r->kind;
+    size_t count = add_keys(keys, 0, kind->keys, false);
+    if (!kind->sizes_inside) count = add_keys(keys, count, kind->sizes, false);
+    design->kind = kind;
     if (!new_strata(reader, design, 1)) return;
     design->stratum_count = 1;
     tmi_drawn d = {design, &design->strata[0], plan->name, false};
-    tmi_read_map(reader, value, keys, count, r->example, &d);
-    check_row(reader, value, design);
-    check_stratum(reader, value, r->kind, &design->strata[0]);
+    tmi_read_map(reader, value, keys, count, kind->example, &d);
+    check_keys(reader, value, design);
+    check_stratum(reader, value, kind, &design->strata[0]);
     add_up(reader, value, design);
 }
 
@@ -94,29 +80,29 @@ static void read_row(tmi_reader *reader, const tmi_yaml *value, const tmi_design
 #define STRATIFIED "{by: stype, within: srs, strata: {E: {population: 4421, sample: 100}}}"
 
 /* The name of a design, or a map with the keys that it has besides sizes. Sizes there are those of every stratum. */
-static const tmi_design_row *read_within(tmi_reader *reader, const tmi_yaml *value, tmi_drawn *d)
+static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_yaml *value, tmi_drawn *d)
 {
     const tmi_yaml *map = value->kind == TMI_YAML_MAP && value->count == 1 ? value->first : NULL;
     const char *name = map ? map->key : value->kind == TMI_YAML_TEXT ? value->text : "";
-    const tmi_design_row *r = find_row(name);
-    if (!r || r->kind == TMI_DESIGN_WEIGHTS) {
+    const tmi_plan_kind *kind = tmi_plan_kind_find(name);
+    if (!kind || kind->only_weights) {
         tmi_complain(reader, value, "expected the design within strata: srs, census, srs_with_replacement or bernoulli, or a map "
                      "such as {systematic: {order: public}}");
         return NULL;
     }
-    d->design->kind = r->kind;
+    d->design->kind = kind;
     tmi_plan_key keys[2 * TMI_DESIGN_KEYS];
-    size_t count = add_keys(keys, 0, r->keys, false);
+    size_t count = add_keys(keys, 0, kind->keys, false);
     for (size_t i = 0; i < count && !map; i++) {
         if (!keys[i].required) continue;
         tmi_complain(reader, value, "expected a map with the key %s, e.g. {%s: {%s}}", keys[i].name, name, keys[i].required);
-        return r;
+        return kind;
     }
-    if (!map) return r;
-    if (!r->inside) count = add_keys(keys, count, r->sizes, true);
-    tmi_read_map(reader, map, keys, count, r->example, d);
-    check_row(reader, map, d->design);
-    return r;
+    if (!map) return kind;
+    if (!kind->sizes_inside) count = add_keys(keys, count, kind->sizes, true);
+    tmi_read_map(reader, map, keys, count, kind->example, d);
+    check_keys(reader, map, d->design);
+    return kind;
 }
 
 static bool has_size(const tmi_plan_stratum *s, const char *key)
@@ -124,17 +110,18 @@ static bool has_size(const tmi_plan_stratum *s, const char *key)
     return strcmp(key, "population") == 0 ? s->population > 0 : strcmp(key, "sample") == 0 ? s->sample > 0 : s->rate != NULL;
 }
 
-static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_design_row *r, tmi_drawn *d, const tmi_plan_stratum *common)
+static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tmi_drawn *d,
+                         const tmi_plan_stratum *common)
 {
     tmi_plan_key keys[TMI_DESIGN_KEYS];
-    size_t count = add_keys(keys, 0, r->sizes, false);
+    size_t count = add_keys(keys, 0, kind->sizes, false);
     for (size_t i = 0; i < count; i++)
         if (has_size(common, keys[i].name)) keys[i].required = NULL;
     d->stratum->population = common->population;
     d->stratum->sample = common->sample;
     if (common->rate && tmi_number_copy(&d->stratum->rate, common->rate, NULL) != TAMIS_OK) reader->no_memory = true;
-    tmi_read_map(reader, value, keys, count, r->kind == TMI_DESIGN_BERNOULLI ? "{rate: 0.1}" : "{population: 4421, sample: 100}", d);
-    check_stratum(reader, value, r->kind, d->stratum);
+    tmi_read_map(reader, value, keys, count, kind->example_sizes, d);
+    check_stratum(reader, value, kind, d->stratum);
 }
 
 /* The name of a stratum, trimmed as the cells of the file are. */
@@ -166,13 +153,14 @@ static int64_t place_of(tmi_reader *reader, const tmi_yaml *item, const tmi_plan
     return place;
 }
 
-static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column *by, const tmi_design_row *r,
-                        const tmi_plan_stratum *common)
+static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column *by,
+                        const tmi_plan_kind *kind, const tmi_plan_stratum *common)
 {
     tmi_plan_design *design = &plan->design;
     tmi_plan_stratum nowhere = {0}; /* what is read of a stratum that has no place */
     if (value->kind != TMI_YAML_MAP || value->count == 0 || value->count > TMI_MAX_STRATA) {
-        tmi_complain(reader, value, "expected a map of 1 to %d strata, e.g. {E: {population: 4421, sample: 100}}", TMI_MAX_STRATA);
+        tmi_complain(reader, value, "expected a map of 1 to %d strata, e.g. {E: {population: 4421, sample: 100}}",
+                     TMI_MAX_STRATA);
         return;
     }
     size_t room = by && by->value_count > value->count ? by->value_count : value->count, next = 0;
@@ -183,7 +171,7 @@ static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *p
         char *name = name_of(reader, item);
         int64_t place = name ? place_of(reader, item, design, by, name, next) : -1;
         tmi_drawn d = {design, place >= 0 ? &design->strata[place] : &nowhere, plan->name, false};
-        read_stratum(reader, item, r, &d, common);
+        read_stratum(reader, item, kind, &d, common);
         if (place >= 0) d.stratum->name = name;
         else tmi_free(name);
         if (place >= 0) next++;
@@ -224,10 +212,11 @@ static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_pla
     char *name = NULL;
     tmi_read_map(reader, value, keys, 3, STRATIFIED, NULL);
     if (value->kind != TMI_YAML_MAP) return;
-    const tmi_yaml *at = tmi_yaml_get(value, "by"), *within = tmi_yaml_get(value, "within"), *strata = tmi_yaml_get(value, "strata");
+    const tmi_yaml *at = tmi_yaml_get(value, "by"), *within = tmi_yaml_get(value, "within"),
+                   *strata = tmi_yaml_get(value, "strata");
     const tmi_plan_column *by = at && tmi_read_text(reader, at, &name, "stype") ? strata_column(reader, at, plan, name) : NULL;
-    const tmi_design_row *r = within ? read_within(reader, within, &d) : NULL;
-    if (strata && r) read_strata(reader, strata, plan, by, r, &common);
+    const tmi_plan_kind *kind = within ? read_within(reader, within, &d) : NULL;
+    if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
     if (reader->count == before && !reader->no_memory) {
         design->by = by ? by : tmi_add_category(plan, name, design->strata, design->stratum_count);
         if (!design->by) reader->no_memory = true;
@@ -250,15 +239,16 @@ static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_pla
 static void read_one(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     if (strcmp(value->key, "stratified") == 0) read_stratified(reader, value, target);
-    else read_row(reader, value, find_row(value->key), target);
+    else read_alone(reader, value, tmi_plan_kind_find(value->key), target);
 }
 
 void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     tamis_plan *plan = target;
-    tmi_plan_key keys[TMI_DESIGN_ROWS + 1 + TMI_BESIDE_DESIGN];
+    tmi_plan_key keys[TMI_PLAN_KINDS + 1 + TMI_BESIDE_DESIGN];
     size_t count = 0;
-    for (size_t i = 0; i < TMI_DESIGN_ROWS; i++) keys[count++] = (tmi_plan_key){.name = tmi_design_kind_name(tmi_design_rows[i].kind), .read = tmi_read_later};
+    for (size_t i = 0; i < TMI_PLAN_KINDS; i++)
+        keys[count++] = (tmi_plan_key){.name = tmi_plan_kinds[i]->name, .read = tmi_read_later};
     keys[count++] = (tmi_plan_key){.name = "stratified", .read = tmi_read_later};
     const size_t designs = count;
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];

@@ -1,0 +1,85 @@
+#include "plan/design/fields.h"
+
+#include "base/memory.h"
+#include "plan/frame_facts.h"
+
+/* ---- reading ---- */
+
+void tmi_read_design_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
+    if (!tmi_read_whole(reader, value, &s->population, 1, TMI_MAX_POPULATION, "6194")) s->population = 0;
+}
+
+void tmi_read_design_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
+    if (!tmi_read_whole(reader, value, &s->sample, 1, TMI_MAX_POPULATION, "200")) s->sample = 0;
+}
+
+void tmi_read_design_rate(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
+    tamis_number_free(s->rate); /* of the whole design, if this stratum has its own */
+    s->rate = NULL;
+    if (!tmi_read_exact(reader, value, &s->rate, "0.1")) return;
+    if (tmi_number_sign(s->rate) <= 0 || tmi_number_compare_int(s->rate, 1) > 0)
+        tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
+}
+
+void tmi_read_design_probability(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((tmi_drawn *)target)->design->probability, "inclusion_probability");
+}
+
+void tmi_read_design_frame(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_drawn *d = target;
+    char *file = NULL;
+    if (!tmi_read_text(reader, value, &file, "frame.csv")) return;
+    d->design->frame = tmi_beside_plan(d->plan, file);
+    if (!d->design->frame) reader->no_memory = true;
+    tmi_free(file);
+}
+
+void tmi_read_design_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
+{
+    tmi_read_text(reader, value, &((tmi_drawn *)target)->design->cluster, "district");
+}
+
+const tmi_plan_key tmi_no_design_keys[1] = {{0}};
+const tmi_plan_key tmi_design_sizes[3] = {TMI_KEY_POPULATION, TMI_KEY_SAMPLE, {0}};
+
+/* ---- writing ---- */
+
+void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
+{
+    if (!s) return;
+    tmi_put_whole_field(out, "population", s->population);
+    if (!d->kind->takes_all) tmi_put_whole_field(out, "sample", s->sample);
+    tmi_put_exact_field(out, "rate", s->rate);
+}
+
+void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
+{
+    (void)d;
+    tmi_put_whole_field(out, "population", s->population);
+    tmi_put_whole_field(out, "sample", s->sample);
+}
+
+void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *s, int64_t size)
+{
+    tmi_write_law_sizes(out, NULL, s);
+    tmi_put_whole_field(out, "smallest", size);
+    tmi_put_whole_field(out, "largest", size);
+}
+
+/* ---- the law ---- */
+
+tamis_status tmi_needs_frame(const tmi_plan_design *d, const tmi_frame_facts *frame, tamis_error *err)
+{
+    if (frame) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED, "design.%s: the probabilities of units that were not drawn are not in the plan; %s",
+                    d->kind->name, d->frame ? "`tamis check` reads them from the frame"
+                                            : "give the design a frame, or describe it with a list of all of them, as JSON");
+}

@@ -1,0 +1,24 @@
+/* A simple random sample: n of N units, every subset as likely. */
+#include "plan/design/fields.h"
+
+static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
+                             tamis_error *err)
+{
+    (void)d;
+    return tamis_design_srs(law, population, s->sample, err);
+}
+
+const tmi_plan_kind tmi_plan_kind_srs = {
+    .name = "srs",
+    .words = "simple random sample",
+    .example = TMI_EXAMPLE_SIZES,
+    .example_sizes = TMI_EXAMPLE_STRATUM,
+    .keys = tmi_no_design_keys,
+    .sizes = tmi_design_sizes,
+    .write = tmi_put_design_sizes,
+    .fixed_size = true,
+    .equal = true,
+    .known_count = true,
+    .make_law = make_law,
+    .write_law = tmi_write_law_sizes,
+};

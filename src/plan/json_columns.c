@@ -1,0 +1,162 @@
+#include "plan/json.h"
+
+#include "num/number.h"
+#include "plan/json_fields.h"
+
+/* The value of a grid point. */
+static void put_point(tmi_json_out *out, const tmi_plan_column *column, int64_t point)
+{
+    tamis_number *k = NULL, *value = NULL;
+    if (tmi_number_ratio(&k, point, 1, NULL) == TAMIS_OK && tmi_number_mul(&value, k, column->step, NULL) == TAMIS_OK)
+        tmi_put_exact_value(out, value);
+    else out->text->failed = true;
+    tamis_number_free(k);
+    tamis_number_free(value);
+}
+
+/* ---- columns ---- */
+
+/* from, to or step: one number, or one a stratum. */
+static void put_bound(tmi_json_out *out, const char *key, const tamis_number *all, const tamis_plan *plan,
+                      const tmi_plan_column *column)
+{
+    if (!column->by_stratum) {
+        tmi_put_exact_field(out, key, all);
+        return;
+    }
+    tmi_put_opening(out, key, '{');
+    for (size_t h = 0; h < plan->design.stratum_count; h++) {
+        const tmi_plan_range *r = &column->by_stratum[h];
+        const tamis_number *own = all == column->from ? r->from : all == column->to ? r->to : r->step;
+        tmi_put_exact_field(out, plan->design.strata[h].name, own);
+    }
+    tmi_json_close(out, '}');
+}
+
+static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
+{
+    if (column->missing == TMI_AS_CATEGORY) tmi_put_text_field(out, "missing", "category");
+    if (column->missing == TMI_AS_VALUE) {
+        tmi_json_key(out, "missing");
+        if (column->is_number) put_point(out, column, column->instead);
+        else tmi_json_put_string(out, column->values[column->instead]);
+    }
+    if (column->missing_code_count + column->missing_text_count == 0) return;
+    tmi_put_opening(out, "missing_codes", '[');
+    for (size_t i = 0; i < column->missing_text_count; i++) tmi_json_put_string(out, column->missing_texts[i]);
+    for (size_t i = 0; i < column->missing_code_count; i++) {
+        tamis_number *code = NULL;
+        if (tmi_number_double(&code, column->missing_codes[i], NULL) != TAMIS_OK) out->text->failed = true;
+        else tmi_put_exact_value(out, code);
+        tamis_number_free(code);
+    }
+    tmi_json_close(out, ']');
+}
+
+static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+{
+    if (column->is_number) {
+        put_bound(out, "from", column->from, plan, column);
+        put_bound(out, "to", column->to, plan, column);
+        put_bound(out, "step", column->step, plan, column);
+    } else {
+        tmi_put_opening(out, "values", '[');
+        for (size_t i = 0; i + (column->missing == TMI_AS_CATEGORY) < column->value_count; i++)
+            tmi_json_put_string(out, column->values[i]);
+        tmi_json_close(out, ']');
+    }
+    put_missing(out, column);
+}
+
+void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+{
+    tmi_put_opening(out, column->name, '{');
+    put_declared(out, plan, column);
+    if (column->typical_sd || column->shares) {
+        tmi_put_opening(out, "typical", '{');
+        if (column->typical_sd) tmi_put_exact_field(out, "mean", column->typical);
+        tmi_put_exact_field(out, "sd", column->typical_sd);
+        for (size_t i = 0; column->shares && i < column->value_count; i++)
+            tmi_put_exact_field(out, column->values[i], column->shares[i]);
+        tmi_json_close(out, '}');
+    } else {
+        tmi_put_exact_field(out, "typical", column->typical);
+    }
+    tmi_put_text_field(out, "label", column->label);
+    tmi_put_text_field(out, "unit_of_measure", column->measured_in);
+    tmi_json_close(out, '}');
+}
+
+/* ---- what is made of columns ---- */
+
+void tmi_put_cuts(tmi_json_out *out, const tmi_plan_column *column)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 1; i < column->value_count; i++) tmi_put_exact_value(out, column->ends[i]);
+    if (column->value_count == 1) tmi_put_exact_value(out, column->ends[0]); /* one bin: a cut that says nothing */
+    tmi_json_close(out, ']');
+}
+
+static void put_indicator(tmi_json_out *out, const tmi_plan_column *column)
+{
+    tmi_json_open(out, '{');
+    for (size_t i = 0; i < column->condition_count; i++) {
+        const tmi_plan_condition *c = &column->conditions[i];
+        tmi_put_opening(out, c->column->name, c->code_count > 0 ? '[' : '{');
+        for (size_t j = 0; j < c->code_count; j++) tmi_json_put_string(out, c->column->values[c->codes[j]]);
+        if (c->code_count == 0) {
+            tmi_json_key(out, "from");
+            put_point(out, c->column, c->least);
+            tmi_json_key(out, "to");
+            put_point(out, c->column, c->most);
+        }
+        tmi_json_close(out, c->code_count > 0 ? ']' : '}');
+    }
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
+{
+    tmi_json_open(out, '{');
+    if (column->conditions) {
+        tmi_json_key(out, "indicator");
+        put_indicator(out, column);
+        tmi_put_opening(out, "of", '[');
+        for (size_t i = 0; i < column->condition_count; i++) tmi_put_column(out, plan, column->conditions[i].column);
+        tmi_json_close(out, ']');
+    } else if (column->cut_of) {
+        tmi_json_key(out, "cuts");
+        tmi_put_cuts(out, column);
+        tmi_put_opening(out, "of", '[');
+        tmi_put_column(out, plan, column->cut_of);
+        tmi_json_close(out, ']');
+    } else {
+        tmi_put_text_field(out, "column", column->name);
+        put_declared(out, plan, column);
+    }
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_about(tmi_json_out *out, const char *key, const tmi_plan_column *column)
+{
+    tmi_json_key(out, key);
+    if (column->conditions) put_indicator(out, column);
+    else tmi_json_put_string(out, column->name);
+}
+
+void tmi_put_by(tmi_json_out *out, const char *key, const tmi_plan_column *const *by, size_t count)
+{
+    if (count == 0) return;
+    tmi_put_opening(out, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (!by[i]->cut_of) {
+            tmi_json_put_string(out, by[i]->name);
+            continue;
+        }
+        tmi_json_open(out, '{');
+        tmi_json_key(out, by[i]->name);
+        tmi_put_cuts(out, by[i]);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
