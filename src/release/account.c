@@ -118,7 +118,7 @@ tmi_wave tmi_wave_of(const tamis_plan *plan)
     return (tmi_wave){w->name, w->groups, w->group_count, w->same_sample};
 }
 
-/* Why several waves have no outsider number; NULL if nothing stands against it. The plan's wave is one of them. */
+/* Why several waves have no outsider number; NULL: they may have one. The plan's wave is one of them. */
 static const char *apart(const tmi_standing *standing, const tamis_plan *plan)
 {
     const tmi_wave own = tmi_wave_of(plan);
@@ -130,34 +130,23 @@ static const char *apart(const tmi_standing *standing, const tamis_plan *plan)
     return tmi_waves_apart(both, sizeof own, 2);
 }
 
-tamis_status tmi_account_outsider(tmi_outsider *outsider, const tmi_schedule *s, const tmi_standing *standing, const tamis_number *eps,
-                                  const tamis_number *delta, tamis_error *err)
+tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, const tmi_standing *standing, const tmi_losses *losses,
+                                 const tmi_ledger_coin *cap, tamis_error *err)
 {
-    const char *reason = apart(standing, s->plan);
-    tamis_status status = tmi_outsider_make(outsider, s->plan, tmi_frame_of(s), eps, delta, err);
-    if (status != TAMIS_OK || !outsider->proved || !reason) return status;
-    tmi_outsider_clear(outsider);
-    snprintf(outsider->reason, sizeof outsider->reason, "%s", reason);
-    return TAMIS_OK;
-}
-
-/* Everything that the account has released is amplified once. */
-static tamis_status amplify_account(const tmi_account *a, tmi_schedule *s, tamis_error *err)
-{
-    int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
     tamis_number *eps = NULL, *delta = NULL;
-    tmi_outsider outsider;
-    tamis_status status = TAMIS_OK;
-    if (number < 0 || !s->outsider.proved) return TAMIS_OK;
-    TMI_TRY(tamis_ledger_sample(&eps, &delta, a->ledger, (size_t)number, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_account_outsider(&outsider, s, &a->standing, eps, delta, err));
-    tmi_outsider_clear(&s->outsider);
-    s->outsider = outsider;
+    tamis_status status;
+    TMI_TRY(tmi_losses_sample(&eps, &delta, losses, cap, s->gaussian ? s->delta : NULL, err));
+    TMI_TRY(tmi_promised_make(promised, s->plan, tmi_frame_of(s), eps, delta, apart(standing, s->plan), err));
 
 done:
     tamis_number_free(eps);
     tamis_number_free(delta);
     return status;
+}
+
+tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
+{
+    return tmi_promised_make(promised, s->plan, tmi_frame_of(s), s->epsilon, s->delta, NULL, err);
 }
 
 tamis_status tmi_account_check(const tmi_schedule *s, tamis_error *err)
@@ -180,7 +169,7 @@ static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, 
                          a->ledger ? "the ledger has no account yet" : "there is no such ledger");
 }
 
-tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payment *p, tamis_error *err)
+tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     bill b = {0};
     tamis_status status;
@@ -192,7 +181,7 @@ tamis_status tmi_account_charge(tmi_account *a, tmi_schedule *s, const tmi_payme
     TMI_TRY(tamis_ledger_charge(&a->charged, a->ledger, &b.charge, err));
     TMI_TRY(look_at_spending(a, s, err));
     TMI_TRY(look_for_unpublished(a, s, err));
-    TMI_TRY(amplify_account(a, s, err));
+    TMI_TRY(tmi_account_promise(promised, s, &a->standing, &a->standing.after, &a->standing.cap, err));
 
 done:
     bill_clear(&b);
@@ -238,17 +227,15 @@ static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, co
     return status;
 }
 
-tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *err)
+tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
     const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = budget_of(s->plan);
     const tmi_wave wave = tmi_wave_of(s->plan);
     tmi_ledger_coin budget = {0}, amount = {0};
     tmi_losses then = {0};
-    tamis_number *eps = NULL, *delta = NULL;
     tamis_spending spent;
-    tmi_outsider outsider;
     tamis_status status;
-    if (s->measurement_count == 0) return TAMIS_OK;
+    if (s->measurement_count == 0) return tmi_promise_alone(promised, s, err);
     if (a->has_spending) TMI_TRY(tmi_coin_copy(&budget, &a->standing.cap, err));
     else TMI_TRY(tmi_coin_make(&budget, &budget_said, "budget", err));
     TMI_TRY(tmi_coin_make(&amount, &amount_said, "amount", err));
@@ -259,18 +246,13 @@ tamis_status tmi_account_foresee(tmi_account *a, tmi_schedule *s, tamis_error *e
     if (!repeated) TMI_TRY(tmi_losses_charge(&then, &budget, &amount, wave.groups, wave.group_count, err));
     TMI_TRY(tmi_losses_spending(&spent, &a->then_left, &then, &budget, err));
     TMI_TRY(look_at_own(&a->own_then_left, s->plan, &then, &budget, err));
-    TMI_TRY(tmi_losses_sample(&eps, &delta, &then, &budget, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_account_outsider(&outsider, s, &a->standing, eps, delta, err));
-    tmi_outsider_clear(&s->outsider);
-    s->outsider = outsider;
+    TMI_TRY(tmi_account_promise(promised, s, &a->standing, &then, &budget, err));
     a->has_then = a->has_spending || tmi_has_budget(s->plan);
 
 done:
     tmi_coin_clear(&budget);
     tmi_coin_clear(&amount);
     tmi_losses_clear(&then);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
     return status;
 }
 
@@ -287,7 +269,7 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     return tmi_text_take(text, &json, err);
 }
 
-/* The kept values of the measurement; NULL if there are none. A name alone does not tell two of them apart. */
+/* The kept values of the measurement; NULL if there are none. Two of them may have the same name. */
 static tamis_status find_kept(const tmi_json **values, const tmi_json *list, const tmi_schedule *s, const tmi_measurement *m,
                               tamis_error *err)
 {

@@ -14,7 +14,6 @@ void tmi_certificate_clear(tmi_certificate *c)
 {
     tmi_free(c->plan_text);
     tmi_free(c->version);
-    tmi_schedule_clear(&c->schedule);
     tmi_standing_clear(&c->account.standing);
     tmi_free(c->account.new_account);
     *c = (tmi_certificate){0};
@@ -51,40 +50,41 @@ static tamis_status readable(char **text, const char *plan_text, tamis_error *er
     return tmi_text_take(text, &t, err);
 }
 
-tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_budget_parts *parts, tamis_error *err)
+tamis_status tmi_certificate_plan(tamis_plan **plan, const char *plan_text, const char *name, tamis_error *err)
 {
     char *text = NULL;
-    tamis_plan *plan = NULL;
-    tamis_status status;
-    *c = (tmi_certificate){0};
-    TMI_TRY(readable(&text, plan_text, err));
-    TMI_TRY(tamis_plan_read_text(&plan, name, text, strlen(text), err));
-    TMI_TRY(tmi_plan_json(&c->plan_text, plan, err));
-    TMI_TRY(tmi_schedule_make(&c->schedule, plan, parts, err));
-    c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
-    if (!c->version) TMI_TRY(tmi_fail_memory(err));
-
-done:
+    *plan = NULL;
+    tamis_status status = readable(&text, plan_text, err);
+    if (status == TAMIS_OK) status = tamis_plan_read_text(plan, name, text, strlen(text), err);
     tmi_free(text);
-    tamis_plan_free(plan);
     return status;
 }
 
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis_error *err)
 {
-    char *text = NULL;
-    tmi_budget_parts parts = {.rho = s->gaussian, .count = s->measurement_count, .frame = tmi_frame_of(s), .watch = s->watch};
     tamis_status status;
-    *c = (tmi_certificate){0};
-    parts.list = tmi_alloc(s->measurement_count, sizeof *parts.list);
-    if (!parts.list) return tmi_fail_memory(err);
-    for (size_t i = 0; i < parts.count; i++) parts.list[i] = s->measurements[i].part;
-    TMI_TRY(tmi_plan_json(&text, s->plan, err));
-    TMI_TRY(tmi_certificate_begin(c, text, s->plan->name, &parts, err));
+    *c = (tmi_certificate){.schedule = s};
+    TMI_TRY(tmi_plan_json(&c->plan_text, s->plan, err));
+    c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
+    if (!c->version) TMI_TRY(tmi_fail_memory(err));
 
 done:
-    tmi_free(parts.list);
-    tmi_free(text);
+    return status;
+}
+
+tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err)
+{
+    tamis_plan *plan = NULL;
+    char *again = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_certificate_plan(&plan, c->plan_text, c->schedule->plan->name, err));
+    TMI_TRY(tmi_plan_json(&again, plan, err));
+    if (strcmp(again, c->plan_text) != 0)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan, read again out of its own text, is another one"));
+
+done:
+    tmi_free(again);
+    tamis_plan_free(plan);
     return status;
 }
 
@@ -101,6 +101,8 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     const char *reason = a->charged.new_account;
     if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
     c->account.clock_behind = a->charged.clock_behind != 0;
+    c->account.spent = a->spent;
+    c->account.left = a->left;
     return tmi_standing_copy(&c->account.standing, &a->standing, err);
 }
 
@@ -132,7 +134,7 @@ static void put_integers(tmi_json_out *out, const char *key, const int64_t *list
     tmi_json_close(out, ']');
 }
 
-/* What a row stands for: exact weights, and the grids on which they are integers. */
+/* How many units a row represents: exact weights, and the grids on which they are integers. */
 static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
 {
     tmi_json_open(out, '{');
@@ -211,71 +213,39 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     tmi_json_close(out, '}');
 }
 
-/* ---- the whole account ---- */
+/* ---- the guarantee ---- */
 
-/* What follows from the sums of the account. */
-typedef struct whole {
-    tamis_number *eps, *delta; /* of a sampled unit by all of it */
-    tamis_spending spent, left;
-} whole;
-
-static void whole_clear(whole *w)
-{
-    tamis_number_free(w->eps);
-    tamis_number_free(w->delta);
-}
-
-static tamis_status whole_make(whole *w, tmi_certificate *c, tamis_error *err)
-{
-    tmi_schedule *s = &c->schedule;
-    const tmi_standing *standing = &c->account.standing;
-    tmi_outsider outsider;
-    tamis_status status;
-    *w = (whole){0};
-    if (!c->account.charged) {
-        TMI_TRY(tmi_number_copy(&w->eps, s->epsilon, err));
-        return tmi_number_copy(&w->delta, s->delta, err);
-    }
-    TMI_TRY(tmi_losses_spending(&w->spent, &w->left, &standing->after, &standing->cap, err));
-    TMI_TRY(tmi_losses_sample(&w->eps, &w->delta, &standing->after, &standing->cap, s->gaussian ? s->delta : NULL, err));
-    TMI_TRY(tmi_account_outsider(&outsider, s, standing, w->eps, w->delta, err));
-    tmi_outsider_clear(&s->outsider);
-    s->outsider = outsider;
-
-done:
-    return status;
-}
-
-static void put_amplification(tmi_json_out *out, const tmi_schedule *s, const whole *w)
+static void put_amplification(tmi_json_out *out, const tmi_promised *p)
 {
     tmi_json_open(out, '{');
-    put_text(out, "theorem", s->outsider.proved ? s->outsider.theorem : NULL);
-    if (!s->outsider.proved) put_text(out, "reason", s->outsider.reason);
-    put_exact(out, "epsilon", w->eps);
-    put_exact(out, "delta", w->delta);
+    put_text(out, "theorem", p->outsider.proved ? p->outsider.theorem : NULL);
+    if (!p->outsider.proved) put_text(out, "reason", p->outsider.reason);
+    put_exact(out, "epsilon", p->epsilon);
+    put_exact(out, "delta", p->delta);
     tmi_json_close(out, '}');
 }
 
-static void put_guarantee(tmi_json_out *out, const tmi_certificate *c, const whole *w)
+static void put_guarantee(tmi_json_out *out, const tmi_certificate *c, const tmi_promised *p)
 {
     const tmi_account a = {.has_spending = c->account.charged};
     tmi_json_open(out, '{');
     tmi_json_key(out, "sample");
-    tmi_put_sample_loss(out, &c->schedule);
+    tmi_put_sample_loss(out, c->schedule);
     tmi_json_key(out, "outsider");
-    tmi_put_outsider_loss(out, &c->schedule);
+    tmi_put_outsider_loss(out, &c->schedule->plan->design, &p->outsider);
     tmi_json_key(out, "spent");
-    tmi_put_spending(out, &a, &w->spent);
+    tmi_put_spending(out, &a, &c->account.spent);
     tmi_json_key(out, "left");
-    tmi_put_spending(out, &a, &w->left);
+    tmi_put_spending(out, &a, &c->account.left);
     tmi_json_close(out, '}');
 }
 
 /* ---- the file ---- */
 
-static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w)
+static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_promised *p)
 {
-    const tmi_schedule *s = &c->schedule;
+    const tmi_schedule *s = c->schedule;
+    tmi_lines lines = {0};
     put_integer(out, "tamis", 1);
     put_text(out, "version", c->version);
     tmi_json_key(out, "plan");
@@ -296,11 +266,11 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w
     put_composition(out, s);
     put_entry(out, &c->account);
     tmi_json_key(out, "amplification");
-    put_amplification(out, s, w);
-    tmi_json_key(out, "declared_public");
-    tmi_put_declared(out, s);
-    tmi_json_key(out, "not_covered");
-    tmi_put_not_covered(out, s);
+    put_amplification(out, p);
+    tmi_list_declared(&lines, s, TMI_DECLARED_BY_NAME);
+    tmi_lines_put(out, "declared_public", &lines);
+    tmi_list_not_covered(&lines, s);
+    tmi_lines_put(out, "not_covered", &lines);
     tmi_json_key(out, "files");
     tmi_json_open(out, '{');
     for (size_t i = 0; i < TMI_FILES; i++) put_text(out, tmi_files[i].name, c->files[i]);
@@ -309,7 +279,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const whole *w
 }
 
 /* Of the canonical text of all but the guarantee and the hash itself. */
-static tamis_status hash_body(tmi_certificate *c, const whole *w, tamis_error *err)
+static tamis_status hash_body(tmi_certificate *c, const tmi_promised *p, tamis_error *err)
 {
     tmi_text body, canonical;
     tmi_json_out out;
@@ -317,14 +287,14 @@ static tamis_status hash_body(tmi_certificate *c, const whole *w, tamis_error *e
     tamis_status status = TAMIS_OK;
     tmi_text_init(&body);
     tmi_text_init(&canonical);
-    body.watch = c->schedule.watch;
+    body.watch = c->schedule->watch;
     tmi_json_out_init(&out, &body, false);
     tmi_json_open(&out, '{');
-    put_body(&out, c, w);
+    put_body(&out, c, p);
     tmi_json_close(&out, '}');
     if (body.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
     if (body.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_json_read_watched(&document, body.bytes, body.length, c->schedule.watch, err));
+    TMI_TRY(tmi_json_read_watched(&document, body.bytes, body.length, c->schedule->watch, err));
     TMI_TRY(tmi_json_canonical(&canonical, document, err));
     tmi_sha256_text(c->hash, canonical.bytes, canonical.length);
 
@@ -338,56 +308,43 @@ done:
 /* What a new account adds: twelve fractions, an entry, the reason of a new account (each byte of a name takes six at most), hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
-tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, const tmi_standing *known, tamis_error *err)
+tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,
+                                     tamis_error *err)
 {
-    whole w;
     tmi_text json;
     tmi_json_out out;
-    tamis_status status;
     tmi_text_init(&json);
     json.counted = true;
-    json.watch = c->schedule.watch;
+    json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
-    TMI_TRY(whole_make(&w, c, err));
     tmi_json_open(&out, '{');
-    put_body(&out, c, &w);
+    put_body(&out, c, p);
     tmi_json_key(&out, "guarantee");
-    put_guarantee(&out, c, &w);
+    put_guarantee(&out, c, p);
     tmi_json_close(&out, '}');
-    if (json.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
-    if (json.failed) TMI_TRY(tmi_fail_memory(err));
-    *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule.plan);
-
-done:
-    whole_clear(&w);
-    return status;
+    *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule->plan);
+    if (json.stopped) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err)
+tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *p, tamis_error *err)
 {
-    whole w;
     tmi_text json;
     tmi_json_out out;
-    tamis_status status;
     *text = NULL;
+    tamis_status status = hash_body(c, p, err);
+    if (status != TAMIS_OK) return status;
     tmi_text_init(&json);
-    json.watch = c->schedule.watch;
+    json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
-    TMI_TRY(whole_make(&w, c, err));
-    TMI_TRY(hash_body(c, &w, err));
     tmi_json_open(&out, '{');
-    put_body(&out, c, &w);
+    put_body(&out, c, p);
     tmi_json_key(&out, "guarantee");
-    put_guarantee(&out, c, &w);
+    put_guarantee(&out, c, p);
     put_text(&out, "hash", c->hash);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");
-    status = tmi_text_take(text, &json, err);
-
-done:
-    whole_clear(&w);
-    tmi_text_clear(&json);
-    return status;
+    return tmi_text_take(text, &json, err);
 }
 
 void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash)

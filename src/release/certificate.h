@@ -2,9 +2,9 @@
  *
  * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
  * there is one, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
- * and the key that signs it. All the rest follows: the plan is read back out of its own text, the schedule is made again, and the
- * certificate is written from that. To verify one is to write it again from what it says of these and to compare the two leaf
- * by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
+ * and the key that signs it. All the rest follows. A release writes it from the schedule that it measures by. To verify one, the plan is read
+ * out of the certificate's text, the schedule is made again from it, and the certificate is written again from what it says of
+ * these; then the two are compared leaf by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
  *
  * docs/certificate.md describes the file.                                                                            */
 #ifndef TMI_RELEASE_CERTIFICATE_H
@@ -22,16 +22,17 @@ typedef struct tmi_certified {
     int64_t entry;
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
     bool created;  /* it is the first charge of its ledger that counts */
-    bool repeated; /* returned as it was: `after` may hold later charges */
-    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may hold charges since */
+    bool repeated; /* returned as it was: `after` may include later charges */
+    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may include charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */
     bool clock_behind; /* the time is that of the entry before it */
     tmi_standing standing;
+    tamis_spending spent, left; /* by it */
 } tmi_certified;
 
 typedef struct tmi_certificate {
     char *plan_text;
-    tmi_schedule schedule; /* of the plan as its text says it */
+    const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
     tmi_certified account;
     char files[TMI_FILES][TMI_SHA256_TEXT];    /* hashes, in the order of tmi_files */
@@ -39,28 +40,27 @@ typedef struct tmi_certificate {
     char hash[TMI_SHA256_TEXT];                /* of the certificate, once it was written */
 } tmi_certificate;
 
-/* The plan's canonical text and its schedule; `parts` NULL: as chosen today. The account, the hashes of the
- * files and the signer are the caller's to fill. Cleared by the caller, whatever happens.
- *
- * Errors   INVALID, REFUSED (text or parts are not those of a plan that can be released), UNABLE, SYSTEM.             */
-tamis_status tmi_certificate_begin(tmi_certificate *c, const char *plan_text, const char *name, const tmi_budget_parts *parts,
-                                   tamis_error *err);
+/* The certificate of a schedule, which is lent and outlives it: what `tamis release` begins before it charges anything. The account, the
+ * hashes of the files and the signer are the caller's to fill. Cleared by the caller, whatever happens. SYSTEM. */
+tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule, tamis_error *err);
 void tmi_certificate_clear(tmi_certificate *c);
 
-/* The certificate of a plan with the parts that its schedule has: what `tamis release` begins before it charges anything. */
-tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule, tamis_error *err);
+/* The plan of a certificate, out of its text, to be freed. `name` is what messages call it. INVALID, SYSTEM. */
+tamis_status tmi_certificate_plan(tamis_plan **plan, const char *plan_text, const char *name, tamis_error *err);
+
+/* That the certificate's text of the plan is read as the same plan, as whoever verifies it will. INVALID, SYSTEM. */
+tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err);
 
 /* What the ledger says about the charge of a release. */
 tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
 
 /* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is now, or
  * empty. SYSTEM. */
-tamis_status tmi_certificate_longest(size_t *length, tmi_certificate *c, const tmi_standing *known, tamis_error *err);
+tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised, const tmi_standing *known,
+                                     tamis_error *err);
 
-/* The file. The outsider of the certificate's schedule becomes that of the whole account. The caller frees the text.
- *
- * Errors   UNABLE, SYSTEM.                                                                                           */
-tamis_status tmi_certificate_write(char **text, tmi_certificate *c, tamis_error *err);
+/* The file, and c->hash. `promised`: by the whole account. The caller frees the text. Errors: SYSTEM. */
+tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 
 /* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
 #define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)

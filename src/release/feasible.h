@@ -1,4 +1,5 @@
-/* What follows from a plan alone is checked before anything is charged: that every engine could be asked, that the ledger takes the
+/* What follows from a plan alone is checked before anything is charged: that every engine could be asked, that the certificate's text of
+ * the plan is again that plan, that the ledger takes the
  * charge and can keep the noisy numbers, and that the files of the release can be written and read back. `tamis check` asks the
  * same. What only the engine at hand knows is its own check (engine.h). */
 #ifndef TMI_RELEASE_FEASIBLE_H
@@ -9,7 +10,7 @@
 
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */
-tamis_status tmi_check_feasible(const tmi_schedule *schedule, const tmi_asking *asking, tmi_certificate *certificate,
+tamis_status tmi_check_feasible(const tmi_certificate *certificate, const tmi_promised *promised, const tmi_asking *asking,
                                 const tmi_standing *known, tamis_error *err); /* known: the account as it is, or empty */
 
 /* INVALID if a text of `length` bytes is longer than `most`. */

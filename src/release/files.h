@@ -1,11 +1,11 @@
 /* The files of a release that follow from its plan, its noisy numbers and its account. The certificate names the SHA-256 of
- * each, so none of them may hold anything of the certificate; the signature, last, is over the certificate's own hash. */
+ * each, so none of them may contain anything of the certificate; the signature, last, is over the certificate's own hash. */
 #ifndef TMI_RELEASE_FILES_H
 #define TMI_RELEASE_FILES_H
 
 #include <tamis/release.h>
 
-#define TMI_FILES 5
+enum { TMI_FILE_RESULTS, TMI_FILE_TABLE, TMI_FILE_MEASUREMENTS, TMI_FILE_REGISTRY, TMI_FILE_REPORT, TMI_FILES };
 #define TMI_CERTIFICATE "certificate.json"
 #define TMI_SIGNATURE "certificate.sig"
 

@@ -1,6 +1,4 @@
 /* tamis_preview_new: everything that can be said before a row is read. */
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "release/feasible.h"
 #include "release/release.h"
@@ -20,18 +18,18 @@ void tamis_preview_free(tamis_preview *preview)
     if (!preview) return;
     if (preview->made.forecasts) tmi_forecasts_free(preview->made.forecasts, preview->made.schedule.plan->statistic_count);
     tmi_account_clear(&preview->made.account);
+    tmi_promised_clear(&preview->made.promised);
     tmi_schedule_clear(&preview->made.schedule);
     tmi_free(preview);
 }
 
 /* A release that the ledger refuses has no numbers of the whole account, but everything else can be said. */
-static void set_refused(tmi_preview *p)
+static tamis_status refuse(tmi_preview *p, tamis_error *err)
 {
-    tmi_outsider *outsider = &p->schedule.outsider;
+    tamis_status status = tmi_promise_alone(&p->promised, &p->schedule, err);
+    if (p->promised.outsider.proved) tmi_outsider_drop(&p->promised.outsider, "the ledger refuses this release");
     p->refused = true;
-    if (!outsider->proved) return;
-    tmi_outsider_clear(outsider);
-    snprintf(outsider->reason, sizeof outsider->reason, "the ledger refuses this release");
+    return status;
 }
 
 tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
@@ -51,9 +49,9 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
     if (plan->ledger) looked = tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, &refusal);
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
-    if (looked == TAMIS_REFUSED) set_refused(p);
-    else TMI_TRY(tmi_account_foresee(&p->account, &p->schedule, err));
-    TMI_TRY(tmi_check_feasible(&p->schedule, &asking, &certificate, &p->account.standing, err));
+    if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, err));
+    else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
+    TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &asking, &p->account.standing, err));
     TMI_TRY(tmi_forecasts_make(&p->forecasts, &p->schedule, err));
     TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
     *preview = made;

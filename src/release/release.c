@@ -11,9 +11,11 @@
 #include "report/report.h"
 
 const tmi_release_file tmi_files[TMI_FILES] = {
-    {"release.json", tamis_release_json},          {"release.csv", tamis_release_csv},
-    {"measurements.json", tamis_release_measurements_json}, {"registry.yaml", tamis_release_registry_yaml},
-    {"report.html", tamis_release_report_html},
+    [TMI_FILE_RESULTS] = {"release.json", tamis_release_json},
+    [TMI_FILE_TABLE] = {"release.csv", tamis_release_csv},
+    [TMI_FILE_MEASUREMENTS] = {"measurements.json", tamis_release_measurements_json},
+    [TMI_FILE_REGISTRY] = {"registry.yaml", tamis_release_registry_yaml},
+    [TMI_FILE_REPORT] = {"report.html", tamis_release_report_html},
 };
 
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
@@ -36,7 +38,7 @@ tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_
     return status == TAMIS_OK ? tmi_results_csv(text, &release->results, err) : status;
 }
 
-/* What a row of each stratum stands for, where rows do not bring it themselves. */
+/* How many units a row of each stratum represents, where rows do not bring it themselves. */
 static void put_weights(tmi_json_out *out, const tmi_schedule *s)
 {
     tmi_json_key(out, "weights");
@@ -127,20 +129,32 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
     return *text ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-tamis_status tmi_release_certify(char **text, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+/* A file with its hash in the certificate; the caller frees the text. */
+static tamis_status write_file(char **text, size_t i, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
+    TMI_TRY(tmi_files[i].write(text, r, err));
+    tmi_sha256_text(r->certificate->files[i], *text, strlen(*text));
+    if (folder) TMI_TRY(tmi_folder_write(folder, tmi_files[i].name, *text, strlen(*text), err));
+
+done:
+    return status;
+}
+
+tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *r, tmi_folder *folder, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     char *file = NULL;
-    *text = NULL;
+    *text = *measurements = NULL;
     for (size_t i = 0; i < TMI_FILES; i++) {
-        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
-        TMI_TRY(tmi_files[i].write(&file, r, err));
-        tmi_sha256_text(r->certificate->files[i], file, strlen(file));
-        if (folder) TMI_TRY(tmi_folder_write(folder, tmi_files[i].name, file, strlen(file), err));
+        if (i == TMI_FILE_MEASUREMENTS) continue;
+        TMI_TRY(write_file(&file, i, r, folder, err));
         tmi_free(file);
         file = NULL;
     }
-    TMI_TRY(tmi_certificate_write(text, r->certificate, err));
+    TMI_TRY(write_file(measurements, TMI_FILE_MEASUREMENTS, r, folder, err));
+    TMI_TRY(tmi_certificate_write(text, r->certificate, &r->promised, err));
 
 done:
     tmi_free(file);
@@ -149,8 +163,11 @@ done:
 
 tamis_status tamis_release_certificate_json(char **text, const tamis_release *release, tamis_error *err)
 {
+    char *measurements = NULL;
     tamis_status status = check(text, release, err);
-    return status == TAMIS_OK ? tmi_release_certify(text, release, NULL, err) : status;
+    if (status == TAMIS_OK) status = tmi_release_certify(text, &measurements, release, NULL, err);
+    tmi_free(measurements);
+    return status;
 }
 
 tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err)
@@ -192,7 +209,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_write_heading(&t, s->plan, "protected release");
     tmi_results_table(&t, &release->results);
     tmi_text_put(&t, "standard errors and intervals hold both the sampling and the noise\n\n");
-    tmi_write_promise(&t, s, true);
+    tmi_write_promise(&t, s, &release->promised.outsider, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {
         tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html%s\n",
@@ -210,5 +227,5 @@ tamis_status tamis_release_registry_yaml(char **text, const tamis_release *relea
 tamis_status tamis_release_report_html(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
-    return status == TAMIS_OK ? tmi_report(text, &release->results, &release->certificate->schedule, release->version, err) : status;
+    return status == TAMIS_OK ? tmi_report(text, &release->results, release->version, err) : status;
 }

@@ -1,4 +1,4 @@
-/* A release in memory, and the road to it with an engine of the caller's choice (tests bring their own). */
+/* A release in memory, and how it is made with an engine of the caller's choice (tests bring their own). */
 #ifndef TMI_RELEASE_RELEASE_H
 #define TMI_RELEASE_RELEASE_H
 
@@ -14,14 +14,16 @@
 #include "schedule/variance_groups.h"
 
 struct tamis_release {
+    tmi_watch watch;      /* of its schedule, while it is made */
     tmi_schedule schedule;
-    tmi_int128 **noisy; /* for each measurement one integer a cell: truth + noise */
+    tmi_int128 **noisy; /* for each measurement one integer per cell: truth + noise */
     tmi_results results;
     tmi_account account;
+    tmi_promised promised; /* by all of that account */
     const char *version;  /* of the program that made it */
     tmi_certificate *certificate;
     char *folder; /* where the files are; NULL: nowhere */
-    char *remarks; /* for the operator alone, a line each; NULL: none */
+    char *remarks; /* for the operator alone, one per line; NULL: none */
 };
 
 /* How a run is made. */
@@ -46,8 +48,8 @@ tamis_status tmi_release_read(tamis_release *release, const tmi_variance_groups 
 tamis_status tmi_measurements_json(char **text, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
 
 /* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
- * is one. The caller frees the text. */
-tamis_status tmi_release_certify(char **text, const tamis_release *release, tmi_folder *folder, tamis_error *err);
+ * is one. Each file is made once; measurements.json, the last of them, is handed over with it. The caller frees both texts. */
+tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *release, tmi_folder *folder, tamis_error *err);
 
 /* The length of the longest measurements.json that can come of the schedule. SYSTEM. */
 tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err);

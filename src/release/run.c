@@ -1,26 +1,41 @@
-/* The main job: schedule -> folder -> inventory -> charge -> all noise drawn -> one pass over the data -> sums -> results.
+/* The main job, one step per line in tmi_release_with:
  *
- * Whatever follows from the plan, the source's columns and the engine is checked before the charge; a failure after it is the
- * system's, and says what was charged.
+ *     schedule     what is measured with which noise: from the plan alone, made once
+ *     certificate  its plan, and the key that will sign it
+ *     question     what the engine will be asked for
+ *     folder       a temporary one beside the place of the release
+ *     look         what the ledger says: refused, charged before, or what would be left
+ *     feasibility  that everything can be asked, kept, promised and written
+ *     inventory    that the source is the one that the plan describes
+ *     charge       durable; from here on a failure has cost something
+ *     noise        all of it, before the first value is read
+ *     aggregate    one pass over the data
+ *     inference    from noisy integers to estimates and intervals
+ *     report       all files, the certificate last
+ *     keep         the noisy integers, in the ledger
+ *     publish      the folder gets its name
  *
- * Noise is drawn before the first value is read, so its time cannot depend on the data. Between the answers of the
- * engine and the noisy integers there is one addition; everything after it sees only noisy integers and the plan.    */
+ * Up to the charge a failure costs nothing: whatever follows from the plan, the source's columns and the engine is checked there
+ * (INVALID, REFUSED, UNABLE). After it a failure is the system's (SYSTEM), and says what was charged and how to go on. A release
+ * that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and aggregate.
+ *
+ * Between the answers of the engine and the noisy integers there is one addition; everything after it sees only noisy
+ * integers and the plan.                                                                                            */
 #include <string.h>
-#include <tamis/rng.h>
 
 #include "base/leftover.h"
 #include "base/memory.h"
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
-#include "release/feasible.h"
-#include "schedule/inventory.h"
-#include "schedule/noise_law.h"
-#include "inference/postprocess.h"
-#include "report/promise.h"
 #include "inference/estimates.h"
+#include "inference/postprocess.h"
+#include "release/feasible.h"
+#include "release/noise.h"
 #include "release/release.h"
 #include "release/source_changed.h"
+#include "report/promise.h"
+#include "schedule/inventory.h"
 
 void tamis_release_free(tamis_release *release)
 {
@@ -29,212 +44,150 @@ void tamis_release_free(tamis_release *release)
     tmi_free(release->noisy);
     tmi_results_clear(&release->results);
     tmi_account_clear(&release->account);
-    tmi_schedule_clear(&release->schedule);
     if (release->certificate) tmi_certificate_clear(release->certificate);
     tmi_free(release->certificate);
+    tmi_promised_clear(&release->promised);
+    tmi_schedule_clear(&release->schedule);
     tmi_free(release->folder);
     tmi_free(release->remarks);
     tmi_free(release);
 }
 
-/* ---- stopping ---- */
+/* What the steps work on. */
+typedef struct job {
+    const tmi_run *run;
+    tmi_engine *engine;
+    tamis_release *r;
+    tmi_asking asking;
+    tmi_folder folder;
+    tmi_key *key;        /* NULL: nobody signs */
+    char *leftover;      /* where the ledger notes the temporary folder */
+    tmi_payment payment;
+    int64_t **noise;     /* from drawing to adding */
+    char *measurements;  /* measurements.json, from the report to the ledger */
+    bool repeated;       /* the numbers are those of an earlier release */
+    bool kept;           /* the ledger has the numbers, and the same release costs nothing again */
+} job;
+
+static void job_clear(job *j)
+{
+    tmi_noise_wipe(j->noise);
+    tmi_asking_clear(&j->asking);
+    tmi_folder_clear(&j->folder);
+    tmi_key_free(j->key);
+    tmi_free(j->leftover);
+    tmi_free(j->measurements);
+}
 
 /* Between two steps: long ones ask for themselves, engines by the run's progress, all others by the schedule's watch. Its share is
  * unknown (-1) before the pass over the data, and 1 after it. */
 static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 {
-    tmi_watch *watch = r->schedule.watch;
-    watch->from = watch->to = share;
-    watch->rows = share < 0 ? 0 : r->schedule.sampling.rows;
-    return tmi_watch_tell(watch, 0, err);
+    r->watch.from = r->watch.to = share;
+    r->watch.rows = share < 0 ? 0 : r->schedule.sampling.rows;
+    return tmi_watch_tell(&r->watch, 0, err);
 }
 
-/* ---- before the data ---- */
+/* ---- before the charge ---- */
 
-#define AT_ONCE 65536 /* draws between two looks at the clock */
-
-static tamis_status draw_law(int64_t *noise, size_t count, const tmi_noise_law *law, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
+static tamis_status make_schedule(job *j, const tamis_plan *plan, tamis_error *err)
 {
-    tamis_noise *prepared = NULL;
-    tamis_status status = s->gaussian ? tamis_noise_gaussian_new(&prepared, law->scale, err)
-                                      : tamis_noise_laplace_new(&prepared, law->scale, err);
-    for (size_t done = 0; done < count && status == TAMIS_OK; done += AT_ONCE) {
-        status = tamis_noise_draw(noise + done, count - done < AT_ONCE ? count - done : AT_ONCE, prepared, rng, err);
-        if (status == TAMIS_OK) status = tmi_watch_beat(s->watch, err);
-    }
-    tamis_noise_free(prepared);
-    return status;
+    j->r->watch = (tmi_watch){.progress = j->run->progress, .context = j->run->context, .from = -1, .to = -1};
+    tamis_status status = j->run->ledger ? tmi_account_need_budget(plan, err) : TAMIS_OK;
+    return status == TAMIS_OK ? tmi_schedule_make_watched(&j->r->schedule, plan, NULL, &j->r->watch, err) : status;
 }
 
-/* The noise of a table, law by law: of equal cells one block, then put where its stratum's cells are. */
-static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
+/* A key that cannot sign costs nothing. */
+static tamis_status begin_certificate(job *j, tamis_error *err)
 {
-    if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], s, rng, err);
-    size_t each = m->cells / m->law_count;
-    int64_t *block = tmi_secret_alloc(each, sizeof *block);
-    tamis_status status = block ? TAMIS_OK : tmi_fail_memory(err);
-    for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++) {
-        status = draw_law(block, each, &m->laws[h], s, rng, err);
-        for (size_t cell = 0, next = 0; status == TAMIS_OK && cell < m->cells; cell++) {
-            if (tmi_cell_stratum(m, cell) == h) noise[cell] = block[next++];
-        }
-    }
-    tmi_secret_free(block);
-    return status;
-}
-
-/* What the engine's question leaves to chance, and the noise of all measurements. */
-static tamis_status draw(int64_t *const *noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
-{
-    tamis_rng *rng = NULL;
+    tamis_release *r = j->r;
     tamis_status status;
-    TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tmi_asking_draw(asking, rng, err));
-    for (size_t i = 0; i < schedule->measurement_count; i++) {
-        const tmi_measurement *m = &schedule->measurements[i];
-        TMI_TRY(draw_table(noise[i], m, schedule, rng, err));
-    }
+    r->version = tamis_version();
+    r->certificate = tmi_alloc(1, sizeof *r->certificate);
+    if (!r->certificate) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
+    if (!j->run->sign) goto done;
+    if (!j->run->folder) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
+    TMI_TRY(tmi_key_read_secret(&j->key, j->run->sign, err));
+    TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, j->key, err));
 
 done:
-    tamis_rng_free(rng);
     return status;
 }
 
-static void wipe_noise(int64_t **noise)
+/* The question, and room for the noisy integers. */
+static tamis_status make_question(job *j, tamis_error *err)
 {
-    if (noise) tmi_secret_free(noise[0]);
-    tmi_free(noise);
-}
-
-/* noise[i] for measurement i, all in one secret block. NULL without memory. */
-static int64_t **room_for_noise(const tmi_schedule *schedule)
-{
-    size_t cells = 0;
-    int64_t **noise = tmi_alloc(schedule->measurement_count + 1, sizeof *noise);
-    for (size_t i = 0; i < schedule->measurement_count; i++) cells += schedule->measurements[i].cells;
-    if (noise && (noise[0] = tmi_secret_alloc(cells, sizeof **noise))) {
-        for (size_t i = 0; i < schedule->measurement_count; i++) noise[i + 1] = noise[i] + schedule->measurements[i].cells;
-        return noise;
-    }
-    wipe_noise(noise);
-    return NULL;
-}
-
-/* ---- with the data ---- */
-
-static tamis_status make_room(tamis_release *r, tamis_error *err)
-{
+    tamis_release *r = j->r;
     const tmi_schedule *s = &r->schedule;
+    tamis_status status;
+    TMI_TRY(tmi_asking_make(&j->asking, s, err));
     r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
-    if (!r->noisy) return tmi_fail_memory(err);
+    if (!r->noisy) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         r->noisy[i] = tmi_alloc(s->measurements[i].cells, sizeof **r->noisy);
-        if (!r->noisy[i]) return tmi_fail_memory(err);
+        if (!r->noisy[i]) TMI_TRY(tmi_fail_memory(err));
     }
-    return TAMIS_OK;
-}
-
-static tamis_status measure(tamis_release *r, tmi_asking *asking, tmi_engine *engine, const tmi_run *run, tamis_error *err)
-{
-    const tmi_schedule *s = &r->schedule;
-    tamis_status status;
-    int64_t **noise = room_for_noise(s);
-    if (!noise) return tmi_fail_memory(err);
-    TMI_TRY(tmi_asking_make_room(asking, err));
-    TMI_TRY(draw(noise, asking, s, err));
-    TMI_TRY(go_on(r, -1, err));
-    if (asking->table_count > 0)
-        TMI_TRY(engine->aggregate(engine, asking->answers, &asking->request, run->progress, run->context, err));
-    for (size_t i = 0; i < s->measurement_count; i++) {
-        const tmi_measurement *m = &s->measurements[i];
-        for (size_t cell = 0; cell < m->cells; cell++)
-            r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(asking, i, cell), noise[i][cell], m->limit);
-    }
-
-done:
-    wipe_noise(noise);
-    return status;
-}
-
-/* ---- after the noise ---- */
-
-tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
-{
-    tmi_calibration calibration;
-    const tmi_inference reading = {&r->schedule, groups, r->noisy, &calibration};
-    tamis_status status;
-    TMI_TRY(tmi_calibration_make(&calibration, &r->schedule, r->noisy, err));
-    TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
-    r->results.account = &r->account;
-    for (size_t i = 0; i < r->results.count; i++) {
-        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
-        TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
-        tmi_result_bound(&r->results.list[i]);
-    }
-    TMI_TRY(tmi_postprocess(&r->results, &reading, err));
-
-done:
-    tmi_calibration_clear(&calibration);
-    return status;
-}
-
-/* Every file, the certificate that names them, and its signature. */
-static tamis_status write_files(tamis_release *r, tmi_folder *folder, const tmi_key *key, tamis_error *err)
-{
-    char *text = NULL, message[TMI_CERTIFICATE_MESSAGE];
-    unsigned char signature[TMI_SIGNATURE_BYTES];
-    tamis_status status;
-    TMI_TRY(tmi_release_certify(&text, r, folder, err));
-    TMI_TRY(tmi_folder_write(folder, TMI_CERTIFICATE, text, strlen(text), err));
-    if (key) {
-        tmi_certificate_message(message, r->certificate->hash);
-        TMI_TRY(tmi_sign(signature, key, message, err));
-        TMI_TRY(tmi_folder_write(folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err));
-    }
-    r->folder = tmi_copy_text(folder->final, strlen(folder->final));
-    if (!r->folder) status = tmi_fail_memory(err);
-
-done:
-    tmi_free(text);
-    return status;
-}
-
-/* What the account would come to, and that all can be asked, written and kept: each of these may fail here for nothing. */
-static tamis_status foresee(tamis_release *r, const tmi_asking *asking, tamis_error *err)
-{
-    tamis_status status;
-    TMI_TRY(tmi_account_foresee(&r->account, &r->schedule, err));
-    TMI_TRY(tmi_check_feasible(&r->schedule, asking, r->certificate, &r->account.standing, err));
 
 done:
     return status;
 }
 
-/* A refusal reads nothing, and neither does a release that is returned as it was; else the inventory comes before the charge,
- * so that a contradiction costs nothing. On failure r->account.charged.entry is 0 unless the charge stands. */
-static tamis_status charge(tamis_release *r, const tmi_asking *asking, tmi_engine *engine, const tmi_run *run, const tmi_folder *folder,
-                           tamis_error *err)
+static tamis_status begin_folder(job *j, tamis_error *err)
 {
-    const bool charged = run->ledger && r->schedule.measurement_count > 0;
-    char *leftover = NULL;
     tamis_status status = TAMIS_OK;
-    if (folder->temporary) TMI_TRY(tmi_leftover_path(&leftover, folder->temporary, err));
-    const tmi_payment payment = {run->ledger, run->again, run->new_account, leftover ? leftover : ""};
-    if (charged) TMI_TRY(tmi_account_look(&r->account, &r->schedule, &payment, err));
-    bool repeated = r->account.charged.measurements != NULL;
-    if (!repeated) TMI_TRY(foresee(r, asking, err));
-    tmi_account_clear(&r->account);
-    if (!repeated) TMI_TRY(tmi_check_inventory(engine, &r->schedule, asking, run->progress, run->context, err));
-    if (!repeated && engine->check && asking->table_count > 0)
-        TMI_TRY(engine->check(engine, &asking->request, run->progress, run->context, err));
-    TMI_TRY(go_on(r, -1, err));
-    if (charged) TMI_TRY(tmi_account_charge(&r->account, &r->schedule, &payment, err));
+    if (j->run->folder) TMI_TRY(tmi_folder_begin(&j->folder, j->run->folder, err));
+    if (j->folder.temporary) TMI_TRY(tmi_leftover_path(&j->leftover, j->folder.temporary, err));
 
 done:
-    if (status != TAMIS_OK && r->account.charged.measurements) tmi_account_clear(&r->account); /* an earlier release's entry */
-    tmi_free(leftover);
     return status;
 }
+
+/* Nothing is charged where nothing is measured, or nobody keeps count. */
+static bool is_charged(const job *j)
+{
+    return j->run->ledger && j->r->schedule.measurement_count > 0;
+}
+
+static tamis_status look_at_ledger(job *j, tamis_error *err)
+{
+    j->payment = (tmi_payment){j->run->ledger, j->run->again, j->run->new_account, j->leftover ? j->leftover : ""};
+    if (!is_charged(j)) return TAMIS_OK;
+    tamis_status status = tmi_account_look(&j->r->account, &j->r->schedule, &j->payment, err);
+    j->repeated = j->r->account.charged.measurements != NULL;
+    return status;
+}
+
+/* What the account would come to, and that everything can be asked, written and kept. */
+static tamis_status check_feasibility(job *j, tamis_error *err)
+{
+    tamis_release *r = j->r;
+    tamis_status status = TAMIS_OK;
+    if (!j->repeated) {
+        TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
+        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->asking, &r->account.standing, err));
+    }
+
+done:
+    tmi_account_clear(&r->account); /* the ledger is free for others, until the charge */
+    return status;
+}
+
+/* A refusal reads nothing, and neither does a release that is returned as it was. A contradiction costs nothing. */
+static tamis_status check_inventory(job *j, tamis_error *err)
+{
+    const tmi_run *run = j->run;
+    tamis_status status;
+    if (j->repeated) return TAMIS_OK;
+    TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, run->progress, run->context, err));
+    if (j->engine->check && j->asking.table_count > 0)
+        TMI_TRY(j->engine->check(j->engine, &j->asking.request, run->progress, run->context, err));
+
+done:
+    return status;
+}
+
+/* ---- the charge ---- */
 
 /* What only the operator hears. */
 static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *err)
@@ -251,46 +204,132 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
     return tmi_text_take(&r->remarks, &text, err);
 }
 
-/* What the certificate says before the charge: a plan that has none, or a key that cannot sign, costs nothing. */
-static tamis_status begin_certificate(tamis_release *r, tmi_key **key, const tmi_run *run, tamis_error *err)
+/* On failure r->account.charged.entry is 0, unless the charge is in the ledger. The account may have changed since it was looked at. */
+static tamis_status charge(job *j, tamis_error *err)
+{
+    tamis_release *r = j->r;
+    tamis_status status;
+    TMI_TRY(go_on(r, -1, err));
+    if (is_charged(j)) TMI_TRY(tmi_account_charge(&r->account, &r->promised, &r->schedule, &j->payment, err));
+
+done:
+    if (status != TAMIS_OK && r->account.charged.measurements) tmi_account_clear(&r->account); /* an earlier release's entry */
+    j->repeated = r->account.charged.measurements != NULL;
+    return status == TAMIS_OK ? remark(r, j->run, err) : status;
+}
+
+/* ---- with the data ---- */
+
+static tamis_status draw_noise(job *j, tamis_error *err)
 {
     tamis_status status;
-    *key = NULL;
-    r->version = tamis_version();
-    r->certificate = tmi_alloc(1, sizeof *r->certificate);
-    if (!r->certificate) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
-    if (!run->sign) goto done;
-    if (!run->folder) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
-    TMI_TRY(tmi_key_read_secret(key, run->sign, err));
-    TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, *key, err));
+    TMI_TRY(tmi_asking_make_room(&j->asking, err));
+    TMI_TRY(tmi_noise_draw(&j->noise, &j->asking, &j->r->schedule, err));
+    TMI_TRY(go_on(j->r, -1, err));
 
 done:
     return status;
 }
 
-/* From the numbers to the folder. *kept: the ledger has the numbers, and the same release costs nothing again. */
-static tamis_status publish(tamis_release *r, bool *kept, const tmi_asking *asking, tmi_folder *folder, const tmi_key *key, bool repeated,
-                            tamis_error *err)
+static void add_noise(job *j)
 {
-    char *measurements = NULL;
-    tamis_status status;
-    TMI_TRY(go_on(r, 1, err));
-    TMI_TRY(tmi_release_read(r, &asking->groups, err));
-    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
-    if (folder->final) TMI_TRY(write_files(r, folder, key, err));
-    TMI_TRY(go_on(r, 1, err));
-    if (r->account.ledger && !repeated) {
-        TMI_TRY(tamis_release_measurements_json(&measurements, r, err));
-        TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, measurements, err));
-        *kept = true;
+    const tmi_schedule *s = &j->r->schedule;
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        for (size_t cell = 0; cell < m->cells; cell++)
+            j->r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(&j->asking, i, cell), j->noise[i][cell], m->limit);
     }
-    if (folder->final) TMI_TRY(tmi_folder_end(folder, err));
+    tmi_noise_wipe(j->noise);
+    j->noise = NULL;
+}
 
-done:
-    tmi_free(measurements);
+static tamis_status aggregate(job *j, tamis_error *err)
+{
+    const tmi_run *run = j->run;
+    tamis_status status = TAMIS_OK;
+    if (j->asking.table_count > 0)
+        status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, run->progress, run->context, err);
+    if (status == TAMIS_OK) add_noise(j);
     return status;
 }
+
+/* ---- after the noise ---- */
+
+tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
+{
+    tmi_calibration calibration;
+    const tmi_inference reading = {&r->schedule, groups, r->noisy, &calibration};
+    tamis_status status;
+    TMI_TRY(tmi_calibration_make(&calibration, &r->schedule, r->noisy, err));
+    TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
+    r->results.account = &r->account;
+    r->results.promised = &r->promised;
+    for (size_t i = 0; i < r->results.count; i++) {
+        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
+        TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
+        tmi_result_bound(&r->results.list[i]);
+    }
+    TMI_TRY(tmi_postprocess(&r->results, &reading, err));
+
+done:
+    tmi_calibration_clear(&calibration);
+    return status;
+}
+
+static tamis_status infer(job *j, tamis_error *err)
+{
+    tamis_status status = go_on(j->r, 1, err);
+    return status == TAMIS_OK ? tmi_release_read(j->r, &j->asking.groups, err) : status;
+}
+
+static tamis_status sign(job *j, tamis_error *err)
+{
+    char message[TMI_CERTIFICATE_MESSAGE];
+    unsigned char signature[TMI_SIGNATURE_BYTES];
+    tmi_certificate_message(message, j->r->certificate->hash);
+    tamis_status status = tmi_sign(signature, j->key, message, err);
+    return status == TAMIS_OK ? tmi_folder_write(&j->folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err) : status;
+}
+
+/* Every file, the certificate that names them, and its signature. */
+static tamis_status report(job *j, tamis_error *err)
+{
+    tamis_release *r = j->r;
+    char *text = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
+    if (!j->folder.final) goto done;
+    TMI_TRY(tmi_release_certify(&text, &j->measurements, r, &j->folder, err));
+    TMI_TRY(tmi_folder_write(&j->folder, TMI_CERTIFICATE, text, strlen(text), err));
+    if (j->key) TMI_TRY(sign(j, err));
+    r->folder = tmi_copy_text(j->folder.final, strlen(j->folder.final));
+    if (!r->folder) status = tmi_fail_memory(err);
+
+done:
+    tmi_free(text);
+    return status;
+}
+
+static tamis_status keep(job *j, tamis_error *err)
+{
+    tamis_release *r = j->r;
+    tamis_status status;
+    TMI_TRY(go_on(r, 1, err));
+    if (!r->account.ledger || j->repeated) goto done;
+    if (!j->measurements) TMI_TRY(tamis_release_measurements(&j->measurements, r, err));
+    TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, j->measurements, err));
+    j->kept = true;
+
+done:
+    return status;
+}
+
+static tamis_status publish(job *j, tamis_error *err)
+{
+    return j->folder.final ? tmi_folder_end(&j->folder, err) : TAMIS_OK;
+}
+
+/* ---- failures ---- */
 
 /* After the charge no failure is the caller's wrong call any more, whatever its cause says, and what was spent is said with it. */
 static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bool kept, tamis_error *err)
@@ -323,39 +362,40 @@ static void nothing_charged(tamis_error *err)
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
 {
-    tmi_watch watch = {.progress = run->progress, .context = run->context, .from = -1, .to = -1};
-    tmi_asking asking = {0};
-    tmi_folder folder = {0};
-    tmi_key *key = NULL;
+    job j = {.run = run, .engine = engine, .r = tmi_alloc(1, sizeof *j.r)};
     tamis_status status;
-    bool repeated = false, kept = false;
     *release = NULL;
-    tamis_release *r = tmi_alloc(1, sizeof *r);
-    if (!r) return tmi_fail_memory(err);
-    if (run->ledger) TMI_TRY(tmi_account_need_budget(plan, err));
-    TMI_TRY(tmi_schedule_make_watched(&r->schedule, plan, NULL, &watch, err));
-    TMI_TRY(begin_certificate(r, &key, run, err));
-    TMI_TRY(tmi_asking_make(&asking, &r->schedule, err));
-    if (run->folder) TMI_TRY(tmi_folder_begin(&folder, run->folder, err));
-    TMI_TRY(make_room(r, err));
-    TMI_TRY(charge(r, &asking, engine, run, &folder, err));
-    repeated = r->account.charged.measurements != NULL;
-    TMI_TRY(remark(r, run, err));
-    if (repeated) TMI_TRY(tmi_account_recall(r->noisy, &r->account, &r->schedule, err));
-    else TMI_TRY(measure(r, &asking, engine, run, err));
-    TMI_TRY(publish(r, &kept, &asking, &folder, key, repeated, err));
-    r->schedule.watch = r->certificate->schedule.watch = NULL; /* it ends here */
-    *release = r;
+    if (!j.r) return tmi_fail_memory(err);
+    TMI_TRY(make_schedule(&j, plan, err));
+    TMI_TRY(begin_certificate(&j, err));
+    TMI_TRY(make_question(&j, err));
+    TMI_TRY(begin_folder(&j, err));
+    TMI_TRY(look_at_ledger(&j, err));
+    TMI_TRY(check_feasibility(&j, err));
+    TMI_TRY(check_inventory(&j, err));
+    TMI_TRY(charge(&j, err));
+    if (j.repeated) {
+        TMI_TRY(tmi_account_recall(j.r->noisy, &j.r->account, &j.r->schedule, err));
+    } else {
+        TMI_TRY(draw_noise(&j, err));
+        TMI_TRY(aggregate(&j, err));
+    }
+    TMI_TRY(infer(&j, err));
+    TMI_TRY(report(&j, err));
+    TMI_TRY(keep(&j, err));
+    TMI_TRY(publish(&j, err));
+    j.r->watch = (tmi_watch){0}; /* nobody watches any more */
+    *release = j.r;
 
 done:
-    if (status != TAMIS_OK && !repeated && r->account.charged.entry > 0) status = charge_stands(r, run, kept, err);
+    if (status != TAMIS_OK && !j.repeated && j.r->account.charged.entry > 0) status = charge_stands(j.r, run, j.kept, err);
     else if (status == TAMIS_SYSTEM && run->ledger) nothing_charged(err);
-    tmi_asking_clear(&asking);
-    tmi_folder_clear(&folder);
-    tmi_key_free(key);
-    if (status != TAMIS_OK) tamis_release_free(r);
+    job_clear(&j);
+    if (status != TAMIS_OK) tamis_release_free(j.r);
     return status;
 }
+
+/* ---- the engine ---- */
 
 static tmi_source source_of(const tamis_plan *plan)
 {

@@ -19,7 +19,9 @@ typedef struct tmi_verification {
     const char *folder; /* with its slash, or "" */
     bool whole;         /* the folder was given: every file must be there */
     const tmi_json *document;
-    tmi_certificate certificate; /* without a schedule: the document has no plan, and nothing follows */
+    tmi_schedule schedule;       /* made again from the certificate's plan; without one, nothing follows */
+    tmi_certificate certificate; /* of that schedule */
+    tmi_promised promised;       /* by its account */
     tmi_json *follows;           /* NULL: nothing does */
     tmi_found files[TMI_FILES];
     bool has_frame;  /* the plan names one */

@@ -128,8 +128,8 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");
-    tmi_write_heading(text, v->certificate.schedule.plan, "protected release");
-    tmi_write_promise(text, &v->certificate.schedule, true);
+    tmi_write_heading(text, v->schedule.plan, "protected release");
+    tmi_write_promise(text, &v->schedule, &v->promised.outsider, true);
 }
 
 /* ---- the whole ---- */
@@ -142,14 +142,26 @@ static void check_hash(tmi_verification *v)
     else if (v->check.faults->count == 0) tmi_check_same(&v->check, tmi_json_get(v->follows, "hash"), says, "hash", false);
 }
 
+/* What follows from the account. */
+static tamis_status promise(tmi_verification *v, tamis_error *err)
+{
+    tmi_certified *a = &v->certificate.account;
+    const tmi_standing *s = &a->standing;
+    if (!a->charged) return tmi_promise_alone(&v->promised, &v->schedule, err);
+    tamis_status status = tmi_losses_spending(&a->spent, &a->left, &s->after, &s->cap, err);
+    return status == TAMIS_OK ? tmi_account_promise(&v->promised, &v->schedule, s, &s->after, &s->cap, err) : status;
+}
+
 static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
 {
     char *text = NULL;
     tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(tmi_verify_inputs(v, err));
-    if (!v->certificate.schedule.plan) goto done;
-    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &reason), &reason, err));
+    if (!v->schedule.plan) goto done;
+    TMI_TRY(tmi_check_noted(&v->check, "account", promise(v, &reason), &reason, err));
+    if (!v->promised.epsilon) goto done;
+    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason), &reason, err));
     if (!text) goto done;
     TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
     tmi_check_fields(&v->check, v->follows, v->document, "", "hash");
@@ -232,6 +244,8 @@ done:
     tmi_json_free(v.follows);
     tmi_json_free(document);
     tmi_certificate_clear(&v.certificate);
+    tmi_promised_clear(&v.promised);
+    tmi_schedule_clear(&v.schedule);
     tmi_free(folder);
     tmi_free(certificate);
     tmi_faults_clear(&faults);

@@ -16,8 +16,6 @@
 
 #define NEAR 1e-9 /* relative */
 
-enum { RESULTS, TABLE, MEASUREMENTS, REGISTRY, REPORT }; /* in tmi_files */
-
 tamis_status tmi_read_beside(char **bytes, size_t *length, tmi_verification *v, const char *name, tamis_error *err)
 {
     char *path = NULL;
@@ -134,7 +132,7 @@ static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_j
 /* Every field of the file against the certificate; the numbers go to `noisy`. *right: they are those of the certificate. */
 static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
 {
-    const tmi_schedule *s = &v->certificate.schedule;
+    const tmi_schedule *s = &v->schedule;
     const size_t before = v->check.faults->count;
     static const char list_key[] = "measurements", path[] = "measurements.json";
     tmi_json *says = NULL, *empty = NULL, *follows = NULL;
@@ -142,7 +140,7 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const fo
     tamis_status status;
     *right = false;
     if (!places) return tmi_fail_memory(err);
-    TMI_TRY(read_object(&says, f, MEASUREMENTS, v, err));
+    TMI_TRY(read_object(&says, f, TMI_FILE_MEASUREMENTS, v, err));
     if (!says) goto done;
     const tmi_json *list = tmi_field(says, list_key, TMI_JSON_LIST);
     if (!list || tmi_json_size(list) != s->measurement_count) {
@@ -207,14 +205,14 @@ static tamis_status check_results(tamis_release *r, const folder *f, tmi_verific
     tmi_json *says = NULL, *follows = NULL;
     char *text = NULL;
     tamis_status status;
-    TMI_TRY(read_object(&says, f, RESULTS, v, err));
+    TMI_TRY(read_object(&says, f, TMI_FILE_RESULTS, v, err));
     if (!says) goto done;
     const tmi_json *list = tmi_field(says, "results", TMI_JSON_LIST);
     for (size_t i = 0; list && i < r->results.count && i < tmi_json_size(list); i++)
         adopt_result(&r->results.list[i], tmi_json_at(list, i));
     TMI_TRY(tamis_release_json(&text, r, err));
     TMI_TRY(tmi_json_read(&follows, text, strlen(text), err));
-    tmi_check_same(&v->check, follows, says, tmi_files[RESULTS].name, false);
+    tmi_check_same(&v->check, follows, says, tmi_files[TMI_FILE_RESULTS].name, false);
     status = v->check.status;
 
 done:
@@ -247,11 +245,11 @@ done:
 }
 
 /* The account as the release knew it. `kept`: what a release that is returned as it was would have found. */
-static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *kept, tamis_error *err)
+static void account_of(tmi_account *a, const tmi_certificate *c, char *kept)
 {
     const tmi_standing *standing = &c->account.standing;
     *a = (tmi_account){0};
-    if (!c->account.charged) return TAMIS_OK;
+    if (!c->account.charged) return;
     a->kept = a->has_spending = true;
     a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
                                  .measurements = c->account.repeated ? kept : NULL, .created = c->account.created,
@@ -260,7 +258,8 @@ static tamis_status account_of(tmi_account *a, const tmi_certificate *c, char *k
     snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
     snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
     a->standing = *standing; /* lent */
-    return tmi_losses_spending(&a->spent, &a->left, &standing->after, &standing->cap, err);
+    a->spent = c->account.spent;
+    a->left = c->account.left;
 }
 
 /* What was published, made again from the measurements. */
@@ -269,20 +268,20 @@ static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_ver
     char kept[] = ""; /* in place of the text of an earlier release: only its presence counts */
     tmi_variance_groups groups = {0};
     tamis_error reason = {0};
-    tamis_release r = {.schedule = v->certificate.schedule, .noisy = noisy, .version = v->certificate.version,
+    tamis_release r = {.schedule = v->schedule, .promised = v->promised, .noisy = noisy, .version = v->certificate.version,
                        .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
     tamis_status status;
-    TMI_TRY(account_of(&r.account, &v->certificate, kept, err));
+    account_of(&r.account, &v->certificate, kept);
     TMI_TRY(tmi_variance_groups_make(&groups, &r.schedule.sampling, err));
     status = tmi_release_read(&r, &groups, &reason);
     const bool made = status == TAMIS_OK;
     TMI_TRY(tmi_check_noted(&v->check, "release.json", status, &reason, err));
     if (!made) goto done;
-    TMI_TRY(check_text(&r, f, REGISTRY, v, err));
-    if (!f->bytes[RESULTS]) goto done; /* whose numbers the last two repeat */
+    TMI_TRY(check_text(&r, f, TMI_FILE_REGISTRY, v, err));
+    if (!f->bytes[TMI_FILE_RESULTS]) goto done; /* whose numbers the last two repeat */
     TMI_TRY(check_results(&r, f, v, err));
-    TMI_TRY(check_text(&r, f, TABLE, v, err));
-    TMI_TRY(check_text(&r, f, REPORT, v, err));
+    TMI_TRY(check_text(&r, f, TMI_FILE_TABLE, v, err));
+    TMI_TRY(check_text(&r, f, TMI_FILE_REPORT, v, err));
 
 done:
     tmi_results_clear(&r.results);
@@ -292,14 +291,14 @@ done:
 
 tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err)
 {
-    const tmi_schedule *s = &v->certificate.schedule;
+    const tmi_schedule *s = &v->schedule;
     folder f = {0};
     tmi_int128 **noisy = NULL;
     const bool sound = v->follows && v->check.faults->count == 0; /* from a certificate that is wrong nothing follows */
     bool right = false;
     tamis_status status;
     TMI_TRY(read_all(&f, v, err));
-    if (!f.bytes[MEASUREMENTS] || !sound) goto done;
+    if (!f.bytes[TMI_FILE_MEASUREMENTS] || !sound) goto done;
     TMI_TRY(make_room(&noisy, s, err));
     TMI_TRY(check_measurements(&right, noisy, &f, v, err));
     if (right) TMI_TRY(check_published(noisy, &f, v, err));

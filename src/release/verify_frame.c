@@ -27,7 +27,7 @@ static tamis_status facts_json(tmi_json **json, const tmi_frame_facts *facts, ta
 
 static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_error *err)
 {
-    tamis_plan plan = *v->certificate.schedule.plan; /* the same plan with its frame in another place; nothing of it is freed */
+    tamis_plan plan = *v->schedule.plan; /* the same plan with its frame in another place; nothing of it is freed */
     char *place = tmi_copy_text(path, strlen(path));
     tmi_frame_file frame = {0};
     tmi_json *follows = NULL, *says = NULL;
@@ -40,7 +40,7 @@ static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_e
     TMI_TRY(tmi_check_noted(&v->check, "frame", status, &reason, err));
     if (v->frame == TMI_DIFFERS) goto done;
     TMI_TRY(facts_json(&follows, &frame.facts, err));
-    TMI_TRY(facts_json(&says, tmi_frame_of(&v->certificate.schedule), err));
+    TMI_TRY(facts_json(&says, tmi_frame_of(&v->schedule), err));
     const size_t before = v->check.faults->count;
     tmi_check_same(&v->check, follows, says, "frame", false);
     v->frame = v->check.faults->count == before ? TMI_MATCHES : TMI_DIFFERS;
@@ -57,7 +57,7 @@ done:
 /* In the folder above, a file of that name may be the frame of another release. */
 tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_error *err)
 {
-    const tmi_schedule *s = &v->certificate.schedule;
+    const tmi_schedule *s = &v->schedule;
     const char *const above[] = {"", "../"};
     char *found = NULL, hash[TMI_SHA256_TEXT];
     size_t where = 0;

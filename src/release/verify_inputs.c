@@ -47,9 +47,9 @@ done:
 }
 
 /* What was charged before and with this release must add up and stay within the budget. */
-static tamis_status check_account(tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
+static tamis_status check_account(const tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
 {
-    const tmi_schedule *s = &certificate->schedule;
+    const tmi_schedule *s = certificate->schedule;
     const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
     const tmi_certified *a = &certificate->account;
     tmi_ledger_coin amount = {0};
@@ -103,10 +103,10 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
     a->charged = whole && entry;
     if (a->charged) check_entry(a, c);
-    if (a->charged && certificate->schedule.measurement_count == 0)
+    if (a->charged && certificate->schedule->measurement_count == 0)
         tmi_check_note(c, "account", "nothing was measured, and nothing charged");
     else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
-    else if (certificate->schedule.measurement_count > 0) tmi_check_note(c, "account", "the charge of this release is not told");
+    else if (certificate->schedule->measurement_count > 0) tmi_check_note(c, "account", "the charge of this release is not told");
 
 done:
     return status;
@@ -122,9 +122,28 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document,
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
-/* The plan, and what follows from it. A text that is no plan is a problem found. */
-static tamis_status begin(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
+/* The schedule, from the text of its plan; empty on failure. */
+static tamis_status make_again(tmi_verification *v, const char *plan_text, const tmi_budget_parts *parts, tamis_error *err)
 {
+    tamis_plan *plan = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_certificate_plan(&plan, plan_text, "plan", err));
+    TMI_TRY(tmi_schedule_make(&v->schedule, plan, parts, err));
+    TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));
+
+done:
+    tamis_plan_free(plan);
+    if (status == TAMIS_OK) return TAMIS_OK;
+    tmi_certificate_clear(&v->certificate);
+    tmi_schedule_clear(&v->schedule);
+    return status;
+}
+
+/* The plan, and what follows from it. A text that is no plan is a problem found. */
+static tamis_status begin(tmi_verification *v, tamis_error *err)
+{
+    const tmi_json *document = v->document;
+    tmi_checking *c = &v->check;
     const tmi_json *plan = tmi_field(document, "plan", TMI_JSON_OBJECT);
     tmi_budget_parts parts = {0};
     tmi_frame_facts frame = {0};
@@ -143,8 +162,7 @@ static tamis_status begin(tmi_certificate *certificate, const tmi_json *document
     TMI_TRY(read_frame(&frame, document, c, err));
     const tmi_budget_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
                             .frame = frame.count > 0 ? &frame : NULL};
-    status = tmi_certificate_begin(certificate, text.bytes, "plan", &said, &reason);
-    if (status != TAMIS_OK) tmi_certificate_clear(certificate);
+    status = make_again(v, text.bytes, &said, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 
 done:
@@ -187,13 +205,13 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
     tmi_certificate *certificate = &v->certificate;
     const char *version = tmi_field_text(v->document, "version");
     tamis_status status;
-    TMI_TRY(begin(certificate, v->document, &v->check, err));
-    if (!certificate->schedule.plan) { /* the files can still be told from others */
+    TMI_TRY(begin(v, err));
+    if (!v->schedule.plan) { /* the files can still be compared */
         read_files(certificate, v->document, &v->check);
         status = v->check.status;
         goto done;
     }
-    TMI_TRY(check_frame(&certificate->schedule, &v->check, err));
+    TMI_TRY(check_frame(&v->schedule, &v->check, err));
     TMI_TRY(read_account(certificate, v->document, &v->check, err));
     read_files(certificate, v->document, &v->check);
     tmi_free(certificate->version);

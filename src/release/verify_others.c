@@ -9,7 +9,7 @@
 /* The plan's frame may be kept with the release: it is compared by its facts. */
 static bool is_frame(const tmi_verification *v, const char *name)
 {
-    const tamis_plan *plan = v->certificate.schedule.plan;
+    const tamis_plan *plan = v->schedule.plan;
     const char *frame = plan ? plan->design.frame : NULL, *slash = frame ? strrchr(frame, '/') : NULL;
     return frame && strcmp(slash ? slash + 1 : frame, name) == 0;
 }

@@ -4,10 +4,12 @@
 
 #include "ledger/account.h"
 #include "schedule/forecast.h"
+#include "schedule/outsider.h"
 
 typedef struct tmi_preview {
     tmi_schedule schedule;
     tmi_account account;
+    tmi_promised promised;   /* by the account with this release in it */
     bool refused;            /* by the ledger */
     tmi_forecast *forecasts; /* one per statistic */
 } tmi_preview;

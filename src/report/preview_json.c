@@ -155,6 +155,7 @@ static void put_own_groups(tmi_json_out *out, const tmi_preview *p)
 tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_error *err)
 {
     const tmi_schedule *s = &preview->schedule;
+    tmi_lines lines = {0};
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
@@ -182,7 +183,7 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     if (tmi_assumptions(s, put_assumption, &out, NULL) != TAMIS_OK) json.failed = true;
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
-    tmi_put_guarantee(&out, s);
+    tmi_put_guarantee(&out, s, &preview->promised.outsider);
     tmi_json_key(&out, "would_spend");
     tmi_put_spent(&out, s);
     tmi_json_key(&out, "spent");
@@ -196,12 +197,12 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_put_entry(&out, &preview->account);
     tmi_json_key(&out, "unpublished");
     put_lines(&out, preview->account.unpublished);
-    tmi_json_key(&out, "warnings");
-    tmi_put_warnings(&out, s);
-    tmi_json_key(&out, "declared_public");
-    tmi_put_declared(&out, s);
-    tmi_json_key(&out, "not_covered");
-    tmi_put_not_covered(&out, s);
+    tmi_list_warnings(&lines, s, &(tmi_account){0});
+    tmi_lines_put(&out, "warnings", &lines);
+    tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);
+    tmi_lines_put(&out, "declared_public", &lines);
+    tmi_list_not_covered(&lines, s);
+    tmi_lines_put(&out, "not_covered", &lines);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);

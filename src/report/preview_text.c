@@ -430,6 +430,7 @@ static void write_unpublished(tmi_text *text, const char *lines)
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err)
 {
     const tmi_schedule *s = &preview->schedule;
+    tmi_lines declared = {0};
     tmi_text t;
     tmi_text_init(&t);
     tmi_write_heading(&t, s->plan, "what this plan would release (no data were read)");
@@ -440,8 +441,10 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
         write_measurements(&t, s, all);
         tmi_text_put(&t, "\n");
     }
-    tmi_write_promise(&t, s, false);
-    tmi_write_declared(&t, s, all);
+    tmi_write_promise(&t, s, &preview->promised.outsider, false);
+    tmi_list_declared(&declared, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);
+    tmi_text_put(&t, "\nDeclared public, not checked\n");
+    tmi_lines_wrap(&t, "  - ", "    ", &declared);
     if (preview->refused && !preview->account.has_spending) tmi_text_put(&t, "\nThe account\n");
     else tmi_write_account(&t, s, &preview->account);
     if (preview->refused) tmi_text_put(&t, "  The ledger refuses this release.\n");

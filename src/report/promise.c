@@ -117,9 +117,8 @@ typedef struct losses {
     tamis_promise promise;
 } losses;
 
-static tamis_status losses_make(losses *l, const tmi_schedule *schedule, tamis_error *err)
+static tamis_status losses_make(losses *l, const tmi_schedule *schedule, const tmi_outsider *outsider, tamis_error *err)
 {
-    const tmi_outsider *outsider = &schedule->outsider;
     tamis_status status = TAMIS_OK;
     *l = (losses){0};
     l->promise = (tamis_promise){.eps = schedule->epsilon, .delta = schedule->delta, .unit = schedule->plan->privacy.unit};
@@ -141,30 +140,30 @@ static void losses_clear(losses *l)
 }
 
 /* Value of the key "meaning". What cannot be computed fails the text. */
-static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule)
+static void put_meaning(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
 {
     losses l;
-    tamis_status status = losses_make(&l, schedule, NULL);
+    tamis_status status = losses_make(&l, schedule, outsider, NULL);
     if (status == TAMIS_OK) status = tmi_put_meaning(out, &l.promise, NULL);
     if (status != TAMIS_OK) out->text->failed = true;
     losses_clear(&l);
 }
 
-static void write_meaning(tmi_text *text, const tmi_schedule *schedule)
+static void write_meaning(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider)
 {
     losses l;
-    tamis_status status = losses_make(&l, schedule, NULL);
+    tamis_status status = losses_make(&l, schedule, outsider, NULL);
     if (status == TAMIS_OK) status = tmi_write_meaning(text, &l.promise, NULL);
     if (status != TAMIS_OK) text->failed = true;
     losses_clear(&l);
 }
 
-tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err)
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, const tmi_outsider *outsider, tamis_error *err)
 {
     losses l;
     tamis_status status;
     *svg = NULL;
-    TMI_TRY(losses_make(&l, schedule, err));
+    TMI_TRY(losses_make(&l, schedule, outsider, err));
     TMI_TRY(tamis_meaning_svg(svg, &l.promise, err));
 
 done:
@@ -172,9 +171,8 @@ done:
     return status;
 }
 
-void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_plan_design *design, const tmi_outsider *o)
 {
-    const tmi_outsider *o = &schedule->outsider;
     if (!o->proved) {
         tmi_json_put_null(out);
         return;
@@ -190,7 +188,7 @@ void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule)
             const tmi_outsider_part *p = &o->parts[i];
             tmi_json_open(out, '{');
             tmi_json_key(out, "stratum");
-            tmi_json_put_string(out, schedule->plan->design.strata[p->stratum].name);
+            tmi_json_put_string(out, design->strata[p->stratum].name);
             tmi_json_key(out, "take_all");
             tmi_json_put_boolean(out, p->take_all);
             put_bounds(out, p->epsilon, p->delta);
@@ -206,9 +204,8 @@ void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule)
     put_loss(out, tmi_number_bound(schedule->epsilon), tmi_number_bound(schedule->delta));
 }
 
-void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider)
 {
-    const tmi_outsider *outsider = &schedule->outsider;
     tmi_json_open(out, '{');
     tmi_json_key(out, "setting");
     tmi_put_setting(out, schedule);
@@ -217,163 +214,17 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_key(out, "sample");
     tmi_put_sample_loss(out, schedule);
     tmi_json_key(out, "outsider");
-    tmi_put_outsider_loss(out, schedule);
+    tmi_put_outsider_loss(out, &schedule->plan->design, outsider);
     if (!outsider->proved) {
         tmi_json_key(out, "outsider_reason");
         tmi_json_put_string(out, outsider->reason);
     }
     tmi_json_key(out, "meaning");
-    put_meaning(out, schedule);
+    put_meaning(out, schedule, outsider);
     tmi_json_close(out, '}');
 }
 
-/* ---- warnings ---- */
-
-/* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
-#define BARE (1.0 / 2)
-
-typedef void name_measurement(tmi_text *text, const tmi_measurement *m);
-
-/* The sentence about one measurement; false if its noise is worth the name. */
-static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
-{
-    double zero = 0;
-    for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
-    if (!(zero > BARE)) return false;
-    tmi_text_put(sentence, "practically unprotected: the ");
-    name(sentence, m);
-    tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
-                    "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
-    return true;
-}
-
-/* secret_sample where it changes nothing; NULL: no reason to warn. */
-static const char *idle_secret(const tmi_schedule *schedule)
-{
-    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
-    return privacy->secret_sample && !privacy->setting->may_amplify
-               ? "`secret_sample: yes` has no effect in this setting: the promise begins after the sampling. "
-                 "`protect: frame, given: population` gives outsiders a number of their own."
-               : NULL;
-}
-
-static void put_bare(tmi_json_out *out, const tmi_schedule *schedule, name_measurement *name)
-{
-    for (size_t i = 0; i < schedule->measurement_count; i++) {
-        tmi_text sentence;
-        tmi_text_init(&sentence);
-        bool bare = warn(&sentence, schedule, &schedule->measurements[i], name);
-        if (sentence.failed) out->text->failed = true;
-        if (bare) tmi_json_put_string(out, sentence.bytes);
-        tmi_text_clear(&sentence);
-    }
-}
-
-void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule)
-{
-    tmi_put_release_warnings(out, schedule, &(tmi_account){0});
-}
-
-void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule)
-{
-    tmi_json_open(out, '[');
-    put_bare(out, schedule, tmi_measurement_words);
-    tmi_json_close(out, ']');
-}
-
-void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account)
-{
-    tmi_text notice;
-    tmi_text_init(&notice);
-    tmi_account_notice(&notice, account, NULL);
-    if (notice.failed) out->text->failed = true;
-    tmi_json_open(out, '[');
-    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
-    tmi_text_clear(&notice);
-    if (!tmi_has_budget(schedule->plan)) tmi_budget_advice(&notice, schedule->plan);
-    if (notice.failed) out->text->failed = true;
-    if (notice.length > 0) tmi_json_put_string(out, notice.bytes);
-    tmi_text_clear(&notice);
-    if (idle_secret(schedule)) tmi_json_put_string(out, idle_secret(schedule));
-    put_bare(out, schedule, tmi_measurement_name);
-    tmi_json_close(out, ']');
-}
-
-#define MOST_WARNINGS 3 /* of tables, written out; the JSON has all */
-
-static void write_warnings(tmi_text *text, const tmi_schedule *schedule)
-{
-    bool idle = idle_secret(schedule) != NULL;
-    size_t count = 0;
-    if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
-    for (size_t i = 0; i < schedule->measurement_count; i++) {
-        tmi_text sentence;
-        tmi_text_init(&sentence);
-        bool bare = warn(&sentence, schedule, &schedule->measurements[i], tmi_measurement_name);
-        if (sentence.failed) text->failed = true;
-        else if (bare && count++ < MOST_WARNINGS) tmi_text_wrap(text, "WARNING, ", "  ", sentence.bytes);
-        tmi_text_clear(&sentence);
-    }
-    if (count > MOST_WARNINGS)
-        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", count - MOST_WARNINGS);
-    if (idle || count > 0) tmi_text_put(text, "\n");
-}
-
-/* ---- what is not covered ---- */
-
-static const char one_ledger[] =
-    "One ledger keeps count of this sample. Releases of the same people from another ledger are not seen by tamis.";
-static const char clamped[] =
-    "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
-    "that reported.";
-static const char some_rows[] =
-    "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
-static const char large_weights[] =
-    "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
-static const char as_if_srs[] =
-    "Sampling errors of a systematic sample in a public order are those of a simple random one: too large where neighbours in the "
-    "order are alike, too small where the order has a period.";
-static const char final_weights[] =
-    "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
-static const char nonresponse[] =
-    "The file holds respondents only, and weights stay the design's: means and shares are of those who answered.";
-static const char declared[] =
-    "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
-    "looking at the data.";
-
-static bool has_numbers(const tmi_schedule *schedule)
-{
-    for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
-        if (schedule->plan->statistics[i].column) return true;
-    }
-    return false;
-}
-
-#define SENTENCES 8
-
-/* The sentences that hold for this schedule; returns how many. */
-static size_t sentences(const char *list[SENTENCES], const tmi_schedule *schedule)
-{
-    size_t count = 0;
-    list[count++] = one_ledger;
-    if (schedule->plan->design.weights_final) list[count++] = final_weights;
-    if (schedule->plan->design.nonresponse) list[count++] = nonresponse;
-    if (schedule->plan->privacy.id) list[count++] = some_rows;
-    if (schedule->sampling.weights == TMI_ROWS && !schedule->plan->design.frame) list[count++] = large_weights;
-    if (schedule->plan->design.kind->in_order && !schedule->plan->design.random_order) list[count++] = as_if_srs;
-    if (has_numbers(schedule)) list[count++] = clamped;
-    list[count++] = declared;
-    return count;
-}
-
-void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule)
-{
-    const char *list[SENTENCES];
-    size_t count = sentences(list, schedule);
-    tmi_json_open(out, '[');
-    for (size_t i = 0; i < count; i++) tmi_json_put_string(out, list[i]);
-    tmi_json_close(out, ']');
-}
+/* ---- words ---- */
 
 /* Whose record, as the setting says. */
 static void put_whose(tmi_text *text, const tmi_schedule *schedule)
@@ -433,13 +284,12 @@ void tmi_promise_page(tmi_text *p, const tmi_schedule *schedule)
 #define MOST_PARTS 12 /* told to people; the JSON has all */
 
 /* Each stratum, and units that are always drawn. */
-static void put_apart(tmi_text *p, const tmi_schedule *schedule)
+static void put_apart(tmi_text *p, const tmi_plan_design *design, const tmi_outsider *outsider)
 {
-    const tmi_outsider *outsider = &schedule->outsider;
     tmi_text_put(p, " Apart: ");
     for (size_t i = 0; i < outsider->part_count && i < MOST_PARTS; i++) {
         const tmi_outsider_part *part = &outsider->parts[i];
-        const char *stratum = schedule->plan->design.strata[part->stratum].name;
+        const char *stratum = design->strata[part->stratum].name;
         char epsilon[TMI_DECIMAL];
         tamis_decimal_up(epsilon, part->epsilon.upper, 4);
         tmi_text_put(p, i ? "; " : "");
@@ -450,16 +300,15 @@ static void put_apart(tmi_text *p, const tmi_schedule *schedule)
     tmi_text_put(p, ".");
 }
 
-void tmi_outsider_page(tmi_text *p, const tmi_schedule *schedule)
+void tmi_outsider_page(tmi_text *p, const tamis_plan *plan, const tmi_outsider *outsider)
 {
-    if (schedule->outsider.proved) tmi_outsider_words(p, schedule);
+    if (outsider->proved) tmi_outsider_words(p, plan, outsider);
     else tmi_text_format(p, "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as for a sampled %s.",
-                         tmi_article(schedule->plan->privacy.unit), schedule->plan->privacy.unit, schedule->plan->privacy.unit);
+                         tmi_article(plan->privacy.unit), plan->privacy.unit, plan->privacy.unit);
 }
 
-void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
+void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider *outsider)
 {
-    const tmi_outsider *outsider = &schedule->outsider;
     if (!outsider->proved) {
         tmi_text_format(p, "Outsider: no further number, because %s.", outsider->reason);
         return;
@@ -469,33 +318,34 @@ void tmi_outsider_words(tmi_text *p, const tmi_schedule *schedule)
     tamis_decimal_up(delta, outsider->delta.upper, 4);
     tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
                     "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
-                    "first and amplified once (theorem: %s).", epsilon, delta, schedule->plan->privacy.unit,
-                    tamis_level_name(schedule->plan->privacy.setting->protect), outsider->theorem);
-    if (outsider->part_count > 1) put_apart(p, schedule);
+                    "first and amplified once (theorem: %s).", epsilon, delta, plan->privacy.unit,
+                    tamis_level_name(plan->privacy.setting->protect), outsider->theorem);
+    if (outsider->part_count > 1) put_apart(p, &plan->design, outsider);
 }
 
-static void write_paragraph(tmi_text *text, const tmi_schedule *schedule, void (*put)(tmi_text *, const tmi_schedule *))
+/* The text is cleared. */
+static void write_paragraph(tmi_text *text, tmi_text *paragraph)
 {
+    if (paragraph->failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", paragraph->bytes);
+    tmi_text_clear(paragraph);
+}
+
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider, bool released)
+{
+    tmi_lines not_covered = {0};
     tmi_text p;
     tmi_text_init(&p);
-    put(&p, schedule);
-    if (p.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", p.bytes);
-    tmi_text_clear(&p);
-}
-
-void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released)
-{
-    write_warnings(text, schedule);
+    tmi_write_warnings(text, schedule);
     tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
-    write_paragraph(text, schedule, tmi_promise_words);
-    write_paragraph(text, schedule, tmi_outsider_words);
+    tmi_promise_words(&p, schedule);
+    write_paragraph(text, &p);
+    tmi_outsider_words(&p, schedule->plan, outsider);
+    write_paragraph(text, &p);
     tmi_text_put(text, "\n");
-    write_meaning(text, schedule);
+    write_meaning(text, schedule, outsider);
     if (!released) tmi_write_specification(text, schedule);
-
-    const char *list[SENTENCES];
-    size_t count = sentences(list, schedule);
+    tmi_list_not_covered(&not_covered, schedule);
     tmi_text_put(text, "\nWhat is not covered\n");
-    for (size_t i = 0; i < count; i++) tmi_text_wrap(text, "  - ", "    ", list[i]);
+    tmi_lines_wrap(text, "  - ", "    ", &not_covered);
 }

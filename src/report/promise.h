@@ -3,7 +3,9 @@
 #define TMI_REPORT_PROMISE_H
 
 #include "base/json.h"
+#include "base/lines.h"
 #include "ledger/account.h"
+#include "schedule/outsider.h"
 #include "schedule/schedule.h"
 
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
@@ -13,37 +15,37 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 void tmi_unit_words(tmi_text *text, const tamis_plan *plan);
 
 /* Value of the key "guarantee": {"setting", "specification", "sample": {epsilon, delta}, "outsider", "outsider_reason",
- * "meaning"}. */
-void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule);
+ * "meaning"}. The outsider is that of the whole account, here and below. */
+void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule, const tmi_outsider *outsider);
 
 /* Its parts: {protect, given, design_variables, secret_sample}; {epsilon, delta} of a sampled unit; {epsilon, delta, theorem,
  * by_stratum} of an outsider, or null. */
 void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule);
 void tmi_put_sample_loss(tmi_json_out *out, const tmi_schedule *schedule);
-void tmi_put_outsider_loss(tmi_json_out *out, const tmi_schedule *schedule);
+void tmi_put_outsider_loss(tmi_json_out *out, const tmi_plan_design *design, const tmi_outsider *outsider);
 
 /* {"epsilon": {lower, upper}, "delta": {lower, upper}}, or {"rho": {lower, upper}} */
 void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* Value of the key "not_covered": a list of sentences. */
-void tmi_put_not_covered(tmi_json_out *out, const tmi_schedule *schedule);
+/* What the release does not cover: a list of sentences. */
+void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule);
 
-/* Value of the key "warnings": a list of sentences, empty if there is nothing to warn of; of a release with the notice of its account. */
-void tmi_put_warnings(tmi_json_out *out, const tmi_schedule *schedule);
-void tmi_put_release_warnings(tmi_json_out *out, const tmi_schedule *schedule, const tmi_account *account);
+/* What there is to warn of, with the notice of the account; what the reader of a public page has to know of it, with the plan's labels; and
+ * the warnings about the plan as paragraphs. */
+void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi_account *account);
+void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule);
+void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule);
 
-/* The same for a public page: what the reader of the numbers has to know, with the plan's labels. */
-void tmi_put_warnings_words(tmi_json_out *out, const tmi_schedule *schedule);
-
-/* What a sampled unit, and what an outsider is promised: a few sentences, also for a public page, without the plan's words; and a picture of it, SVG that the caller frees. */
+/* What a sampled unit, and what an outsider is promised: a few sentences, also for a public page, without the plan's words; and a
+ * picture of it, SVG that the caller frees. */
 void tmi_promise_words(tmi_text *text, const tmi_schedule *schedule);
-void tmi_outsider_words(tmi_text *text, const tmi_schedule *schedule);
+void tmi_outsider_words(tmi_text *text, const tamis_plan *plan, const tmi_outsider *outsider);
 void tmi_promise_page(tmi_text *text, const tmi_schedule *schedule);
-void tmi_outsider_page(tmi_text *text, const tmi_schedule *schedule);
-tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, tamis_error *err);
+void tmi_outsider_page(tmi_text *text, const tamis_plan *plan, const tmi_outsider *outsider);
+tamis_status tmi_promise_picture(char **svg, const tmi_schedule *schedule, const tmi_outsider *outsider, tamis_error *err);
 
 /* Promise, warnings and what is not covered as paragraphs. `released`: numbers were published; else they would be. */
-void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, bool released);
+void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider, bool released);
 
 /* The account for people: what was spent, what is left, which entry of the ledger. */
 void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_account *account);
@@ -75,14 +77,10 @@ void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
-/* Value of the key "declared_public": a sentence for each thing that the plan says and nobody checks; and the same for people, where
- * columns of which the same is declared share a line, unless each is to have its own (`all`). */
-void tmi_put_declared(tmi_json_out *out, const tmi_schedule *schedule);
-void tmi_put_declared_words(tmi_json_out *out, const tmi_schedule *schedule); /* with labels, for a public page */
-void tmi_write_declared(tmi_text *text, const tmi_schedule *schedule, bool all);
-
-/* What one of the functions above puts, as a list of texts; NULL if memory runs out. */
-typedef void tmi_put_items(tmi_json_out *out, const tmi_schedule *schedule);
-tmi_json *tmi_items(tmi_put_items *put, const tmi_schedule *schedule);
+/* What the plan declares public and nobody checks, a sentence each. A certificate lists columns by name, whatever their order in the
+ * plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text columns of
+ * which the same is declared share a line. */
+typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_ALIKE, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;
+void tmi_list_declared(tmi_lines *lines, const tmi_schedule *schedule, tmi_declared how);
 
 #endif

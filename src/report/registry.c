@@ -94,7 +94,7 @@ static void put_basic(tmi_text *yaml, const tmi_results *r)
     put_words(yaml, 2, "publication_date", &words);
 }
 
-static void put_loss(tmi_text *yaml, const tmi_schedule *s)
+static void put_loss(tmi_text *yaml, const tmi_schedule *s, const tmi_outsider *outsider)
 {
     const tamis_plan *plan = s->plan;
     const tamis_setting *setting = plan->privacy.setting;
@@ -119,7 +119,7 @@ static void put_loss(tmi_text *yaml, const tmi_schedule *s)
     }
     tmi_promise_words(&words, s);
     tmi_text_put(&words, " ");
-    tmi_outsider_words(&words, s);
+    tmi_outsider_words(&words, plan, outsider);
     put_words(yaml, 2, "privacy_parameters_details", &words);
 }
 
@@ -170,7 +170,7 @@ tamis_status tmi_registry(char **text, const tmi_results *results, const char *v
     put_address(&yaml, results->plan);
     tmi_text_put(&yaml, "deployment:\n");
     put_basic(&yaml, results);
-    put_loss(&yaml, results->schedule);
+    put_loss(&yaml, results->schedule, &results->promised->outsider);
     put_model(&yaml);
     put_practice(&yaml, results->schedule, version);
     return tmi_text_take(text, &yaml, err);

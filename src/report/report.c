@@ -1,4 +1,4 @@
-/* report.html: one page for people. It stands alone: no script, no network, its own style for light and dark screens and for
+/* report.html: one page for people. It is one file: no script, no network, its own style for light and dark screens and for
  * paper. Every text that comes from a plan is escaped. It is made from the plan and the noisy numbers alone.          */
 #include <math.h>
 #include <string.h>
@@ -64,21 +64,21 @@ void tmi_html_words(tmi_text *html, const char *before, tmi_text *words, const c
 
 /* ---- lists that the JSON has too ---- */
 
-static void put_items(tmi_text *html, tmi_put_items *put, const tmi_schedule *s, const char *before, const char *after)
+/* The list is cleared. */
+static void put_lines(tmi_text *html, const char *before, tmi_lines *lines, const char *after)
 {
-    tmi_json *list = tmi_items(put, s);
-    if (!list) html->failed = true;
-    for (size_t i = 0; list && i < tmi_json_size(list); i++) {
+    for (size_t i = 0; i < lines->count; i++) {
         tmi_text_put(html, before);
-        tmi_html_text(html, tmi_json_string(tmi_json_at(list, i)));
+        tmi_html_text(html, lines->list[i]);
         tmi_text_put(html, after);
     }
-    tmi_json_free(list);
+    if (lines->failed) html->failed = true;
+    tmi_lines_clear(lines);
 }
 
 /* ---- what is promised ---- */
 
-static void put_promise(tmi_text *html, const tmi_schedule *s)
+static void put_promise(tmi_text *html, const tmi_schedule *s, const tmi_outsider *outsider)
 {
     tmi_text words;
     char *svg = NULL;
@@ -86,10 +86,10 @@ static void put_promise(tmi_text *html, const tmi_schedule *s)
     tmi_text_put(html, "<h2>What is promised to whom</h2>\n");
     tmi_promise_page(&words, s);
     tmi_html_words(html, "<div class=\"box\"><p>", &words, "</p>\n");
-    tmi_outsider_page(&words, s);
+    tmi_outsider_page(&words, s->plan, outsider);
     tmi_html_words(html, "<p>", &words, "</p></div>\n");
-    if (tmi_promise_picture(&svg, s, NULL) != TAMIS_OK) html->failed = true;
-    tmi_report_meaning(html, s);
+    if (tmi_promise_picture(&svg, s, outsider, NULL) != TAMIS_OK) html->failed = true;
+    tmi_report_meaning(html, s, outsider);
     if (svg) tmi_text_format(html, "<div class=\"figure\">%s</div>\n", svg);
     tmi_free(svg);
 }
@@ -147,9 +147,10 @@ static void put_account(tmi_text *html, const tmi_schedule *s, const tmi_account
     tmi_text_clear(&words);
 }
 
-tamis_status tmi_report(char **text, const tmi_results *results, const tmi_schedule *certified, const char *version, tamis_error *err)
+tamis_status tmi_report(char **text, const tmi_results *results, const char *version, tamis_error *err)
 {
     tmi_text html, words;
+    tmi_lines lines = {0};
     const tmi_schedule *s = results->schedule;
     const tmi_account *account = results->account;
     tmi_text_init(&html);
@@ -174,14 +175,17 @@ tamis_status tmi_report(char **text, const tmi_results *results, const tmi_sched
     if (account->charged.measurements)
         tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on <time>%.10s</time>; the data were not read again.</p></div>\n",
                         account->charged.time);
-    put_items(&html, tmi_put_warnings_words, s, "<div class=\"box warn\"><p>Warning: ", "</p></div>\n");
+    tmi_list_page_warnings(&lines, s);
+    put_lines(&html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
     tmi_report_results(&html, results);
-    put_promise(&html, s);
+    put_promise(&html, s, &results->promised->outsider);
     put_account(&html, s, account);
     tmi_text_put(&html, "<h2>What is not covered</h2>\n<ul>\n");
-    put_items(&html, tmi_put_not_covered, s, "<li>", "</li>\n");
+    tmi_list_not_covered(&lines, s);
+    put_lines(&html, "<li>", &lines, "</li>\n");
     tmi_text_put(&html, "</ul>\n<h2>Declared public, not checked</h2>\n<ul>\n");
-    put_items(&html, tmi_put_declared_words, certified, "<li>", "</li>\n"); /* in the certificate's order */
+    tmi_list_declared(&lines, s, TMI_DECLARED_ON_PAGE);
+    put_lines(&html, "<li>", &lines, "</li>\n");
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);

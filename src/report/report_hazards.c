@@ -28,7 +28,7 @@ static void put_reader(tmi_text *html, const char *who, const char *picks, const
                     half, hit);
 }
 
-void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
+void tmi_report_meaning(tmi_text *html, const tmi_schedule *s, const tmi_outsider *o)
 {
     tamis_meaning sampled, outside;
     tamis_number *eps = NULL, *delta = NULL;
@@ -37,7 +37,6 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s)
     tmi_html_text(&name, s->plan->privacy.unit);
     const char *unit = name.failed ? "" : name.bytes;
     if (name.failed) html->failed = true;
-    const tmi_outsider *o = &s->outsider;
     tamis_status status = tamis_meaning_of(&sampled, s->epsilon, s->delta, NULL);
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&eps, o->epsilon.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);

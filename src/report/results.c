@@ -176,7 +176,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     static const char *const keys[] = {"guarantee", "spent", "left"};
     if (r->schedule) {
         tmi_json_key(out, "guarantee");
-        tmi_put_guarantee(out, r->schedule);
+        tmi_put_guarantee(out, r->schedule, &r->promised->outsider);
         tmi_json_key(out, "spent");
         if (r->account->has_spending) tmi_put_spending(out, r->account, &r->account->spent);
         else tmi_put_spent(out, r->schedule);
@@ -184,10 +184,11 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_put_spending(out, r->account, &r->account->left);
         tmi_json_key(out, "ledger");
         tmi_put_entry(out, r->account);
-        tmi_json_key(out, "warnings");
-        tmi_put_release_warnings(out, r->schedule, r->account);
-        tmi_json_key(out, "not_covered");
-        tmi_put_not_covered(out, r->schedule);
+        tmi_lines lines = {0};
+        tmi_list_warnings(&lines, r->schedule, r->account);
+        tmi_lines_put(out, "warnings", &lines);
+        tmi_list_not_covered(&lines, r->schedule);
+        tmi_lines_put(out, "not_covered", &lines);
         return;
     }
     for (size_t i = 0; i < 3; i++) {

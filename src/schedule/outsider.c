@@ -5,6 +5,7 @@
 #include <tamis/amplification.h>
 
 #include "base/memory.h"
+#include "num/number.h"
 #include "plan/law.h"
 
 void tmi_outsider_clear(tmi_outsider *o)
@@ -86,4 +87,35 @@ tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tm
     if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail_as(err, &reason);
     snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
     return TAMIS_OK;
+}
+
+void tmi_outsider_drop(tmi_outsider *o, const char *reason)
+{
+    tmi_outsider_clear(o);
+    snprintf(o->reason, sizeof o->reason, "%s", reason);
+}
+
+void tmi_promised_clear(tmi_promised *p)
+{
+    tamis_number_free(p->epsilon);
+    tamis_number_free(p->delta);
+    tmi_outsider_clear(&p->outsider);
+    *p = (tmi_promised){0};
+}
+
+tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                               const tamis_number *delta, const char *apart, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (p->epsilon && p->apart == apart && tmi_number_compare(p->epsilon, eps) == 0 && tmi_number_compare(p->delta, delta) == 0) return TAMIS_OK;
+    tmi_promised_clear(p);
+    TMI_TRY(tmi_outsider_make(&p->outsider, plan, frame, eps, delta, err));
+    if (p->outsider.proved && apart) tmi_outsider_drop(&p->outsider, apart);
+    p->apart = apart;
+    TMI_TRY(tmi_number_copy(&p->delta, delta, err));
+    TMI_TRY(tmi_number_copy(&p->epsilon, eps, err));
+
+done:
+    if (status != TAMIS_OK) tmi_promised_clear(p);
+    return status;
 }

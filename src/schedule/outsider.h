@@ -1,14 +1,14 @@
 /* What an outsider is promised: somebody of the frame or of the population, as long as nobody outside knows who was
  * sampled. The number is claimed only where the setting allows it, the plan says that the sample is secret, and a
  * theorem covers the design; otherwise there is the reason. It belongs to everything that is released from one sample
- * together, so it is computed once, from the losses of the whole account.                                            */
+ * together, so it is no part of a schedule: it is computed once, from the losses of the whole account.               */
 #ifndef TMI_SCHEDULE_OUTSIDER_H
 #define TMI_SCHEDULE_OUTSIDER_H
 
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
 
-/* The units of one stratum; those that are in every sample stand apart. */
+/* The units of one stratum; those that are in every sample are a part of their own. */
 typedef struct tmi_outsider_part {
     size_t stratum;
     bool take_all;
@@ -19,7 +19,7 @@ typedef struct tmi_outsider {
     bool proved;
     tamis_bound epsilon, delta; /* {0, inf} and {0, 1} if not proved */
     const char *theorem;        /* that proves it */
-    tmi_outsider_part *parts;   /* one a stratum, if there are several */
+    tmi_outsider_part *parts;   /* one per stratum, if there are several */
     size_t part_count;
     char reason[512];           /* why not; a clause, without a full stop */
 } tmi_outsider;
@@ -29,5 +29,21 @@ typedef struct tmi_outsider {
 tamis_status tmi_outsider_make(tmi_outsider *outsider, const tamis_plan *plan, const tmi_frame_facts *frame,
                                const tamis_number *epsilon, const tamis_number *delta, tamis_error *err);
 void tmi_outsider_clear(tmi_outsider *outsider);
+
+/* The promise of a whole account: everything that was released from a sample, or would be with the release at hand. */
+typedef struct tmi_promised {
+    tamis_number *epsilon, *delta; /* what a sampled unit has lost */
+    const char *apart;             /* why sampling is not counted across the waves of the account; NULL: it is. Static. */
+    tmi_outsider outsider;         /* what sampling makes of these */
+} tmi_promised;
+
+/* Makes the promise for these losses; a promise that was made for the same losses is kept as it is. `promised` is empty at first, and
+ * the caller clears it. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *epsilon,
+                               const tamis_number *delta, const char *apart, tamis_error *err);
+void tmi_promised_clear(tmi_promised *promised);
+
+/* Claims nothing for outsiders any more, for this reason. */
+void tmi_outsider_drop(tmi_outsider *outsider, const char *reason);
 
 #endif

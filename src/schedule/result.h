@@ -1,4 +1,4 @@
-/* The numbers of a release or of an estimate, with their errors. NaN stands for null. */
+/* The numbers of a release or of an estimate, with their errors. NaN means null. */
 #ifndef TMI_SCHEDULE_RESULT_H
 #define TMI_SCHEDULE_RESULT_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ledger/account.h"
+#include "schedule/outsider.h"
 #include "schedule/schedule.h"
 
 #define TMI_NOTES 4
@@ -35,7 +36,7 @@ typedef struct tmi_result {
                   .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .bias = TMI_NULL,        \
                   .df = -1})
 
-/* Rows in which a column is not what the plan says; told inside the agency only. */
+/* Rows in which a column is not what the plan says; reported inside the agency only. */
 typedef struct tmi_column_facts {
     bool used;       /* by a statistic; the others are not read */
     int64_t missing; /* of a category: or not among its values */
@@ -46,9 +47,10 @@ typedef struct tmi_results {
     const tamis_plan *plan;
     const tmi_schedule *schedule; /* NULL: not protected */
     const tmi_account *account;   /* of a release */
+    const tmi_promised *promised; /* by all of that account */
     tmi_result *list; /* statistic by statistic, cell by cell */
     size_t count;
-    tmi_column_facts *facts; /* estimate only: one a column of the plan */
+    tmi_column_facts *facts; /* estimate only: one per column of the plan */
     int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
 } tmi_results;
 

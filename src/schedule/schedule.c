@@ -14,7 +14,6 @@ void tmi_schedule_clear(tmi_schedule *s)
     tamis_number_free(s->spent);
     tamis_number_free(s->epsilon);
     tamis_number_free(s->delta);
-    tmi_outsider_clear(&s->outsider);
     tmi_frame_file_clear(&s->frame);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
@@ -459,7 +458,7 @@ static tamis_status take_frame(tmi_schedule *s, const tmi_budget_parts *parts, t
 
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tamis_error *err)
 {
-    return tmi_schedule_make_watched(s, plan, parts, parts ? parts->watch : NULL, err);
+    return tmi_schedule_make_watched(s, plan, parts, NULL, err);
 }
 
 tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tmi_watch *watch,
@@ -486,7 +485,6 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(count_controls(s, err));
     TMI_TRY(count_units(s, err));
     TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
-    TMI_TRY(tmi_outsider_make(&s->outsider, plan, tmi_frame_of(s), s->epsilon, s->delta, err));
 
 done:
     if (status != TAMIS_OK) tmi_schedule_clear(s);

@@ -15,7 +15,6 @@
 
 #include "schedule/frame_file.h"
 #include "schedule/measurement.h"
-#include "schedule/outsider.h"
 
 /* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U
  * counts the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
@@ -28,13 +27,14 @@ typedef struct tmi_use {
     size_t table[TMI_ROLES];      /* measurements; TMI_NO_TABLE: not needed, or it follows from others */
 } tmi_use;
 
+/* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
     tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
     tmi_sampling sampling;
     tmi_measurement *measurements;
     size_t measurement_count;
-    tmi_use *uses; /* one a statistic */
+    tmi_use *uses; /* one per statistic */
 
     bool calibrated;                              /* after the noise, to public counts */
     const tmi_plan_column *controls[TMI_MAX_BY];  /* of the columns that these are by: crossed, the control cells */
@@ -43,7 +43,6 @@ typedef struct tmi_schedule {
     bool gaussian;           /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
     tamis_number *spent;     /* the sum of the parts; 0 if nothing is measured */
     tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
-    tmi_outsider outsider;
 
     tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;
@@ -51,10 +50,9 @@ typedef struct tmi_schedule {
 /* What was decided and read before, as a certificate says it: the parts of the budget and the facts of the frame. */
 typedef struct tmi_budget_parts {
     bool rho; /* else epsilons */
-    tamis_number **list; /* one a measurement; NULL: they are chosen */
+    tamis_number **list; /* one per measurement; NULL: they are chosen */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
-    tmi_watch *watch;             /* of the schedule that is made with them */
 } tmi_budget_parts;
 
 /* `parts` NULL: they are chosen, and the frame is read from its file; else they must add up to no more than the plan allows.

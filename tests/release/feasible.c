@@ -66,13 +66,15 @@ static void no_certificate_is_longer_than_was_counted(void **state)
     tamis_plan *plan = plan_of(SRS, "2", "  - {mean: x, by: g}\n");
     array_engine engine = array_engine_of(rows, 2);
     tmi_certificate certificate = {0};
+    tmi_promised promised = {0};
     tmi_schedule schedule;
     tamis_release *release;
     size_t longest;
     const tmi_run run = {.ledger = path};
     assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(tmi_certificate_of(&certificate, &schedule, NULL), TAMIS_OK);
-    assert_int_equal(tmi_certificate_longest(&longest, &certificate, &(tmi_standing){0}, NULL), TAMIS_OK);
+    assert_int_equal(tmi_promise_alone(&promised, &schedule, NULL), TAMIS_OK);
+    assert_int_equal(tmi_certificate_longest(&longest, &certificate, &promised, &(tmi_standing){0}, NULL), TAMIS_OK);
     assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &run, NULL), TAMIS_OK);
     char *text;
     assert_int_equal(tamis_release_certificate_json(&text, release, NULL), TAMIS_OK);
@@ -80,6 +82,7 @@ static void no_certificate_is_longer_than_was_counted(void **state)
     tamis_free(text);
     tamis_release_free(release);
     tmi_certificate_clear(&certificate);
+    tmi_promised_clear(&promised);
     tmi_schedule_clear(&schedule);
     tamis_plan_free(plan);
 }

@@ -224,17 +224,20 @@ static void outsiders_are_told_of_the_whole_account(void **state)
                *both = plan_of(SRS, "2, " SECRET, STATISTICS);
     array_engine engine = array_engine_of(rows, 8);
     tmi_schedule s;
+    tmi_promised alone = {0};
     tamis_error err = {0};
     tamis_release *a = release(plan, &engine.engine, path, false), *b = release(plan, &engine.engine, path, true), *c;
     assert_int_equal(tmi_schedule_make(&s, both, NULL, NULL), TAMIS_OK);
-    assert_true(a->schedule.outsider.proved && b->schedule.outsider.proved && s.outsider.proved);
-    assert_true(a->schedule.outsider.epsilon.upper < b->schedule.outsider.epsilon.lower);
-    assert_true(b->schedule.outsider.epsilon.upper == s.outsider.epsilon.upper);
+    assert_int_equal(tmi_promise_alone(&alone, &s, NULL), TAMIS_OK);
+    assert_true(a->promised.outsider.proved && b->promised.outsider.proved && alone.outsider.proved);
+    assert_true(a->promised.outsider.epsilon.upper < b->promised.outsider.epsilon.lower);
+    assert_true(b->promised.outsider.epsilon.upper == alone.outsider.epsilon.upper);
     assert_int_equal(tmi_release_with(&c, plan, &engine.engine, &(tmi_run){.ledger = path, .again = true}, &err), TAMIS_REFUSED);
     c = release(plan, &engine.engine, path, false);
     assert_non_null(c->account.charged.measurements);
-    assert_true(c->schedule.outsider.epsilon.upper == s.outsider.epsilon.upper);
+    assert_true(c->promised.outsider.epsilon.upper == alone.outsider.epsilon.upper);
     tamis_release_free(c);
+    tmi_promised_clear(&alone);
     tmi_schedule_clear(&s);
     tamis_release_free(a);
     tamis_release_free(b);
@@ -260,8 +263,11 @@ static void outsiders_are_told_nothing_that_is_not_proved(void **state)
         snprintf(privacy, sizeof privacy, "1, %s", cases[i].privacy);
         tamis_plan *plan = plan_of(cases[i].design, privacy, STATISTICS);
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-        assert_int_equal(s.outsider.proved, cases[i].proved);
-        if (!cases[i].proved) assert_true(s.outsider.reason[0] != '\0');
+        tmi_promised p = {0};
+        assert_int_equal(tmi_promise_alone(&p, &s, NULL), TAMIS_OK);
+        assert_int_equal(p.outsider.proved, cases[i].proved);
+        if (!cases[i].proved) assert_true(p.outsider.reason[0] != '\0');
+        tmi_promised_clear(&p);
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);
     }

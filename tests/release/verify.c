@@ -534,6 +534,7 @@ static void a_title_is_no_key(void **state)
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err), TAMIS_OK);
     assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), TAMIS_OK);
     assert_int_equal(tmi_certificate_of(&c, &schedule, &err), TAMIS_OK);
+    assert_int_equal(tmi_certificate_check_plan(&c, &err), TAMIS_OK);
     tmi_certificate_clear(&c);
     tmi_schedule_clear(&schedule);
     tamis_plan_free(plan);

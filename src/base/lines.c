@@ -1,0 +1,61 @@
+#include "base/lines.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+
+/* Takes the line, also where there is no room for it. */
+static void take(tmi_lines *l, char *line)
+{
+    if (line && l->count == l->room) {
+        const size_t room = l->room ? 2 * l->room : 8;
+        char **list = tmi_realloc(l->list, room, sizeof *list);
+        if (list) {
+            l->list = list;
+            l->room = room;
+        }
+    }
+    if (line && l->count < l->room) {
+        l->list[l->count++] = line;
+        return;
+    }
+    tmi_free(line);
+    l->failed = true;
+}
+
+void tmi_lines_add(tmi_lines *l, const char *line)
+{
+    take(l, tmi_copy_text(line, strlen(line)));
+}
+
+void tmi_lines_take(tmi_lines *l, tmi_text *words)
+{
+    char *line = NULL;
+    if (tmi_text_take(&line, words, NULL) == TAMIS_OK) take(l, line);
+    else l->failed = true;
+}
+
+void tmi_lines_clear(tmi_lines *l)
+{
+    for (size_t i = 0; i < l->count; i++) tmi_free(l->list[i]);
+    tmi_free(l->list);
+    *l = (tmi_lines){0};
+}
+
+void tmi_lines_put(tmi_json_out *out, const char *key, tmi_lines *l)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < l->count; i++) tmi_json_put_string(out, l->list[i]);
+    tmi_json_close(out, ']');
+    if (l->failed) out->text->failed = true;
+    tmi_lines_clear(l);
+}
+
+void tmi_lines_wrap(tmi_text *text, const char *first, const char *indent, tmi_lines *l)
+{
+    for (size_t i = 0; i < l->count; i++) tmi_text_wrap(text, first, indent, l->list[i]);
+    if (l->failed) text->failed = true;
+    tmi_lines_clear(l);
+}

@@ -1,0 +1,23 @@
+/* A list of sentences: made once, then written as JSON, as HTML or as text. A failed allocation is remembered: add as much as you like,
+ * look once at the end. Begins as {0}.                                                                                */
+#ifndef TMI_BASE_LINES_H
+#define TMI_BASE_LINES_H
+
+#include "base/json.h"
+#include "base/text.h"
+
+typedef struct tmi_lines {
+    char **list;
+    size_t count, room;
+    bool failed;
+} tmi_lines;
+
+void tmi_lines_add(tmi_lines *lines, const char *line);   /* copies it */
+void tmi_lines_take(tmi_lines *lines, tmi_text *words);   /* moves it; the text is empty then */
+void tmi_lines_clear(tmi_lines *lines);
+
+/* Writes "key": [...], or one paragraph per line, and clears the list. */
+void tmi_lines_put(tmi_json_out *out, const char *key, tmi_lines *lines);
+void tmi_lines_wrap(tmi_text *text, const char *first, const char *indent, tmi_lines *lines);
+
+#endif

@@ -1,0 +1,128 @@
+/* What a reader has to be warned of, and what a release does not cover: lists of sentences that its JSON, page and text share. */
+#include <math.h>
+
+#include "base/table.h"
+#include "report/promise.h"
+#include "report/report_words.h"
+#include "schedule/noise_law.h"
+
+/* ---- warnings ---- */
+
+/* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
+#define BARE (1.0 / 2)
+
+typedef void name_measurement(tmi_text *text, const tmi_measurement *m);
+
+/* The sentence about one measurement; false if its noise is worth the name. */
+static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
+{
+    double zero = 0;
+    for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
+    if (!(zero > BARE)) return false;
+    tmi_text_put(sentence, "practically unprotected: the ");
+    name(sentence, m);
+    tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
+                    "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
+    return true;
+}
+
+/* secret_sample where it changes nothing; NULL: no reason to warn. */
+static const char *idle_secret(const tmi_schedule *schedule)
+{
+    const tmi_plan_privacy *privacy = &schedule->plan->privacy;
+    return privacy->secret_sample && !privacy->setting->may_amplify
+               ? "`secret_sample: yes` has no effect in this setting: the promise begins after the sampling. "
+                 "`protect: frame, given: population` gives outsiders a number of their own."
+               : NULL;
+}
+
+/* The tables whose noise hides nothing. */
+static void list_bare(tmi_lines *lines, const tmi_schedule *schedule, name_measurement *name)
+{
+    for (size_t i = 0; i < schedule->measurement_count; i++) {
+        tmi_text sentence;
+        tmi_text_init(&sentence);
+        if (warn(&sentence, schedule, &schedule->measurements[i], name)) tmi_lines_take(lines, &sentence);
+        tmi_text_clear(&sentence);
+    }
+}
+
+void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule)
+{
+    list_bare(lines, schedule, tmi_measurement_words);
+}
+
+void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi_account *account)
+{
+    tmi_text notice;
+    tmi_text_init(&notice);
+    tmi_account_notice(&notice, account, NULL);
+    if (notice.length > 0) tmi_lines_take(lines, &notice);
+    if (!tmi_has_budget(schedule->plan)) {
+        tmi_budget_advice(&notice, schedule->plan);
+        tmi_lines_take(lines, &notice);
+    }
+    if (idle_secret(schedule)) tmi_lines_add(lines, idle_secret(schedule));
+    list_bare(lines, schedule, tmi_measurement_name);
+    if (notice.failed) lines->failed = true;
+    tmi_text_clear(&notice);
+}
+
+#define MOST_WARNINGS 3 /* of tables, written out; the JSON has all */
+
+void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule)
+{
+    const bool idle = idle_secret(schedule) != NULL;
+    tmi_lines bare = {0};
+    list_bare(&bare, schedule, tmi_measurement_name);
+    if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
+    for (size_t i = 0; i < bare.count && i < MOST_WARNINGS; i++) tmi_text_wrap(text, "WARNING, ", "  ", bare.list[i]);
+    if (bare.count > MOST_WARNINGS)
+        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", bare.count - MOST_WARNINGS);
+    if (idle || bare.count > 0) tmi_text_put(text, "\n");
+    if (bare.failed) text->failed = true;
+    tmi_lines_clear(&bare);
+}
+
+/* ---- what is not covered ---- */
+
+static const char one_ledger[] =
+    "One ledger keeps count of this sample. Releases of the same people from another ledger are not seen by tamis.";
+static const char clamped[] =
+    "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
+    "that reported.";
+static const char some_rows[] =
+    "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
+static const char large_weights[] =
+    "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
+static const char as_if_srs[] =
+    "Sampling errors of a systematic sample in a public order are those of a simple random one: too large where neighbours in the "
+    "order are alike, too small where the order has a period.";
+static const char final_weights[] =
+    "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
+static const char nonresponse[] =
+    "The file holds respondents only, and weights stay the design's: means and shares are of those who answered.";
+static const char declared[] =
+    "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
+    "looking at the data.";
+
+static bool has_numbers(const tmi_schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
+        if (schedule->plan->statistics[i].column) return true;
+    }
+    return false;
+}
+
+void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
+{
+    const tmi_plan_design *design = &schedule->plan->design;
+    tmi_lines_add(lines, one_ledger);
+    if (design->weights_final) tmi_lines_add(lines, final_weights);
+    if (design->nonresponse) tmi_lines_add(lines, nonresponse);
+    if (schedule->plan->privacy.id) tmi_lines_add(lines, some_rows);
+    if (schedule->sampling.weights == TMI_ROWS && !design->frame) tmi_lines_add(lines, large_weights);
+    if (design->kind == TMI_DESIGN_SYSTEMATIC && !design->random_order) tmi_lines_add(lines, as_if_srs);
+    if (has_numbers(schedule)) tmi_lines_add(lines, clamped);
+    tmi_lines_add(lines, declared);
+}
