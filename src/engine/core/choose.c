@@ -18,7 +18,7 @@ static bool only_csv(const tmi_source *source)
     return source->file_count > 0;
 }
 
-/* Servers and files of SPSS, Stata and SAS have one engine each; for other files there is a choice. */
+/* Servers have one engine, and so do files of SPSS, Stata and SAS; for other files there is a choice. */
 static const char *only_engine(const tmi_source *source)
 {
     return source->connection_count > 0 ? "postgres" : has_readstat_file(source) ? "readstat" : NULL;
@@ -40,7 +40,8 @@ tamis_status tmi_engine_open(tmi_engine **engine, const char *name, const tmi_so
     if (!is_postgres && !is_readstat && strcmp(name, "duckdb") != 0 && strcmp(name, "memory") != 0)
         return tmi_fail(err, TAMIS_INVALID, "engine: %s is unknown; use duckdb, memory, postgres or readstat", name);
     if ((only && strcmp(name, only) != 0) || (!only && (is_postgres || is_readstat)))
-        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", name, only ? only : "duckdb or memory");
+        return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", name,
+                        only ? only : "duckdb or memory");
     return is_postgres                   ? tmi_engine_postgres(engine, source, threads, err)
            : is_readstat                 ? tmi_engine_readstat(engine, source, threads, err)
            : strcmp(name, "memory") == 0 ? tmi_engine_memory(engine, source, threads, err)
