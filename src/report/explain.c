@@ -73,7 +73,7 @@ static void list_topics(tmi_page *page)
     tmi_text_init(&line);
     tmi_text_put(page->text, "What can be explained\n");
     tmi_page_part(page, "settings", "", "the ten settings: whose record is protected, and what is taken as public");
-    tmi_page_part(page, "designs", "", "how samples are drawn, and what each design adds to a guarantee");
+    tmi_page_part(page, "designs", "", "how samples are drawn, and the amplified epsilon of each design");
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) tmi_text_format(&line, "%s\"%s\"", i ? ", " : "", tamis_settings()[i].name);
     if (!line.failed) tmi_page_part(page, "one setting", "", line.bytes);
     bool failed = line.failed;

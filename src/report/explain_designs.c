@@ -1,4 +1,4 @@
-/* The designs of the plan format in words, and what each adds to a guarantee, asked of the amplification itself. */
+/* The designs of the plan format in words, and the amplified epsilon of each, computed by the amplification itself. */
 #include <stdio.h>
 #include <string.h>
 
@@ -118,48 +118,51 @@ static tamis_status make_two_stage(tamis_design **d, tamis_error *err)
 
 /* ---- words ---- */
 
-const char *const tmi_pps_methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic", "systematic_random", "brewer",
+const char *const tmi_pps_methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic",
+                                       "systematic_random", "brewer",
                                        "tille", NULL};
 
 const tmi_design_words tmi_designs[] = {
     {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
      "srs: {population: 6194, sample: 200}", "N/n, the same for everybody",
-     "log(1 + n/N (e^eps - 1)): about n/N of a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE},
+     "log(1 + n/N (e^eps - 1)) instead of eps: about n/N times a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE},
     {"srs_with_replacement", "n independent draws of one unit; a unit may be drawn several times, and then counts several times",
-     "srs_with_replacement: {population: 6194, sample: 200}", "N/n a draw",
-     "less than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement, TAMIS_REPLACE},
+     "srs_with_replacement: {population: 6194, sample: 200}", "N/n per draw",
+     "larger than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement,
+     TAMIS_REPLACE},
     {"bernoulli", "each unit is drawn with the same probability, independently; the size of the sample is random",
      "bernoulli: {rate: 0.1}", "1/rate, the same for everybody",
-     "log(1 + rate (e^eps - 1)), for records that are there or not", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE},
+     "log(1 + rate (e^eps - 1)) instead of eps, if records are added or removed", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE},
     {"poisson", "each unit is drawn with a probability of its own, independently; the size of the sample is random",
      "poisson: {probability: COLUMN}, max_weight: 50", "1/probability: the smallest probability needs the most noise",
-     "unit by unit log(1 + pi (e^eps - 1)); the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
+     "log(1 + pi (e^eps - 1)) for each unit; the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
     {"pps", "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
      "systematic_random, brewer, tille",
      "pps: {method: sampford, probability: COLUMN, sample: 200}, max_weight: 50", "1/probability",
-     "unit by unit log(1 + pi (e^eps - 1)) where samples with and without a unit are proved to differ by one exchange; otherwise "
-     "nothing is proved, and nothing is claimed", NULL, NULL, TAMIS_REPLACE},
+     "log(1 + pi (e^eps - 1)) for each unit, where samples with and without a unit are proved to differ by one exchange; "
+     "otherwise eps itself: nothing is proved, so nothing is claimed", NULL, NULL, TAMIS_REPLACE},
     {"systematic", "every k-th unit of a list after a random start",
      "systematic: {population: 6194, sample: 200, order: public}", "N/n, the same for everybody",
-     "with a public order next to nothing: the k possible samples are k clusters, and all n units come and go together; with a "
-     "random order it is srs", "every 10th of a list", make_systematic, TAMIS_REPLACE},
+     "with a public order almost eps itself: the k possible samples are k clusters, and all n units enter or leave together; "
+     "with a random order as for srs", "every 10th of a list", make_systematic, TAMIS_REPLACE},
     {"stratified", "an independent sample in each stratum; strata and their sizes are public",
      "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
-     "stratum by stratum, with its own rate; a stratum taken whole gets nothing, and the largest number counts",
+     "in each stratum with its own rate; a stratum that is taken whole is not amplified, and the largest number counts",
      "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE},
     {"cluster", "whole clusters are drawn, for instance all persons of a household",
      "cluster: {by: household, population: 3000, sample: 300, smallest: 1, largest: 9}", "clusters / drawn clusters",
-     "little unless clusters are small: the whole cluster comes and goes together", "1 of 10 clusters of 4", make_cluster,
+     "not much below eps unless clusters are small: a whole cluster enters or leaves together", "1 of 10 clusters of 4",
+     make_cluster,
      TAMIS_REPLACE},
     {"two_stage", "clusters are drawn, then units within each drawn cluster",
      "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
      "inverse of the product of the two rates",
-     "the second stage in full, the first only where few units are taken of a cluster", "1 of 10, then 2 of 4",
+     "the second stage counts in full, the first only if few units are taken per cluster", "1 of 10, then 2 of 4",
      make_two_stage, TAMIS_REPLACE},
     {"weights", "only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
-     "nothing: without the design there is no probability to count", NULL, NULL, TAMIS_REPLACE},
-    {"census", "everybody", "census: {population: 6194}", "1", "nothing: everybody is in it", "1000 of 1000", make_census,
+     "eps itself: without the design there are no probabilities to use", NULL, NULL, TAMIS_REPLACE},
+    {"census", "everybody", "census: {population: 6194}", "1", "eps itself: everybody is in it", "1000 of 1000", make_census,
      TAMIS_REPLACE},
     {0},
 };
@@ -173,7 +176,7 @@ const tmi_design_words *tmi_design_named(const char *name)
     return NULL;
 }
 
-/* ---- what sampling adds, as the library computes it ---- */
+/* ---- the amplified epsilon, as the library computes it ---- */
 
 typedef struct verdict {
     bool proved;
@@ -308,15 +311,15 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
     if (page->json) tmi_page_part(page, "", "what", d->what);
     tmi_page_part(page, "In a plan", "plan", plan);
     tmi_page_part(page, "Weights", "weights", d->weights);
-    tmi_page_part(page, "Sampling adds", "amplification", d->adds);
+    tmi_page_part(page, "Amplified epsilon", "amplification", d->adds);
     if (page->json) {
         tmi_json_key(page->json, "examples");
         tmi_json_open(page->json, '[');
     }
     tamis_status status = show_examples(page, d, method, err);
     if (page->json) tmi_json_close(page->json, ']');
-    tmi_page_note(page, "\nAn outsider does not know who was sampled; whoever knows is promised epsilon 1 itself. The number counts once, for "
-                  "everything that is released from one sample, and needs `protect: frame` or `population` and `secret_sample: yes`.");
+    tmi_page_note(page, "\nAn outsider does not know who was sampled; for anyone who does, epsilon is 1. The amplified epsilon holds once "
+                  "for everything released from one sample, and needs `protect: frame` or `population` and `secret_sample: yes`.");
     return status;
 }
 

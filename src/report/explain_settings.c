@@ -9,7 +9,7 @@ static const char *const paper_amplifies[TAMIS_LEVELS] = {
     [TAMIS_POPULATION] = "FR, S, NR", [TAMIS_FRAME] = "S, NR", [TAMIS_SAMPLE] = "NR", [TAMIS_RESPONDENTS] = "-",
 };
 
-/* Table 4.1: fixed under frame and sample invariance, to be reckoned with otherwise. */
+/* Table 4.1: fixed under frame and sample invariance, otherwise they may change. */
 static const char *paper_weights(const tamis_setting *s)
 {
     return s->given >= TAMIS_FRAME ? "fixed" : "may move";
@@ -67,12 +67,13 @@ void tmi_explain_settings(tmi_page *page)
                   "promise begins: whose record may change. `given` says what is fixed and public: what no neighbour may change.");
     tmi_text_put(page->text, "\n");
     write_table(page->text);
-    tmi_page_note(page, "\n<- the default, recommended. `weights` and `amplified by` are the paper's, and after each stands what tamis does. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts sampling "
-                  "alone, once for all releases of a sample, where `secret_sample: yes` stands in the plan and a theorem covers the "
-                  "design: coverage and answering are no draws with known probabilities.");
+    tmi_page_note(page, "\n<- the default, recommended. `weights` and `amplified by` are the paper's; the column after each is what tamis "
+                  "does. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts only sampling, once for all releases of "
+                  "a sample, if the plan says `secret_sample: yes` and a theorem covers the design: coverage and response are not draws "
+                  "with known probabilities.");
     tmi_page_note(page, "\n* while strata, sizes and clusters are public (the default). With `design_variables: protected` one record may "
                   "move the weights of all others: more noise, and no number for outsiders.");
-    tmi_page_note(page, "\nWith `protect: respondents` it is protected too who answered, and the number of rows is not public.");
+    tmi_page_note(page, "\nWith `protect: respondents` the fact of having answered is protected too, and the number of rows is not public.");
     tmi_page_note(page, "\nMore about one of them: tamis explain \"sample given frame\"");
 }
 
@@ -94,7 +95,7 @@ void tmi_explain_setting(tmi_page *page, const tamis_setting *s)
     tmi_page_part(page, "Rows", "rows", s->size_is_public ? "their number is public and checked before anything is spent"
                                                           : "their number is protected: never checked, shown or used unless measured");
     tmi_page_part(page, "Weights", "weights", s->weights);
-    tmi_page_part(page, "Sampling adds", "amplification", s->amplification);
+    tmi_page_part(page, "Amplified by", "amplification", s->amplification);
     tmi_page_part(page, "The attacker", "attacker", s->attacker);
     tmi_page_part(page, "Use it", "verdict", s->verdict);
     tmi_page_part(page, "In a plan", "plan", plan);

@@ -15,7 +15,8 @@
 /* From here on e^eps times one percent is above 1 anyway, and e^eps of a silly eps would fill the memory. */
 #define LARGE 50
 
-static const struct { int64_t p, q; } priors[TAMIS_PRIORS] = {{1, 100}, {1, 10}, {1, 2}}, alarms[TAMIS_ALARMS] = {{1, 100}, {1, 20}};
+static const struct { int64_t p, q; } priors[TAMIS_PRIORS] = {{1, 100}, {1, 10}, {1, 2}},
+                                      alarms[TAMIS_ALARMS] = {{1, 100}, {1, 20}};
 
 typedef struct question {
     const tamis_number *eps, *delta, *at; /* at: a prior or a rate of false alarms */

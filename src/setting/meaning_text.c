@@ -1,4 +1,4 @@
-/* What a guarantee means, for people: three lines, a JSON list, a picture. */
+/* What a guarantee means, for readers: a table of three attackers, a JSON list, a picture. */
 #include "setting/meaning.h"
 
 #include <math.h>
@@ -23,13 +23,13 @@ static tamis_status lines_of(line lines[LINES], const tamis_promise *p, tamis_er
     tamis_status status;
     if (!p) return tmi_fail(err, TAMIS_INVALID, "promise: NULL");
     if (!p->outsider_eps != !p->outsider_delta) return tmi_fail(err, TAMIS_INVALID, "outsider_eps, outsider_delta: both or none");
-    lines[0] = (line){.who = "nosy neighbour", .label = "neighbour, saw the visit", .claimed = true};
-    lines[2] = (line){.who = "outsider", .label = "outsider, knows neither", .claimed = p->outsider_eps != NULL};
+    lines[0] = (line){.who = "nosy neighbour", .label = "knows who was sampled", .claimed = true};
+    lines[2] = (line){.who = "outsider", .label = "outsider", .claimed = p->outsider_eps != NULL};
     TMI_TRY(tamis_meaning_of(&lines[0].meaning, p->eps, p->delta, err));
     if (lines[2].claimed) TMI_TRY(tamis_meaning_of(&lines[2].meaning, p->outsider_eps, p->outsider_delta, err));
     lines[1] = lines[0];
     lines[1].who = "journalist";
-    lines[1].label = "journalist, any record";
+    lines[1].label = "journalist, any case";
 
 done:
     return status;
@@ -47,7 +47,7 @@ static void put_up(tmi_text *text, double x)
     int digits = x >= 100 ? 0 : x >= 10 ? 1 : 2;
     double unit = pow(10, digits);
     int64_t steps = (int64_t)floor(x * unit), whole = 1;
-    /* Up, until the decimal is certainly not below x: equal, or above it by more than the dust of these doubles. */
+    /* Up, until the decimal is certainly not below x: equal, or above it by more than the rounding error of these doubles. */
     while (fma(x, unit, -(double)steps) != 0 && (double)steps < x * unit * (1 + 1e-12)) steps++;
     for (int i = 0; i < digits; i++) whole *= 10;
     tmi_text_format(text, "%lld", (long long)(steps / whole));
@@ -115,10 +115,10 @@ static tamis_status put_delta(tmi_text *text, const line lines[LINES], const tam
     if (status != TAMIS_OK) return status;
     tmi_text_init(&p);
     if (worst < 1) {
-        tmi_text_format(&p, "Delta: to somebody who knows all other records, with probability at most %s", written);
-        tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the last two columns hold with it.");
+        tmi_text_format(&p, "Delta: for an attacker who knows all other records, with probability at most %s", written);
+        tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the power columns include delta.");
     } else {
-        tmi_text_put(&p, "Delta: so large that no odds and no belief are bounded; the last two columns hold with it.");
+        tmi_text_put(&p, "Delta: so large that no odds and no belief are bounded; the power columns include delta.");
     }
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
@@ -135,9 +135,9 @@ static void put_explanation(tmi_text *text, const char *unit)
 {
     tmi_text p;
     tmi_text_init(&p);
-    tmi_text_format(&p, "Each at most, whatever is known before: the factor on the odds of any guess about one %s, compared with a world without "
-                    "that %s's answers; what a belief of 1, 10, 50 %% becomes, in %%; and the share of true records, in %%, that a test with "
-                    "1, 5 %% false alarms hits.", unit, unit);
+    tmi_text_format(&p, "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s can "
+                    "grow, compared with a world without that %s's answers; what a belief of 1, 10 or 50 %% can become, in %%; and the "
+                    "power, in %%, of a test with 1 or 5 %% false positives. An outsider does not know who was sampled.", unit, unit);
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
@@ -145,7 +145,8 @@ static void put_explanation(tmi_text *text, const char *unit)
 
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err)
 {
-    static const char *const heading[COLUMNS] = {"who wants to know", "odds ×", "1 % to", "10 % to", "50 % to", "hit 1 %", "hit 5 %"};
+    static const char *const heading[COLUMNS] = {"attacker", "odds factor", "1 % to", "10 % to", "50 % to", "power 1 %",
+                                                 "at 5 %"};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     line lines[LINES];
     tamis_status status = lines_of(lines, promise, err);

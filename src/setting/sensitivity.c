@@ -312,7 +312,8 @@ tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *z, const tamis_setti
     int unknown = 0;
     for (size_t h = 0; h < count; h++) {
         TMI_TRY(check(setting, TAMIS_HT_TOTAL, &strata[h], err));
-        if (!agree(&strata[0], &strata[h])) return tmi_fail(err, TAMIS_INVALID, "strata: they must agree in cells, rows and flags");
+        if (!agree(&strata[0], &strata[h]))
+            return tmi_fail(err, TAMIS_INVALID, "strata: they must agree in cells, rows and flags");
         unknown = unknown || strata[h].units == 0;
         if (h == 0) continue;
         widen(&all.values, &strata[h].values);

@@ -181,7 +181,7 @@ def bad_frames_are_named():
         ("x,y\n1,1\n,1\n", ["pivotal", "--sample", "1", "--size", "x"], "column x, row 2: empty"),
         ("x\n0.5\n0.4\n", ["pivotal", "--probability", "x"], "sum"),
         ("x\n0.5\n1.5\n", ["poisson", "--probability", "x"], "column x, row 2: a probability is at most 1"),
-        ("1,2\n3,4\n", ["srs", "--sample", "1"], "the first line holds numbers"),
+        ("1,2\n3,4\n", ["srs", "--sample", "1"], "the first line contains numbers"),
         ("a;b\n1;2\n", ["srs", "--sample", "1"], "separated by commas"),
         ("weight\n1\n", ["srs", "--sample", "1"], "column weight already"),
         ("h,n\na,1\na,2\n", ["srs", "--strata", "h", "--allocation", "n"], "column n, row 2: differs"),

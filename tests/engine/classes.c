@@ -33,10 +33,10 @@ static void expect(const char *what, tmi_engine *engine, const tmi_column *colum
     engine->free(engine);
 }
 
-#define TEXTS "by its type it holds texts: list its `values`"
-#define DATES "by its type it holds dates or times: make a number from it"
-#define BOOLEANS "by its type it holds booleans: declare it with `values: [\"true\", \"false\"]`"
-#define OTHERS "by its type it holds something else"
+#define TEXTS "by its type it contains texts: list its `values`"
+#define DATES "by its type it contains dates or times: make a number from it"
+#define BOOLEANS "by its type it contains booleans: declare it with `values: [\"true\", \"false\"]`"
+#define OTHERS "by its type it contains something else"
 
 /* ---- databases and Parquet ---- */
 
@@ -365,7 +365,7 @@ static void categories(void **state)
     assert_int_equal(tamis_source_new(&source, 1, NULL), TAMIS_OK);
     assert_int_equal(tamis_source_integers(source, "region", numbers, NULL), TAMIS_OK);
     assert_int_equal(tmi_engine_of_source(&engine, source, 1, NULL), TAMIS_OK);
-    expect("integers", engine, &category, "column region: by its type it holds numbers");
+    expect("integers", engine, &category, "column region: by its type it contains numbers");
     tamis_source_free(source);
     /* A code of SPSS may have the label E: that is not looked up. */
     const tmi_column labelled = {.name = "income", .kind = TMI_CATEGORY, .values = letters, .value_count = 2};

@@ -146,10 +146,10 @@ static void wrong_names(void **state)
     snprintf(other, sizeof other, "%s user=poor", text);
     expect_refusal(other, "secret", TAMIS_INVALID, "may not read column x");
     snprintf(other, sizeof other, "%s dbname=nowhere", text);
-    expect_refusal(other, "part", TAMIS_SYSTEM, "refused the database or the user");
+    expect_refusal(other, "part", TAMIS_SYSTEM, "rejected the database or the user");
     expect_refusal("host=/nowhere port=1", "part", TAMIS_SYSTEM, "cannot be reached");
-    expect_refusal("service=nowhere", "part", TAMIS_SYSTEM, "is no connection");
-    expect_refusal("what='is this", "part", TAMIS_SYSTEM, "is no connection");
+    expect_refusal("service=nowhere", "part", TAMIS_SYSTEM, "not a valid connection string");
+    expect_refusal("what='is this", "part", TAMIS_SYSTEM, "not a valid connection string");
     tmi_engine *engine;
     static const tmi_source none = {.table = "part"};
     const tmi_source no_table = {.connections = &text, .connection_count = 1};

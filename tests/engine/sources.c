@@ -98,7 +98,7 @@ static void bad_files(void **state)
         {"a,c\n1,secret\n", "there is no column b", false},
         {"a;b\n1;x\n", "separated by commas", false},
         {"1,secret\n2,y\n", "there is no column a", false},
-        {"1,-2.5\n2,3\n", "the first line holds numbers", false},
+        {"1,-2.5\n2,3\n", "the first line contains numbers", false},
         {"a,b\n1,\"secret\n2,y\n", "line 2: a quote is not closed", true},
         {"a,b\n1,\"secret\"z\n2,y\n", "quote", true},
         {"a,b\n1,x\n2\n3,secret\n", "line 3: there are more or fewer fields", true},
@@ -107,7 +107,7 @@ static void bad_files(void **state)
         {"a,b\n1,x\n2,secr\xe9t\n", "line 3: not UTF-8", true},
         {"a,b\n1,\xed\xa0\x80\n", "line 2: not UTF-8", true},
         {"a,b\n1,\xc0\xaf\n", "line 2: not UTF-8", true},
-        {"a,b\n1,x\xe2\x82", "ends inside a character", true},
+        {"a,b\n1,x\xe2\x82", "ends in the middle of a character", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -228,7 +228,7 @@ static void parquet_types(void **state)
     assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
     assert_int_equal(describe(write_parquet("l.parquet", "SELECT [1] AS a, ['x'] AS b"), &rows, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
-    assert_non_null(strstr(err.message, "column b holds lists"));
+    assert_non_null(strstr(err.message, "column b contains lists"));
     assert_int_equal(describe(write_parquet("n.parquet", "SELECT 1 AS A, 2 AS B"), &rows, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "there is no column a"));
     assert_non_null(strstr(err.message, "there is no column b"));

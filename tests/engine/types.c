@@ -408,7 +408,7 @@ static void types_without_a_form(void **state)
         for (size_t i = 0; i < count; i++) at += snprintf(sql + at, sizeof sql - (size_t)at, ", a%zu %s", i, types[i]);
         snprintf(sql + at, sizeof sql - (size_t)at, "); DETACH a");
         run_sql(sql);
-        expect_each_refused(types, count, open_engine(&path, 1, 1), is_unreadable ? "holds lists or bytes" : "has a type or collation " NO_FORM);
+        expect_each_refused(types, count, open_engine(&path, 1, 1), is_unreadable ? "contains lists or bytes" : "has a type or collation " NO_FORM);
         if (!is_unreadable) expect_refused("a collation", open_engine(&path, 1, 1), NO_FORM);
     }
 }
@@ -433,7 +433,7 @@ static void parts_that_cannot_be_compared(void **state)
     char sql[1024];
     snprintf(sql, sizeof sql, "COPY (SELECT 17 AS id) TO '%s'", mixed[1]);
     run_sql(sql);
-    expect_refused("CSV and numbers", open_engine(mixed, 2, 1), "holds numbers here and texts in another part");
+    expect_refused("CSV and numbers", open_engine(mixed, 2, 1), "contains numbers here and texts in another part");
     static const char *const numbers_and_texts[] = {"int4", "text", NULL};
     static row list[4];
     for (size_t i = 0; i < 4; i++) sprintf(list[i].text[ID], "%zu", i);

@@ -49,7 +49,7 @@ static void expect(const char *design, const char *column)
     tamis_error err = {0};
     snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
              "budget: {epsilon: 1}\ncolumns:\n  x: {from: 0, to: 10, step: 1}\nstatistics:\n  - {total: x}\n", design);
-    snprintf(words, sizeof words, "column %s: the plan uses it as a number, but by its type it holds texts", column ? column : "");
+    snprintf(words, sizeof words, "column %s: the plan uses it as a number, but by its type it contains texts", column ? column : "");
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     const tamis_status wanted = column ? TAMIS_INVALID : TAMIS_OK;
     tamis_status status = tamis_release_new(&release, plan, column ? out : NULL, &options, &err);

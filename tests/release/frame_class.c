@@ -9,8 +9,8 @@ static void probabilities_are_numbers(void **state)
 {
     (void)state;
     static const char *const types[] = {"DOUBLE", "VARCHAR", "DATE"};
-    static const char *const words[] = {NULL, "column p: the plan uses it as a number, but by its type it holds texts",
-                                        "column p: the plan uses it as a number, but by its type it holds dates or times"};
+    static const char *const words[] = {NULL, "column p: the plan uses it as a number, but by its type it contains texts",
+                                        "column p: the plan uses it as a number, but by its type it contains dates or times"};
     const char *frame = in_folder("frame.parquet"), *ledger = in_folder("account.ledger");
     write_text("sample.csv", "id,x,p\n1,3,0.5\n2,4,0.5\n");
     for (size_t i = 0; i < 3; i++) {

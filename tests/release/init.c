@@ -185,7 +185,7 @@ static void what_is_wrong_is_said(void **state)
         const char *name, *text, *table, *message;
     } list[] = {
         {"empty.csv", "", NULL, "the file is empty"},
-        {"numbers.csv", "1,2,3\n", NULL, "the first line holds numbers"},
+        {"numbers.csv", "1,2,3\n", NULL, "the first line contains numbers"},
         {"a.xlsx", "x", NULL, "expected a file that ends in .csv"},
         {"no.sav", "not SPSS at all", NULL, "its header cannot be read"},
         {"no.dta", "", NULL, "its header cannot be read"},

@@ -1,11 +1,11 @@
-/* A block of a column is what was given, or what is made here in `room`. Before it enters a product it is looked at once:
- * without missing rows its points are used where they stand, else a copy with 0 in those rows.
+/* A block of a column is either given by the caller or made here in `room`. It is checked once before it enters a product: if
+ * no row is missing, its points are used in place, otherwise a copy with 0 in the missing rows.
  *
  * Products below 2^52 are formed as integers: every step of the doubles in engine.h is exact for them, so the results
  * are the same.
  *   p = product, |p| <= 2^52.  p * 2^-s is exact. With s = 0 the sum p + 1/2 needs 53 bits and its floor is p. With s > 0,
  *   s <= 52, p * 2^-s + 1/2 = (p + 2^(s-1)) / 2^s with a numerator of at most 2^52 + 2^51 < 2^53: exact, and the floor is
- *   the arithmetic shift.                                                                                            */
+ *   the arithmetic shift. */
 #include "engine/core/addends.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 typedef struct block {
     const void *values; /* points or codes */
     void *room;         /* of a made column */
-    bool *listed;       /* INDICATOR: for each condition with codes, whether a code is one of them */
-    int64_t *numbers;   /* LOOKUP: with TMI_NO_POINT as the last one */
+    bool *listed;       /* INDICATOR: for each condition with codes, whether a code is listed */
+    int64_t *numbers;   /* LOOKUP: TMI_NO_POINT is the last one */
     bool looked, some_missing;
     const int64_t *points; /* 0 where missing */
     int64_t *filled;       /* room for them */
@@ -29,14 +29,14 @@ typedef struct recipe {
     const tmi_measure *measure;
     size_t factors[TMI_MAX_FACTORS]; /* columns in the layout */
     size_t needed[TMI_MAX_FACTORS + 2], needed_count; /* distinct columns that must not be missing */
-    size_t where;                    /* SIZE_MAX: none */
+    size_t where;                    /* SIZE_MAX: no such column */
     bool is_integer, must_clamp;
     void *room; /* for the terms or for left_out */
 } recipe;
 
 struct tmi_addends {
     const tmi_layout *layout;
-    block *blocks; /* one a column of the layout */
+    block *blocks; /* one per column of the layout */
     recipe *recipes;
     size_t recipe_count;
 };
@@ -93,7 +93,7 @@ static void plan_recipe(recipe *made, const tmi_measure *measure, const tmi_layo
         int64_t low, high;
         tmi_point_range(&low, &high, factor->column);
         const double a = (double)(low - factor->minus), b = (double)(high - factor->minus);
-        /* A missing point is multiplied as 0, and no product before the last may be larger. */
+        /* A missing point counts as 0 in the product, and no earlier product may be larger in size. */
         bound *= fmax(fmax(fabs(a), fabs(b)), fmax(1, fabs((double)factor->minus)));
         const double ends[] = {least * a, least * b, most * a, most * b};
         least = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
@@ -104,7 +104,7 @@ static void plan_recipe(recipe *made, const tmi_measure *measure, const tmi_layo
     for (size_t p = 0; p < 2; p++)
         if (measure->present[p]) need(made, tmi_layout_index(layout, measure->present[p]));
     made->where = measure->where ? tmi_layout_index(layout, measure->where) : SIZE_MAX;
-    /* A bound at most 2^52 was computed exactly: so were the smaller products before it. */
+    /* A bound of at most 2^52 was computed exactly, and so were the smaller products before it. */
     made->is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
     made->must_clamp = !made->is_integer ||
                        floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low ||
@@ -117,7 +117,7 @@ static void plan_recipe(recipe *made, const tmi_measure *measure, const tmi_layo
     if (!made->must_clamp && largest < (double)made->term.largest) made->term.largest = (int64_t)largest;
 }
 
-/* Room for a column that enters a product or must be there. */
+/* Room for a column that is a factor or must be present. */
 static bool make_look(block *made)
 {
     if (made->missing) return true;
@@ -159,7 +159,8 @@ static bool make_column(block *made, const tmi_column *column)
         const tmi_condition *condition = &column->conditions[i];
         const size_t count = condition->column->value_count;
         for (size_t j = 0; tmi_has_codes(condition->column) && j < condition->code_count; j++)
-            if (condition->codes[j] >= 0 && (size_t)condition->codes[j] < count) made->listed[at + (size_t)condition->codes[j]] = true;
+            if (condition->codes[j] >= 0 && (size_t)condition->codes[j] < count)
+                made->listed[at + (size_t)condition->codes[j]] = true;
         at += count + 1;
     }
     return true;

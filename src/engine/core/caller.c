@@ -1,4 +1,4 @@
-/* An engine of the caller's own: questions and answers as JSON; docs/engines.md says what stands in them. */
+/* An engine supplied by the caller: questions and answers are JSON, documented in docs/engines.md. */
 #include <string.h>
 
 #include "base/decimal.h"
@@ -9,7 +9,7 @@
 #include "engine/files/source.h"
 
 struct tamis_reply {
-    char *text; /* NULL: nothing was said yet */
+    char *text; /* NULL: no answer yet */
     bool failed;
 };
 
@@ -86,7 +86,7 @@ static void put_codes(tmi_json_out *out, const int32_t *list, size_t count)
 static void put_number(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
     put_place(out, "by", layout, column->by);
-    tmi_json_key(out, "grids"); /* one, or one a value of `by` */
+    tmi_json_key(out, "grids"); /* one, or one per value of `by` */
     tmi_json_open(out, '[');
     for (size_t v = 0; v < (column->by ? column->by->value_count : 1); v++)
         put_grid(out, column->by ? &column->grids[v] : &column->grid);
@@ -261,8 +261,8 @@ static void put_tables(tmi_json_out *out, const tmi_layout *layout)
     put_key(out, request->unit ? request->key : NULL);
 }
 
-/* Ends the question and asks it. Its answer, `reply`, is an object; what fails is told without the caller's own words, which may
- * hold data. */
+/* Ends the question and asks it. Its answer, `reply`, is an object. An error message never repeats the caller's own words,
+ * which may contain data. */
 static tamis_status ask(conversation *c, const asking *a, tamis_error *err)
 {
     tamis_reply reply = {0};
@@ -275,7 +275,7 @@ static tamis_status ask(conversation *c, const asking *a, tamis_error *err)
     if (reply.failed) TMI_TRY(tmi_fail_memory(err));
     status = reply.text ? tmi_json_read(&c->reply, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
     if (status == TAMIS_INVALID || (status == TAMIS_OK && tmi_json_kind_of(c->reply) != TMI_JSON_OBJECT))
-        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine gave no JSON object"));
+        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine did not return a JSON object"));
     if (status != TAMIS_OK) tmi_fail(err, status, "%s", own.message);
 done:
     if (reply.text) tmi_wipe(reply.text, strlen(reply.text));
@@ -287,7 +287,7 @@ done:
 
 static tamis_status wrong(tamis_error *err, const char *key)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine gave no %s, or not what was asked", key);
+    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no %s, or a wrong one", key);
 }
 
 /* An integer as a JSON integer or as decimal text, at most 2^92 in size. */
@@ -316,7 +316,8 @@ static bool read_sum(tmi_int128 *sum, const tmi_json *value)
 static tamis_status read_sums(tmi_int128 *const *answers, const tmi_json *reply, const tmi_request *request, tamis_error *err)
 {
     const tmi_json *sums = tmi_json_get(reply, "sums");
-    if (!sums || tmi_json_kind_of(sums) != TMI_JSON_LIST || tmi_json_size(sums) != request->table_count) return wrong(err, "sums");
+    if (!sums || tmi_json_kind_of(sums) != TMI_JSON_LIST || tmi_json_size(sums) != request->table_count)
+        return wrong(err, "sums");
     for (size_t t = 0; t < request->table_count; t++) {
         const size_t count = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
         const tmi_json *list = tmi_json_at(sums, t);
@@ -399,7 +400,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     (void)column_count;
     (void)take;
     (void)context;
-    return tmi_fail(err, TAMIS_INVALID, "rows: the caller's engine gives none, only sums; an estimate needs another source");
+    return tmi_fail(err, TAMIS_INVALID, "rows: the caller's engine returns only sums; an estimate needs another source");
 }
 
 static void free_engine(tmi_engine *engine)

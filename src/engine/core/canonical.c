@@ -28,8 +28,8 @@ tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part 
     if (here == TMI_FORM_ANY || *seen == here || (tmi_form_is_number(*seen) && tmi_form_is_number(here))) return TAMIS_OK;
     if (*seen != TMI_FORM_ANY)
         return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
-                                  "%s%scolumn %s holds %s here and %s in another part of the source; ids, strata, clusters and "
-                                  "categories need one kind in all parts: convert one of them",
+                                  "%s%scolumn %s contains %s here and %s in another part of the source; ids, strata, clusters "
+                                  "and categories need the same kind in all parts: convert one of them",
                                   PART(part), column, name_of(here), name_of(*seen));
     *seen = here;
     return TAMIS_OK;
@@ -63,8 +63,8 @@ tamis_status tmi_class_check(tmi_class class, const tmi_source_part *part, const
     };
     if (class == TMI_CLASS_OPEN || class == TMI_CLASS_NUMBER) return TAMIS_OK;
     return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
-                              "%s%scolumn %s: the plan uses it as a number, but by its type it holds %s: %s", PART(part), column,
-                              wrong[class].holds, wrong[class].advice);
+                              "%s%scolumn %s: the plan uses it as a number, but by its type it contains %s: %s", PART(part),
+                              column, wrong[class].holds, wrong[class].advice);
 }
 
 /* ---- values ---- */
@@ -74,7 +74,7 @@ static bool is_word(tmi_cell value, const char *word)
     return value.length == strlen(word) && memcmp(value.bytes, word, value.length) == 0;
 }
 
-/* Whether a value of the plan can be in a column of this form, as far as its looks tell. */
+/* Whether a value of the plan can occur in a column of this form, judging by its spelling. */
 static bool may_be_in(tmi_form form, tmi_cell value)
 {
     char text[TMI_NUMBER_TEXT];
@@ -95,14 +95,15 @@ tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form 
     for (size_t v = 0; v < count; v++)
         if (may_be_in(form, tmi_trimmed(values[v], strlen(values[v])))) return TAMIS_OK;
     return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
-                              "%s%scolumn %s: by its type it holds %s, and none of the values that the plan lists for it is one: "
-                              "list them as the source has them", PART(part), column, name_of(form));
+                              "%s%scolumn %s: by its type it contains %s, and none of the values listed in the plan is one: "
+                              "list them as they are in the source", PART(part), column, name_of(form));
 }
 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err)
 {
     return tmi_fail_more(err, TAMIS_INVALID,
-                         "column %s holds numbers, and two of the values listed for it are the same number: list each number once",
+                         "column %s contains numbers, and two of the values listed for it are the same number: list each "
+                         "number once",
                          column);
 }
 
@@ -138,7 +139,7 @@ static void multiply_power(natural *n, uint32_t base, int most, int power)
     }
 }
 
-/* Writes digits with `places` of them behind the point, without zeros that say nothing. */
+/* Writes digits with `places` of them after the point, without trailing zeros. */
 static size_t put_digits(char *text, const char *digits, size_t count, size_t places)
 {
     char *at = text;
@@ -209,7 +210,7 @@ size_t tmi_decimal_text(char text[TMI_NUMBER_TEXT], tmi_cell number)
         else if (count > 0 || *at != '0') digits[count++] = *at;
         places += point && *at != '.';
     }
-    /* An exponent beyond the longest text is as good as that: strtoll stops at the end of its range. */
+    /* An exponent too large for strtoll is clamped by it, and exceeds the longest text in any case. */
     const long long exponent = *at ? strtoll(at + 1, NULL, 10) : 0, far = 2 * TMI_PLAIN_NUMBER;
     places -= exponent > far ? far : exponent < -far ? -far : exponent;
     while (count > 0 && digits[count - 1] == '0') count--, places--; /* the number is digits * 10^-places */

@@ -1,13 +1,12 @@
-/* Rows are taken in blocks. A block first gets what each row adds (addends.c) and, for each table, the cell of each row;
- * rows that are in no cell go to one more, which nobody reads. Then each measure is one short loop over the block.
+/* Rows are processed in blocks. For each block we compute what each row adds (addends.c) and, for each table, the cell of each
+ * row; rows in no cell go to an extra cell that is never read. Then each measure is one short loop over the block.
  *
- * Invariants of each sum of a table (one a measure; one more, the last, counts the rows of the cells if a measure needs
- * it):
+ * Invariants of each sum of a table (one per measure; one more, the last, counts the rows of the cells if a measure needs it):
  *   1. totals plus all lanes are the exact integers so far.
  *   2. A lane is a sum of at most `pending` terms, none larger than `largest`, and pending * largest <= INT64_MAX, so no
  *      lane overflows. A total has at most 2^40 terms of at most 2^52, for `rows` is checked: it stays within 2^92.
  *   3. A measure that adds the same in every row counts the rows that add nothing: most blocks have none, and nothing to
- *      do. The answer is the difference to the rows.                                                                */
+ *      do. The answer is the difference to the rows. */
 #include "engine/core/cells.h"
 
 #include <string.h>
@@ -17,13 +16,13 @@
 #include "engine/core/addends.h"
 #include "engine/core/moments.h"
 
-/* Neighbouring rows often fall into the same cell; with several lanes an addition need not wait for the one before.
- * Beyond LANE_CELLS cells that is rare, and memory counts more: then all lanes are the same. */
+/* Neighbouring rows often fall into the same cell; with several lanes an addition need not wait for the previous one. With
+ * more than LANE_CELLS cells this is rare and memory matters more, so all lanes are the same. */
 #define LANES 4
 #define LANE_CELLS 1024
 
 typedef struct sum {
-    const tmi_addend *term; /* NULL: the rows */
+    const tmi_addend *term; /* NULL: count rows */
     int64_t *lanes;
     tmi_int128 *totals;
 } sum;
@@ -42,8 +41,8 @@ struct tmi_cells {
     table *tables;
     tmi_int128 *secret; /* one block for all sums: first the totals, then the lanes */
     int64_t rows, pending, largest;
-    bool has_moments;            /* of all columns: rows may come as doubles */
-    const tmi_measure **squares; /* one a column of the layout, or NULL */
+    bool has_moments;            /* of all columns: rows may be given as doubles */
+    const tmi_measure **squares; /* one per column of the layout, or NULL */
     int32_t cell[TMI_BLOCK];
 };
 
@@ -102,10 +101,11 @@ static bool make_room(tmi_cells *cells)
     return true;
 }
 
-/* The only column that a measure looks at; NULL: none. False if there is another, or a condition. */
+/* The only column that a measure reads; NULL: none. False if it reads another, or has a condition. */
 static bool only_column(const tmi_column **only, const tmi_measure *measure)
 {
-    *only = measure->factor_count > 0 ? measure->factors[0].column : measure->present[0] ? measure->present[0] : measure->present[1];
+    *only = measure->present[0] ? measure->present[0] : measure->present[1];
+    if (measure->factor_count > 0) *only = measure->factors[0].column;
     for (size_t f = 0; f < measure->factor_count; f++)
         if (measure->factors[f].column != *only) return false;
     for (size_t p = 0; p < 2; p++)
@@ -175,7 +175,7 @@ void tmi_cells_free(tmi_cells *cells)
     tmi_free(cells);
 }
 
-/* Empties the lanes into the totals. */
+/* Adds the lanes to the totals and clears them. */
 static void settle(tmi_cells *cells)
 {
     for (size_t t = 0; cells->pending > 0 && t < cells->layout->request->table_count; t++) {
@@ -190,7 +190,7 @@ static void settle(tmi_cells *cells)
     cells->pending = 0;
 }
 
-/* The cell of each row; NULL if there is only one and all are in it. */
+/* The cell of each row; NULL if there is only one and every row is in it. */
 static const int32_t *find_cells(tmi_cells *cells, const table *table, size_t n)
 {
     if (table->by_count == 0) return NULL;
@@ -277,7 +277,7 @@ tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t 
     const size_t column_count = cells->layout->column_count;
     tamis_status status = count(cells, n > (size_t)TMI_MAX_ROWS ? INT64_MAX : (int64_t)n, err);
     if (status != TAMIS_OK) return status;
-    /* One row may be larger than 2^63 / TMI_BLOCK: the pieces are then shorter. */
+    /* A single term may exceed 2^63 / TMI_BLOCK: then shorter pieces are added. */
     const int64_t fits = INT64_MAX / cells->largest;
     const size_t step = fits < TMI_BLOCK ? (size_t)fits : TMI_BLOCK;
     if (n <= step) {
@@ -306,7 +306,8 @@ bool tmi_cells_take_numbers(const tmi_cells *cells)
     return cells->has_moments;
 }
 
-/* Straight to the totals: one cell a table, and no lane. A sum of (k - minus) is that of k less the number of rows times minus. */
+/* Straight into the totals: one cell per table and no lanes. The sum of (k - minus) is the sum of k less minus times the
+ * number of rows. */
 static void add_moments(sum *sum, const tmi_measure *measure, const tmi_moments *found, size_t n)
 {
     if (measure->factor_count == 0)
@@ -322,7 +323,8 @@ tamis_status tmi_cells_add_numbers(tmi_cells *cells, const double *const *column
     const tmi_request *request = cells->layout->request;
     tamis_status status = count(cells, (int64_t)n, err);
     if (status != TAMIS_OK) return status;
-    for (size_t t = 0; t < request->table_count; t++) cells->tables[t].sums[request->tables[t].measure_count].totals[0] += (int64_t)n;
+    for (size_t t = 0; t < request->table_count; t++)
+        cells->tables[t].sums[request->tables[t].measure_count].totals[0] += (int64_t)n;
     for (size_t c = 0; c < cells->layout->column_count; c++) {
         tmi_moments found = tmi_moments_of(columns[c], n, cells->layout->columns[c], cells->squares[c]);
         for (size_t t = 0; t < request->table_count; t++)

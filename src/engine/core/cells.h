@@ -12,10 +12,10 @@
 #include "engine/core/canonical.h"
 #include "engine/core/engine.h"
 
-/* No grid point: |k| < 2^52. A missing code is value_count. */
+/* No grid point: |k| < 2^52. The code for missing is value_count. */
 #define TMI_NO_POINT INT64_MIN
 
-/* k[i] as engine.h defines it for a number column; TMI_NO_POINT where v[i] is missing. The second one is for a column
+/* k[i] as engine.h defines it for a number column; TMI_NO_POINT where v[i] is missing. The second function is for a column
  * with `by`, whose codes are given. */
 void tmi_grid_points(int64_t *k, const double *v, size_t n, const tmi_column *column);
 void tmi_grid_points_by(int64_t *k, const double *v, const int32_t *codes, size_t n, const tmi_column *column);
@@ -28,29 +28,30 @@ typedef struct tmi_codes tmi_codes;
 tamis_status tmi_codes_new(tmi_codes **codes, const tmi_column *column, tamis_error *err);
 void tmi_codes_free(tmi_codes *codes);
 
-/* The code of a canonical text (NULL: an empty cell) from a column of this form, value_count if it has none; blanks around it
- * do not count. A text that is listed twice has the code of its first place; one that is listed as missing is missing. */
+/* The code of a canonical text (NULL: an empty cell) from a column of this form; value_count if it has none. Surrounding
+ * blanks are ignored. A text that is listed twice has the code of its first occurrence; one that is listed as missing is
+ * missing. */
 int32_t tmi_code(const tmi_codes *codes, tmi_form form, const char *text, size_t length);
 
 /* Whether a canonical text is among the values or the missing texts. */
 bool tmi_is_listed(const tmi_codes *codes, tmi_form form, const char *text, size_t length);
 
-/* INVALID, as a further line of the message, if two entries of the list are one number in a column of this form: which of them is
- * meant nobody could say. */
+/* INVALID, as a further line of the message, if two entries of the list are the same number in a column of this form: the list
+ * would be ambiguous. */
 tamis_status tmi_codes_check(const tmi_codes *codes, tmi_form form, tamis_error *err);
 
 /* The codes of a TMI_SCATTER column from n labels and, unless it has none, their strata. */
 void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels, size_t n, const tmi_column *column);
 
-/* INVALID if a column breaks its contract: no name, no values, a grid that is none. Columns that it is made of are not
- * looked into. */
+/* INVALID if a column breaks its contract: no name, no values, an invalid grid. The columns that it is made of are not
+ * checked. */
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err);
 
 /* The least and the largest grid point of a column that was checked. */
 void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column);
 
 /* The distinct columns of a request in the order of their first use (table by table: `by`, then the measures' factors,
- * present, where), each after those that it is made of, the unit last. A column stands for itself by its address.
+ * present, where), each after those that it is made of, the unit last. Columns are identified by their addresses.
  *
  * INVALID if the request breaks its contract: see tmi_request in engine.h. */
 typedef struct tmi_layout {
@@ -62,43 +63,42 @@ typedef struct tmi_layout {
 
 tamis_status tmi_layout_init(tmi_layout *layout, const tmi_request *request, tamis_error *err);
 
-/* The columns that an inventory names, its stratum, unit and cluster last; and columns of the source just as they are
- * listed. */
+/* The columns that an inventory names, with its stratum, unit and cluster last; or columns of the source in the order given. */
 tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *inventory, tamis_error *err);
 tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *columns, size_t count, tamis_error *err);
 void tmi_layout_clear(tmi_layout *layout);
 
-/* What an engine owes its caller after a failure: zeros. Also of a request that was not checked. */
+/* Zeros, which every engine returns after a failure. Also for a request that was not checked. */
 void tmi_answers_clear(tmi_int128 *const *answers, const tmi_request *request);
 void tmi_inventory_clear(tmi_inventory *inventory);
 
 /* The place of a column of the layout. */
 size_t tmi_layout_index(const tmi_layout *layout, const tmi_column *column);
 
-/* Whether the points or codes of a column are given to tmi_cells_add; others are made there, or labels. */
+/* Whether the points or codes of a column are given to tmi_cells_add. The others are made there, or are labels. */
 static inline bool tmi_is_given(const tmi_column *column)
 {
     return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_GROUPS ||
            column->kind == TMI_SCATTER;
 }
 
-/* Whether a column stands in the source. */
+/* Whether a column is read from the source. */
 static inline bool tmi_is_read(const tmi_column *column)
 {
     return column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY || column->kind == TMI_LABEL;
 }
 
-/* The cells of a request while rows are added. NULL without memory. The layout outlives them. */
+/* The cells of a request while rows are added. NULL if memory runs out. The layout outlives them. */
 typedef struct tmi_cells tmi_cells;
 tmi_cells *tmi_cells_new(const tmi_layout *layout);
 void tmi_cells_free(tmi_cells *cells);
 
-/* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the
- * layout if it is given; else it is not looked at. SYSTEM beyond TMI_MAX_ROWS rows, and without memory. */
+/* Adds n rows: columns[c] points to the n grid points (const int64_t *) or codes (const int32_t *) of column c of the layout
+ * if it is given; other entries are ignored. SYSTEM beyond TMI_MAX_ROWS rows, or if memory runs out. */
 tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t n, tamis_error *err);
 
-/* The same from the doubles of the columns themselves, n <= TMI_SCAN_ROWS of them, if the cells take them: requests of one cell,
- * of counts, sums and sums of squares. */
+/* The same from the doubles of the columns, n <= TMI_SCAN_ROWS of them, if the cells accept doubles: requests with one cell
+ * and only counts, sums and sums of squares. */
 bool tmi_cells_take_numbers(const tmi_cells *cells);
 tamis_status tmi_cells_add_numbers(tmi_cells *cells, const double *const *columns, size_t n, tamis_error *err);
 

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "engine/core/cells.h"
 
-/* How an entry is written depends on what the column holds: in a column of texts 1.0 is 1.0, in one of numbers it is 1. Most
- * texts are the same in all of them, so that a slot serves several forms: numbers, or all that is no number. */
+/* How an entry is written depends on the column: in a text column 1.0 is 1.0, in a number column it is 1. Most texts are the
+ * same in all forms, so a slot can serve several forms: the numeric ones, or the others. */
 enum { IN_TEXTS = 1, IN_EXACT = 2, IN_DOUBLES = 4, IN_FLOATS = 8 };
 
 static int bit_of(tmi_form form)
@@ -27,14 +27,14 @@ struct tmi_codes {
     const char *name; /* of the column */
     int32_t missing;  /* code of a missing cell */
     int32_t unknown;  /* code of a text that is not listed */
-    int repeated;     /* forms in which two entries are one number */
+    int repeated;     /* forms in which two entries are the same number */
     slot *slots;
     size_t mask, count;
-    char **texts; /* that had to be written */
+    char **texts; /* texts that had to be written here */
     size_t text_count;
 };
 
-/* The slot that holds the text for one of the forms, or the free one where it belongs. */
+/* The slot of the text in one of these forms, or the free slot where it belongs. */
 static slot *find(const tmi_codes *codes, int forms, tmi_cell text)
 {
     for (size_t i = tmi_hash_text(text.bytes, text.length) & codes->mask;; i = (i + 1) & codes->mask) {
@@ -58,8 +58,8 @@ static bool grow(tmi_codes *codes)
     return true;
 }
 
-/* The bytes are copied if they are not `kept` by the column. Of the forms in which the text is there already the first place
- * counts. */
+/* The bytes are copied unless the column keeps them (`kept`). If the text is already there in some of the forms, its first
+ * occurrence counts. */
 static bool add(tmi_codes *codes, int forms, tmi_cell text, bool kept, int32_t code)
 {
     for (int form = 1; form <= IN_FLOATS; form *= 2)
@@ -84,7 +84,7 @@ static bool is_same(tmi_cell a, tmi_cell b)
     return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
-/* An entry of the list in all forms. Those in which it has the same text share a slot. */
+/* An entry of the list in all forms. Forms in which it has the same text share a slot. */
 static bool take(tmi_codes *codes, const char *entry, int32_t code)
 {
     static const tmi_form numbers[] = {TMI_FORM_EXACT, TMI_FORM_DOUBLE, TMI_FORM_FLOAT};
@@ -92,7 +92,7 @@ static bool take(tmi_codes *codes, const char *entry, int32_t code)
     char written[3][TMI_NUMBER_TEXT];
     tmi_cell as[3];
     int done = 0, forms = IN_TEXTS;
-    /* Most entries are no numbers, and of those that are most begin with a digit. */
+    /* Most entries are not numbers, and most that are begin with a digit. */
     if (text.length > 0 && strchr("+-.0123456789", *text.bytes)) {
         for (size_t i = 0; i < 3; i++) as[i] = (tmi_cell){written[i], tmi_value_text(written[i], text, numbers[i])};
         for (size_t i = 0; i < 3; i++)

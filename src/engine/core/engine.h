@@ -1,10 +1,10 @@
 /* Where the rows are. An engine answers a request: integers by public group, in one pass over the rows.
  *
- * Only integers leave an engine for a release. Each record is clamped and put on its grid by itself, so the order of the
- * rows, threads, shards and the kind of engine cannot change a bit. The second call, `rows`, serves estimate alone;
- * release/ may not use it (scripts/arrows checks).
+ * Only integers leave an engine for a release. Each record is clamped and put on its grid by itself, so the order of the rows,
+ * threads, shards and the kind of engine cannot change a bit. The second call, `rows`, is for estimate/ only; release/ may not
+ * use it (scripts/arrows checks this).
  *
- * Everything in a request is public: it is written from the plan before any row is read.                            */
+ * Everything in a request is public: it is written from the plan before any row is read. */
 #ifndef TMI_ENGINE_CORE_ENGINE_H
 #define TMI_ENGINE_CORE_ENGINE_H
 
@@ -18,17 +18,17 @@
 /* Rows in one pass: 2^40 terms of at most 2^52 sum to at most 2^92 < 2^127. */
 #define TMI_MAX_ROWS (INT64_C(1) << 40)
 #define TMI_MAX_GRID (INT64_C(1) << 52) /* a grid point is an integer below this, so it is exact as a double too */
-#define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers of one request; memory stays small */
+#define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers in one request, so that memory stays small */
 
-/* Files that together are one table (the kind follows the name's ending), or connections to PostgreSQL, each with a part
- * of the same table. */
+/* Files that together form one table (the file type follows from the name's ending), or connections to PostgreSQL, each with a
+ * part of the same table. */
 typedef struct tmi_source {
     const char *const *files;
     size_t file_count;
     const char *table;              /* in DuckDB files and in PostgreSQL: "name" or "schema.name"; NULL: the only one */
     const char *const *connections; /* libpq connection texts */
     size_t connection_count;
-    bool sharded_by_unit; /* all rows of a unit stand in one part */
+    bool sharded_by_unit; /* all rows of a unit are in one part */
 } tmi_source;
 
 /* ---- columns ----
@@ -36,12 +36,12 @@ typedef struct tmi_source {
  * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes.
  *
  * TMI_NUMBER     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high: IEEE double operations in
- *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is no number and the missing codes
+ *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is not a number and the missing codes
  *                are missing. `reciprocal`: the grid point of 1/v, a column of probabilities read as weights; v < 2^-1022 is
  *                missing. With `by` the grid is grids[code of by], and a row without a code is missing whatever `instead`
  *                says.
- * TMI_CATEGORY   the canonical text (engine/core/canonical.h), looked up among `values`, which mean numbers in a column of numbers; a
- *                label of .sav or .dta counts as its code does. Anything else is missing.
+ * TMI_CATEGORY   the canonical text (engine/core/canonical.h), looked up among `values`, which are numbers in a number column;
+ *                a label of .sav or .dta counts as its code does. Anything else is missing.
  *                Both: with `has_instead` a missing cell (of a category: NULL, empty, or one of missing_texts, not a text
  *                outside `values`) counts as the grid point or code `instead`.
  * TMI_LABEL      any canonical text; compared by its bytes. NULL and empty: missing.
@@ -54,7 +54,7 @@ typedef struct tmi_source {
  *                whose rank is not below cluster_counts[stratum].
  * TMI_SCATTER    category, never missing: a keyed hash of the row's label `of` in its `stratum`, a label here. H is SHA-256,
  *                the code the first byte of H(key, H(stratum), H(of)), without H(stratum) if there is no stratum, modulo
- *                value_count; a missing label is the empty text. It depends on the row alone.                          */
+ *                value_count; a missing label is the empty text. It depends on the row alone. */
 #define TMI_KEY_BYTES 32 /* of a SCATTER column, and of a request with a unit */
 
 typedef enum tmi_column_kind {
@@ -84,7 +84,7 @@ struct tmi_column {
 
     tmi_grid grid;         /* NUMBER */
     const tmi_column *by;  /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
-    const tmi_grid *grids; /* NUMBER with `by`: one a value */
+    const tmi_grid *grids; /* NUMBER with `by`: one per value */
     bool reciprocal;       /* NUMBER */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
@@ -101,7 +101,7 @@ struct tmi_column {
     const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;
-    const int64_t *numbers;          /* LOOKUP: one a code of `of` */
+    const int64_t *numbers;          /* LOOKUP: one per code of `of` */
     const tmi_column *stratum;       /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
     const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
     const int64_t *cluster_counts;   /* GROUPS: the length of each list */
@@ -126,7 +126,7 @@ static inline bool tmi_has_codes(const tmi_column *column)
  * where a factor or a `present` column is missing, or where `where`, an indicator, is not 1.
  *
  * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
- * Doubles are harmless here: whatever the product is, the clamp bounds what a row adds.                              */
+ * Rounding of doubles does no harm here: whatever the product is, the clamp bounds what a row adds. */
 #define TMI_MAX_FACTORS 5 /* the weight of a stratum, two of a cluster's sizes, x and y */
 #define TMI_ENGINE_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
 
@@ -167,20 +167,20 @@ typedef struct tmi_table {
     size_t measure_count;
 } tmi_table;
 
-/* With `unit`, a label, at most rows_per_unit rows of a unit count; rows without a unit do not. Of more rows, those count that
- * come first in the order of SHA-256 of the text
+/* With `unit`, a label, at most rows_per_unit rows per unit count, and rows without a unit do not. If a unit has more rows,
+ * those that come first count, in the order of SHA-256 of the text
  *
  *     KEY UNIT,value,...,value,copy
  *
- * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and codes of the
- * row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one empty; and 1 for the
- * first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same to every sum, so it does
- * not matter which of them is the first.
+ * (without the blank): the key and the SHA-256 of the unit's canonical text in lower-case hexadecimal digits; the points and
+ * codes of the row, those of tmi_is_given in the order of tmi_layout (engine/core/cells.h), in decimal digits, a missing one
+ * empty; and 1 for the first of the unit's rows that agree in all of these, 2 for the second and so on. Such rows add the same
+ * to every sum, so it does not matter which of them is the first.
  *
- * Whatever the key is, what a unit keeps depends on the key and on the rows of this unit alone: another unit that is changed, added
- * or taken away leaves it as it is. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
- * rows_per_unit rows. The key is drawn before a row is read; then a guarantee that holds for every key holds. Without a
- * key the order would favour some contents: here each row of a unit has the same chance. All engines keep the same rows. */
+ * For any key, the rows that a unit keeps depend only on the key and on that unit's rows: changing, adding or removing another
+ * unit does not affect them. So a unit adds at most rows_per_unit rows to every sum, and sensitivities are those of
+ * rows_per_unit rows. The key is drawn before any row is read, so a guarantee that holds for every key holds. Without a key
+ * the order would favour some contents; with it each row of a unit has the same chance. All engines keep the same rows. */
 typedef struct tmi_request {
     const tmi_table *tables;
     size_t table_count;
@@ -189,31 +189,32 @@ typedef struct tmi_request {
     const unsigned char *key; /* TMI_KEY_BYTES of them, with `unit` */
 } tmi_request;
 
-/* Cells of a table: the product of its value counts; SIZE_MAX if that is no number. */
+/* Cells of a table: the product of its value counts; SIZE_MAX if that overflows. */
 size_t tmi_table_cells(const tmi_table *table);
 
-/* What no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves, and whatever else engine.h
- * rules out. No source is needed. INVALID, SYSTEM. */
+/* Rejects what no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves, and whatever
+ * else engine.h rules out. No source is needed. INVALID, SYSTEM. */
 tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
 
 /* ---- what may be read before the charge ---- */
 
-/* That the columns exist, and numbers that the design fixes: of rows in all, of distinct units, and by stratum. Rows in no
- * stratum are in `rows` and `units` alone; rows without a unit or cluster label count as no unit or cluster. */
+/* What is checked and counted before the charge: that the columns exist, and the numbers that the design fixes (rows in all,
+ * distinct units, and both by stratum). Rows in no stratum count in `rows` and `units` only; rows without a unit or cluster
+ * label count as no unit or cluster. */
 typedef struct tmi_inventory {
     const tmi_column *const *columns; /* must be there */
     size_t column_count;
-    const tmi_column *unit, *cluster; /* labels; NULL: not asked for */
+    const tmi_column *unit, *cluster; /* labels; NULL: not needed */
     const tmi_column *stratum;        /* CATEGORY; NULL: all rows are one stratum */
     int64_t rows, units;              /* the answers */
-    int64_t *rows_in, *units_in, *clusters_in; /* one a stratum, the caller's room; NULL: not asked for */
+    int64_t *rows_in, *units_in, *clusters_in; /* one per stratum, allocated by the caller; NULL: not needed */
 } tmi_inventory;
 
 /* ---- rows ---- */
 
-/* Rows of columns of the source, in pieces: numbers as doubles as they stand, neither clamped nor turned over (NaN:
- * missing), categories as codes (-1: missing), labels as numbers in the order of their first appearance (-1: missing).
- * columns[c] points to the piece of column c. A status other than OK stops the reading. */
+/* Rows of columns of the source, in pieces: numbers as unchanged doubles, neither clamped nor inverted (NaN: missing),
+ * categories as codes (-1: missing), labels as numbers in the order of their first appearance (-1: missing). columns[c] points
+ * to the piece of column c. A status other than OK stops the reading. */
 typedef struct tmi_piece {
     size_t rows;
     const void *const *columns; /* const double *, const int32_t * or const int64_t * */
@@ -228,20 +229,21 @@ struct tmi_engine {
     const char *name; /* "duckdb" */
     void *state;
 
-    /* Fills the inventory, all zero on failure. `progress` (may be NULL) is told no share: that of the whole work is not
-     * known yet. INVALID names the file or column that is missing or unreadable, the number whose type is of another class
-     * (tmi_class_check), the category that can hold none of its values, or the label or category that has no canonical form, or
-     * not the same kind in all parts: the types decide that, and no value does. No value is quoted. */
+    /* Fills the inventory; all zero on failure. `progress` (may be NULL) gets no share, since the whole amount of work is not
+     * known yet. INVALID names the file or column that is missing or unreadable, the number whose type has another class
+     * (tmi_class_check), the category that cannot contain any of its values, or the label or category without a canonical form
+     * or without the same kind in all parts. The types decide this, never a value, and no value is quoted. */
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
                              tamis_error *err);
 
-    /* That the request can be answered, as far as it, the types of the source's columns and the engine tell without a value: asked
-     * after `describe` and before the charge. The keys of the request need not be drawn. NULL: nothing but tmi_request_check.
+    /* Checks that the request can be answered, as far as the request, the column types and the engine show without any value.
+     * Called after `describe` and before the charge. The keys of the request need not be drawn. NULL: only tmi_request_check.
      * INVALID names the limit. */
-    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err);
+    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
+                          tamis_error *err);
 
-    /* answers[t][cell * measure_count + m] for table t; the caller made room. On failure the answers are all zero and
-     * the message tells nothing about a value. */
+    /* answers[t][cell * measure_count + m] for table t; the caller allocates them. On failure the answers are all zero and the
+     * message reveals no value. */
     tamis_status (*aggregate)(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               tamis_progress *progress, void *context, tamis_error *err);
 
@@ -258,21 +260,22 @@ tamis_engine tmi_engine_fitting(const tmi_source *source);
 tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_source *source, unsigned threads,
                              tamis_error *err);
 
-/* DuckDB inside this process; the library is loaded here, not before. SYSTEM with what to do if it is not there.
- * threads 0: as many as the machine has. The source is copied. */
+/* DuckDB inside this process; the library is loaded here, not before. If it is not installed: SYSTEM, with what to do. threads
+ * 0: as many as the machine has. The source is copied. */
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
-bool tmi_duckdb_is_there(void); /* looked for once, and loaded */
+bool tmi_duckdb_is_there(void); /* looks for it once, and loads it */
 
-/* The engine that needs no database: CSV files. */
+/* The engine that needs no database, for CSV files. */
 tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 
-/* Files of SPSS (.sav, .zsav), Stata (.dta) and SAS (.sas7bdat, .xpt), and whether a name is one of them. */
+/* The engine for files of SPSS (.sav, .zsav), Stata (.dta) and SAS (.sas7bdat, .xpt), and whether a name is one of them. */
 tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 bool tmi_is_readstat_file(const char *name);
 
-/* PostgreSQL servers; the integers are added up there. Connected when first asked, and from then on one state of the table
- * is seen. threads 0: as many workers as the server likes. REFUSED by describe and aggregate: several connections with a
- * unit, unless sharded_by_unit, and with clusters that are counted or ranked. Progress has no share. */
+/* PostgreSQL servers, which compute the sums themselves. The engine connects on first use and sees one state of the table from
+ * then on. threads 0: as many workers as the server chooses. describe and aggregate return REFUSED for several connections
+ * with a unit, unless sharded_by_unit, and for several connections with clusters that are counted or ranked. Progress has no
+ * share. */
 tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err);
 
 #endif

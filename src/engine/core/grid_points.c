@@ -14,7 +14,7 @@ bool tmi_is_missing(double v, const tmi_column *column)
     return false;
 }
 
-/* floor(q) without a call: |q| <= 2^52 + 1, so the cast is exact towards zero, and one less where that went up. */
+/* floor(q) without a call: |q| <= 2^52 + 1, so the cast truncates toward zero exactly; subtract one where that rounded up. */
 static inline int64_t floor_of(double q)
 {
     int64_t k = (int64_t)q;
@@ -30,12 +30,12 @@ static int64_t point_of(double v, const tmi_grid *grid)
 }
 
 #ifdef __x86_64__
-/* Several at a time, by the same operations; how many of the n were done. Compilers do not find this themselves, and it is what
- * sums in memory spend their time with.
+/* The same operations, several rows at a time; returns how many of the n were done. Compilers do not vectorise this
+ * themselves, and sums in memory spend most of their time here.
  *
- * `magic`, added to a double of size below 2^51, leaves the nearest integer in its last bits: that is the cast. floor(y) is the
- * nearest integer, or one less where that went up. Dividing by a power of two and multiplying by its inverse are the same
- * rounding of the same real number. A NaN becomes `from`; it is taken out in the end. */
+ * `magic`, added to a double of size below 2^51, leaves the nearest integer in its last bits: that is the cast. floor(y) is
+ * the nearest integer, or one less where that went up. Dividing by a power of two and multiplying by its inverse are the same
+ * rounding of the same real number. A NaN becomes `from` and is replaced at the end. */
 typedef struct steps {
     double by; /* the step, or its inverse */
     bool is_power, fits;
@@ -115,13 +115,13 @@ static void plain_points(int64_t *restrict k, const double *restrict v, size_t n
     for (size_t i = several_at_a_time(k, v, n, grid); i < n; i++) k[i] = point_of(v[i], grid);
 }
 
-/* 1/v; where that is missing, NaN. No infinity comes out: v >= 2^-1022. */
+/* 1/v, or NaN where it is missing. The result is never infinite: v >= 2^-1022. */
 static double turned(double v)
 {
     return v >= DBL_MIN && v <= DBL_MAX ? 1 / v : (double)NAN;
 }
 
-/* What follows the grid: codes of missing values, and what is counted instead. */
+/* After the grid: missing codes, and what is counted instead of missing values. */
 static void finish(int64_t *k, const double *v, size_t n, const tmi_column *column)
 {
     for (size_t c = 0; c < column->missing_code_count; c++)

@@ -68,7 +68,7 @@ tamis_status tmi_header_read(tmi_header *h, const char *file, const char *table,
                                                              ".dta, .sas7bdat, "
                                          ".xpt, .duckdb or .db", file);
     if (status == TAMIS_OK && table && !database)
-        status = tmi_fail(err, TAMIS_INVALID, "table: expected a DuckDB file, .duckdb or .db; other files hold one table");
+        status = tmi_fail(err, TAMIS_INVALID, "table: expected a DuckDB file, .duckdb or .db; other files contain one table");
     if (status == TAMIS_OK)
         status = statistics ? tmi_header_readstat(h, file, err)
                  : tmi_ends_in(file, ".csv") ? read_csv(h, file, err)

@@ -1,13 +1,13 @@
-/* What a file says about itself before its first row: the names of its columns, their types, and what SPSS, Stata and SAS write
- * beside them, labels of variables and of codes. No row is read, and a file that is cut off after its header serves as well. For
- * writing a plan (tamis_init_yaml), not for a release: labels may depend on the data. */
+/* What a file says about itself before its first row: column names and types and, in files of SPSS, Stata and SAS, labels of
+ * variables and of codes. No row is read, so a file that is cut off after its header works as well. Used to write a plan
+ * (tamis_init_yaml), not for a release: labels may depend on the data. */
 #ifndef TMI_ENGINE_CORE_HEADER_H
 #define TMI_ENGINE_CORE_HEADER_H
 
 #include "engine/core/engine.h"
 
 typedef enum tmi_header_type {
-    TMI_HEADER_UNKNOWN, /* CSV: only the cells would tell */
+    TMI_HEADER_UNKNOWN, /* CSV: only the cells would show it */
     TMI_HEADER_NUMBER,
     TMI_HEADER_TEXT,
     TMI_HEADER_DATE,
@@ -39,12 +39,12 @@ typedef struct tmi_header {
     size_t set_count;
 } tmi_header;
 
-/* More labels of one set than these are not kept: no plan lists them by hand. */
+/* At most this many labels of one set are kept: nobody lists more by hand in a plan. */
 #define TMI_HEADER_CODES 100
 
-/* The header of one file; `table` of a DuckDB file, NULL elsewhere, or if it has one table only. On failure it is empty.
+/* The header of one file. `table` is for DuckDB files; NULL for others, or if there is only one table. Empty on failure.
  *
- * Errors   INVALID (not there, not readable, no header), SYSTEM (memory; DuckDB is not installed).                    */
+ * Errors   INVALID (not there, not readable, no header), SYSTEM (memory; DuckDB is not installed). */
 tamis_status tmi_header_read(tmi_header *header, const char *file, const char *table, tamis_error *err);
 void tmi_header_clear(tmi_header *header);
 
@@ -54,10 +54,10 @@ tamis_status tmi_header_postgres(tmi_header *header, const char *connection, con
 /* The labels of a column's codes; NULL: none. */
 const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
 
-/* For the readers: a further column, of which the texts are copied; SYSTEM without memory. */
+/* For the readers: adds a column and copies its texts. SYSTEM if memory runs out. */
 tamis_status tmi_header_add(tmi_header *header, const char *name, const char *label, tmi_header_type type, tamis_error *err);
 
-/* The readers of one kind each. */
+/* One reader per kind of file. */
 tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_error *err);
 tamis_status tmi_header_duckdb(tmi_header *header, const char *file, const char *table, tamis_error *err);
 

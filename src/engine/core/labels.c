@@ -140,7 +140,7 @@ tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum
 struct tmi_clusters {
     const tmi_column *column;
     tmi_labels *labels;
-    int32_t *codes; /* one a label */
+    int32_t *codes; /* one per label */
 };
 
 tmi_clusters *tmi_clusters_new(const tmi_column *column)

@@ -1,14 +1,14 @@
-/* Labels: units and clusters. Nothing is known about them in advance, so they are gathered as they come.             */
+/* Labels of units and clusters. Nothing is known about them in advance, so they are collected as they come. */
 #ifndef TMI_ENGINE_CORE_LABELS_H
 #define TMI_ENGINE_CORE_LABELS_H
 
 #include "engine/core/engine.h"
 #include "engine/core/text.h"
 
-/* Distinct labels, each with the code of the stratum in which it stands, numbered from 0 in the order of their first
- * appearance. They are data: wiped when freed. */
+/* Distinct labels, each with the code of its stratum, numbered from 0 in the order of first appearance. They are data, so they
+ * are wiped when freed. */
 typedef struct tmi_labels tmi_labels;
-tmi_labels *tmi_labels_new(void); /* NULL without memory */
+tmi_labels *tmi_labels_new(void); /* NULL if memory runs out */
 void tmi_labels_free(tmi_labels *labels);
 
 #define TMI_NO_LABEL (-1)
@@ -21,16 +21,15 @@ int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text
 
 int64_t tmi_labels_count(const tmi_labels *labels);
 
-/* The text of label `number`, which is there; good until the next one is added. */
+/* The text of label `number`, which must exist; valid until the next label is added. */
 tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number);
 
 /* counts[s] for the strata 0 to count - 1. */
 void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels);
 
-/* A TMI_GROUPS column: first all labels of the source are seen, then they have their ranks and codes. The column outlives
- * it. */
+/* A TMI_GROUPS column. All labels of the source are added first; then they get their ranks and codes. The column outlives it. */
 typedef struct tmi_clusters tmi_clusters;
-tmi_clusters *tmi_clusters_new(const tmi_column *column); /* NULL without memory */
+tmi_clusters *tmi_clusters_new(const tmi_column *column); /* NULL if memory runs out */
 void tmi_clusters_free(tmi_clusters *clusters);
 tamis_status tmi_clusters_see(tmi_clusters *clusters, int32_t stratum, tmi_cell label, tamis_error *err);
 tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err);

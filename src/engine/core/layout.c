@@ -1,4 +1,4 @@
-/* What a request is made of, checked once: afterwards the loops over rows need no check. */
+/* The columns of a request, checked once so that the loops over rows need no checks. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -30,10 +30,10 @@ static tamis_status check_grid(const tmi_grid *grid, const tmi_column *column, t
     if (!(is_point(grid->low) && is_point(grid->high) && grid->low <= grid->high &&
           fabs(from / step) <= (double)TMI_MAX_GRID && fabs(to / step) <= (double)TMI_MAX_GRID))
         return tmi_fail(err, TAMIS_INVALID,
-                        "column %s: the grid from/step .. to/step is empty or passes 2^52: take a larger step",
+                        "column %s: the grid from/step .. to/step is empty or exceeds 2^52: use a larger step",
                         column->name);
     if (column->has_instead && (column->instead < grid->low || column->instead > grid->high))
-        return tmi_fail(err, TAMIS_INVALID, "column %s: what is counted instead of a missing value is not on the grid",
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not on the grid",
                         column->name);
     return TAMIS_OK;
 }
@@ -44,7 +44,7 @@ static tamis_status check_number(const tmi_column *column, tamis_error *err)
         return tmi_fail(err, TAMIS_INVALID, "column %s has no missing codes", column->name);
     if (!column->by) return check_grid(&column->grid, column, err);
     if (column->by->kind != TMI_CATEGORY || !column->grids)
-        return tmi_fail(err, TAMIS_INVALID, "column %s: grids are chosen by a category, one for each value", column->name);
+        return tmi_fail(err, TAMIS_INVALID, "column %s: grids must be chosen by a category, one for each value", column->name);
     for (size_t v = 0; v < column->by->value_count; v++) {
         tamis_status status = check_grid(&column->grids[v], column, err);
         if (status != TAMIS_OK) return status;
@@ -60,7 +60,7 @@ static tamis_status check_category(const tmi_column *column, tamis_error *err)
     if (column->value_count == 0 || !whole)
         return tmi_fail(err, TAMIS_INVALID, "column %s has no values", column->name);
     if (column->has_instead && (column->instead < 0 || (uint64_t)column->instead >= column->value_count))
-        return tmi_fail(err, TAMIS_INVALID, "column %s: what is counted instead of a missing value is not among its values",
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not among its values",
                         column->name);
     return TAMIS_OK;
 }
@@ -70,7 +70,7 @@ static tamis_status check_cuts(const tmi_column *column, tamis_error *err)
     bool ascending = column->of && tmi_has_points(column->of) && column->value_count > 0 &&
                      column->value_count <= (size_t)TMI_MAX_CELLS && (column->value_count == 1 || column->cuts);
     for (size_t i = 1; ascending && i + 1 < column->value_count; i++) ascending = column->cuts[i - 1] < column->cuts[i];
-    return ascending ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: cuts are ascending points of a number",
+    return ascending ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: cuts must be ascending points of a number",
                                            column->name);
 }
 
@@ -108,9 +108,11 @@ static tamis_status check_groups(const tmi_column *column, tamis_error *err)
 static tamis_status check_scatter(const tmi_column *column, tamis_error *err)
 {
     const size_t count = column->value_count;
-    bool good = column->of && column->of->kind == TMI_LABEL && column->key && (!column->stratum || column->stratum->kind == TMI_LABEL) &&
+    bool good = column->of && column->of->kind == TMI_LABEL && column->key &&
+                (!column->stratum || column->stratum->kind == TMI_LABEL) &&
                 count > 0 && count <= 256 && (count & (count - 1)) == 0;
-    return good ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: needs a key, labels and a power of 2 up to 256", column->name);
+    if (good) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "column %s: needs a key, labels and a power of 2 up to 256", column->name);
 }
 
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
@@ -127,7 +129,7 @@ tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
     case TMI_GROUPS: return check_groups(column, err);
     case TMI_SCATTER: return check_scatter(column, err);
     }
-    return tmi_fail(err, TAMIS_INVALID, "column %s is of no kind", column->name);
+    return tmi_fail(err, TAMIS_INVALID, "column %s has no valid kind", column->name);
 }
 
 void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column)
@@ -150,7 +152,7 @@ void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column)
 /* Columns made of columns, at most. */
 #define MAX_DEPTH 16
 
-/* Also of columns that are in it already: then only their check is needed, and it was made. */
+/* Also for columns that are there already: then nothing but their check is needed, and it was made. */
 static tamis_status add_column(tmi_layout *layout, const tmi_column *column, int depth, tamis_error *err)
 {
     for (size_t c = 0; column && c < layout->column_count; c++)
@@ -183,21 +185,21 @@ static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, 
         const tmi_factor *factor = &measure->factors[f];
         TMI_TRY(add_column(layout, factor->column, 0, err));
         if (!tmi_has_points(factor->column))
-            return tmi_fail(err, TAMIS_INVALID, "column %s is no number and has no sum", factor->column->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s is not a number and has no sum", factor->column->name);
         if (!is_point(factor->minus))
-            return tmi_fail(err, TAMIS_INVALID, "column %s: what is taken off passes 2^52", factor->column->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s: the number subtracted exceeds 2^52", factor->column->name);
     }
     for (size_t p = 0; p < 2; p++) {
         const tmi_column *present = measure->present[p];
         if (!present) continue;
         TMI_TRY(add_column(layout, present, 0, err));
         if (present->kind == TMI_LABEL)
-            return tmi_fail(err, TAMIS_INVALID, "column %s is a label, no number or category", present->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s is a label, not a number or category", present->name);
     }
     if (measure->where) {
         TMI_TRY(add_column(layout, measure->where, 0, err));
         if (measure->where->kind != TMI_INDICATOR)
-            return tmi_fail(err, TAMIS_INVALID, "column %s is no indicator, as `where` needs", measure->where->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s is not an indicator, as `where` requires", measure->where->name);
     }
 done:
     return status;
@@ -209,7 +211,7 @@ static tamis_status add_table(tmi_layout *layout, const tmi_table *table, tamis_
     for (size_t b = 0; b < table->by_count; b++) {
         TMI_TRY(add_column(layout, table->by[b], 0, err));
         if (!tmi_has_codes(table->by[b]))
-            return tmi_fail(err, TAMIS_INVALID, "column %s is no category, as `by` needs", table->by[b]->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s is not a category, as `by` requires", table->by[b]->name);
     }
     for (size_t m = 0; m < table->measure_count; m++) TMI_TRY(add_measure(layout, &table->measures[m], err));
     size_t cells = tmi_table_cells(table), count;
@@ -225,7 +227,7 @@ static tamis_status add_unit(tmi_layout *layout, const tmi_request *request, tam
 {
     if (!request->unit) return TAMIS_OK;
     if (request->unit->kind != TMI_LABEL || request->rows_per_unit < 1 || !request->key)
-        return tmi_fail(err, TAMIS_INVALID, "the unit is no label, or it has no key, or rows_per_unit is below 1");
+        return tmi_fail(err, TAMIS_INVALID, "the unit is not a label, has no key, or rows_per_unit is below 1");
     return add_column(layout, request->unit, 0, err);
 }
 
@@ -256,7 +258,7 @@ tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *in
     if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
         (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
         (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the stratum is no category, or the unit or cluster no label"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the stratum is not a category, or the unit or cluster is not a label"));
     if (inventory->stratum) TMI_TRY(add_column(layout, inventory->stratum, 0, err));
     if (inventory->unit) TMI_TRY(add_column(layout, inventory->unit, 0, err));
     if (inventory->cluster) TMI_TRY(add_column(layout, inventory->cluster, 0, err));
@@ -285,7 +287,7 @@ done:
 void tmi_answers_clear(tmi_int128 *const *answers, const tmi_request *request)
 {
     for (size_t t = 0; t < request->table_count; t++) {
-        size_t count = tmi_table_cells(&request->tables[t]); /* with too many there is no room for them */
+        size_t count = tmi_table_cells(&request->tables[t]); /* if there are too many, the caller has no room for them */
         if (!__builtin_mul_overflow(count, request->tables[t].measure_count, &count) && count <= (size_t)TMI_MAX_CELLS)
             memset(answers[t], 0, count * sizeof **answers);
     }

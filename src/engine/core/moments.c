@@ -13,12 +13,13 @@ bool tmi_has_moments(const tmi_column *column)
 {
     const tmi_grid *grid = &column->grid;
     return column->kind == TMI_NUMBER && !column->by && !column->reciprocal && column->missing_code_count == 0 &&
-           !column->has_instead && fabs(grid->from / grid->step) < TMI_MAX_MOMENT && fabs(grid->to / grid->step) < TMI_MAX_MOMENT &&
+           !column->has_instead && fabs(grid->from / grid->step) < TMI_MAX_MOMENT &&
+           fabs(grid->to / grid->step) < TMI_MAX_MOMENT &&
            __builtin_cpu_supports("avx2");
 }
 
-/* Added to an integer below 2^51 in size, leaves it in the last bits of the double. The sums run modulo 2^64 over these bits, of
- * the rows that are there; MAGIC's own are taken off in the end, and what stays fits. */
+/* Added to an integer below 2^51 in size, this leaves the integer in the last bits of the double. The sums run modulo 2^64
+ * over these bits of the rows that are present; MAGIC's own bits are subtracted at the end, and the remainder fits. */
 #define MAGIC 0x1.8p52
 
 static int64_t without_magic(const int64_t lanes[4], int64_t count)
@@ -30,10 +31,10 @@ static int64_t without_magic(const int64_t lanes[4], int64_t count)
     return (int64_t)(sum - bits * (uint64_t)count);
 }
 
-/* What is done with a block of rows. Where all of them are there (not `masked`), nothing is compared: v - v is 0, and not a number
- * for what is not finite. Then the block is done again. */
+/* How a block of rows is processed. If no row is missing (not `masked`), nothing is compared: v - v is 0, or NaN if v is not
+ * finite. If such a row turns up, the block is done again. */
 typedef struct way {
-    bool by_power; /* the step is a power of two: to divide by it and to multiply by its inverse is the same rounding */
+    bool by_power; /* the step is a power of two: dividing by it and multiplying by its inverse round the same */
     bool clamped;  /* points may leave the grid at its ends */
     bool masked;
 } way;
@@ -48,8 +49,8 @@ static way way_of(const tmi_grid *grid)
 
 #define INSIDE static inline __attribute__((always_inline, target("avx2")))
 
-/* The operations of engine.h in their order, four rows at a time. A NaN becomes `from`, and does not count. False if a row is
- * missing, and not masked. */
+/* The operations of engine.h in their order, four rows at a time. A NaN becomes `from` and is not counted. False if a row is
+ * missing and the block is not masked. */
 INSIDE bool add_up(tmi_moments *moments, const double *v, size_t n, const tmi_grid *grid, const tmi_measure *square, way way)
 {
     const __m256d by = _mm256_set1_pd(way.by_power ? 1 / grid->step : grid->step), half = _mm256_set1_pd(0.5);
@@ -59,7 +60,8 @@ INSIDE bool add_up(tmi_moments *moments, const double *v, size_t n, const tmi_gr
     const __m256d first = _mm256_set1_pd(square ? (double)square->factors[0].minus : 0);
     const __m256d second = _mm256_set1_pd(square ? (double)square->factors[1].minus : 0);
     const __m256d scale = _mm256_set1_pd(square ? ldexp(1, -square->shift) : 0);
-    const __m256d least = _mm256_set1_pd(square ? (double)square->low : 0), most = _mm256_set1_pd(square ? (double)square->high : 0);
+    const __m256d least = _mm256_set1_pd(square ? (double)square->low : 0);
+    const __m256d most = _mm256_set1_pd(square ? (double)square->high : 0);
     __m256i present = _mm256_setzero_si256(), sum = present, squares = present;
     __m256d strange = _mm256_setzero_pd();
     for (size_t i = 0; i + 4 <= n; i += 4) {

@@ -1,18 +1,18 @@
-/* Sums of the grid points of doubles, straight from the doubles: nothing is stored between them, so that memory is the limit.
- * For requests without groups and conditions: counts, totals and sums of squares.                                    */
+/* Sums of the grid points of doubles, computed straight from the doubles. Nothing is stored in between, so memory bandwidth is
+ * the limit. For requests without groups and conditions: counts, totals and sums of squares. */
 #ifndef TMI_ENGINE_CORE_MOMENTS_H
 #define TMI_ENGINE_CORE_MOMENTS_H
 
 #include "engine/core/engine.h"
 
 #define TMI_MOMENT_ROWS 2048 /* in one call */
-#define TMI_MAX_MOMENT 0x1p50 /* of a point, and of what a row adds: 2^61 in one call */
+#define TMI_MAX_MOMENT 0x1p50 /* of a point, and of what a row adds; 2^61 in one call */
 
-/* Whether this processor and this number column are served. */
+/* Whether this processor and this number column are supported. */
 bool tmi_has_moments(const tmi_column *column);
 
-/* Of the values that are not missing: their number, the sum of their points k, and that of what the measure `square` adds, which
- * has two factors, this column twice (NULL: 0). */
+/* Over the values that are not missing: their number, the sum of their points k, and the sum of what the measure `square`
+ * adds, which has two factors, both this column (NULL: 0). */
 typedef struct tmi_moments {
     int64_t present, sum, squares;
 } tmi_moments;

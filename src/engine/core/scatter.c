@@ -24,7 +24,7 @@ static int32_t code_of(const tmi_cell *stratum, tmi_cell label, const tmi_column
     return (int32_t)(hash[0] % column->value_count);
 }
 
-/* Rows of a cluster often stand together, and clusters come again: the last ones are remembered. */
+/* Rows of a cluster are often next to each other, and clusters recur: the last ones are remembered. */
 #define REMEMBERED 256
 
 typedef struct memory {

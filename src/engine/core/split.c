@@ -8,11 +8,11 @@
 
 typedef struct columns {
     const tmi_layout *whole;
-    bool *needed; /* one a column of the whole */
+    bool *needed; /* one per column of the whole */
     size_t count;
 } columns;
 
-/* The column and what it is made of. */
+/* The column and those that it is made of. */
 static void need(columns *k, const tmi_column *column)
 {
     if (!column) return;
@@ -78,7 +78,7 @@ static tamis_status begin_part(tmi_split *split, const tmi_request *whole, tamis
     return part->list && part->tables && part->firsts ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-/* The columns of the part that was filled last. Its request may have moved with the list since. */
+/* Sets the columns of the part that was filled last. Its request may have moved with the list since. */
 static tamis_status end_part(tmi_split *split, const columns *k, tamis_error *err)
 {
     tmi_request_part *part = &split->list[split->count - 1];
@@ -89,7 +89,7 @@ static tamis_status end_part(tmi_split *split, const columns *k, tamis_error *er
     return TAMIS_OK;
 }
 
-/* The next measure of table t, which goes on from the last one if that is in the part. */
+/* Adds the next measure of table t, which follows the last one if that is in the part. */
 static void add_measure(tmi_request_part *part, const tmi_request *whole, size_t t, size_t m)
 {
     const size_t last = part->request.table_count;
@@ -111,7 +111,7 @@ static bool has_room(const tmi_request_part *part, size_t t, size_t most_measure
     return last == 0 || part->tables[last - 1] != t || part->list[last - 1].measure_count < most_measures;
 }
 
-/* Takes the measure into the last part, or into a new one if it does not fit there. */
+/* Puts the measure into the last part, or into a new one if it does not fit. */
 static tamis_status take_measure(tmi_split *split, columns *k, bool *before, size_t t, size_t m, size_t most_columns,
                                  size_t most_measures, tamis_error *err)
 {
@@ -131,15 +131,16 @@ static tamis_status take_measure(tmi_split *split, columns *k, bool *before, siz
         }
         need_measure(k, &whole->tables[t], &whole->tables[t].measures[m]);
         if (k->count > most_columns)
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "one number needs %zu columns of the source, and the engine takes %zu in one question: "
-                             "fewer columns with `id`, or fewer conditions", k->count, most_columns));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "one number needs %zu columns of the source, and the engine allows %zu in a "
+                             "query: use fewer columns with `id`, or fewer conditions", k->count, most_columns));
     }
     add_measure(&split->list[split->count - 1], whole, t, m);
 done:
     return status;
 }
 
-tamis_status tmi_split_make(tmi_split *split, const tmi_layout *whole, size_t most_columns, size_t most_measures, tamis_error *err)
+tamis_status tmi_split_make(tmi_split *split, const tmi_layout *whole, size_t most_columns, size_t most_measures,
+                            tamis_error *err)
 {
     const tmi_request *request = whole->request;
     columns k = {.whole = whole, .needed = tmi_alloc(whole->column_count, sizeof *k.needed)};
@@ -166,6 +167,7 @@ void tmi_split_give(tmi_int128 *const *answers, const tmi_request *whole, const 
     for (size_t i = 0; i < part->request.table_count; i++) {
         const size_t t = part->tables[i], cells = tmi_table_cells(&whole->tables[t]), count = part->list[i].measure_count;
         for (size_t cell = 0; cell < cells; cell++)
-            memcpy(answers[t] + cell * whole->tables[t].measure_count + part->firsts[i], own[i] + cell * count, count * sizeof **own);
+            memcpy(answers[t] + cell * whole->tables[t].measure_count + part->firsts[i], own[i] + cell * count,
+                   count * sizeof **own);
     }
 }

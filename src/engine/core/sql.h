@@ -1,4 +1,4 @@
-/* SQL text, written so that what comes from a plan or a file name cannot be anything but a name, a text or a number. */
+/* Writes SQL so that text from a plan or a file name can only ever be a name, a string or a number. */
 #ifndef TMI_ENGINE_CORE_SQL_H
 #define TMI_ENGINE_CORE_SQL_H
 

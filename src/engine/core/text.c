@@ -11,7 +11,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Copies digits, with single underscores between them left out; how many bytes were read, 0 if there is no digit. */
+/* Copies digits, leaving out single underscores between them. Returns the bytes read; 0 if there is no digit. */
 static size_t take_digits(char **to, const char *from, const char *end)
 {
     const char *at = from;
@@ -22,7 +22,7 @@ static size_t take_digits(char **to, const char *from, const char *end)
     return (size_t)(at - from);
 }
 
-/* Copies the number without its underscores; false if this is none. */
+/* Copies the number without its underscores; false if it is not a number. */
 static bool take_number(char *to, tmi_cell text)
 {
     const char *at = text.bytes, *end = at + text.length;

@@ -1,4 +1,4 @@
-/* The text of a cell: blanks around it (space, tab, line ends) do not count, and a cell without text is missing. */
+/* The text of a cell. Surrounding blanks (space, tab, line ends) are ignored, and a cell without text is missing. */
 #ifndef TMI_ENGINE_CORE_TEXT_H
 #define TMI_ENGINE_CORE_TEXT_H
 
@@ -40,13 +40,14 @@ static inline uint64_t tmi_hash_text(const char *bytes, size_t length)
     return hash ^ hash >> 32;
 }
 
-/* The number that a text is: digits with an optional sign, point and exponent, and single underscores between digits, as
- * DuckDB's TRY_CAST reads it. NaN if it is none, infinite if it is too large. */
+/* The number that a text represents: digits with an optional sign, point and exponent, and single underscores between digits,
+ * as DuckDB's TRY_CAST reads it. NaN if it is not a number, infinite if it is too large. */
 double tmi_number_in(tmi_cell text);
 float tmi_float_in(tmi_cell text); /* rounded once, not by way of a double */
 
-/* The same number as strtod reads it: without blanks, underscores and a leading plus. False if the text is none. */
-#define TMI_PLAIN_NUMBER 4096 /* a longer text is no number */
+/* The same number in the form that strtod reads: without blanks, underscores and a leading plus. False if the text is not a
+ * number. */
+#define TMI_PLAIN_NUMBER 4096 /* a longer text is not a number */
 bool tmi_plain_number(char number[TMI_PLAIN_NUMBER], tmi_cell text);
 
 #endif

@@ -1,6 +1,6 @@
-/* A row is a list of integers: points, of which a missing one is the smallest integer, and codes with -1 for a missing one. The
- * rows of a unit are chained. They are all kept until the last one was read: which of them count depends on how many
- * there are, and on how many are alike.                                                                              */
+/* A row is a list of integers: points, where the smallest integer means missing, and codes, where -1 does. The rows of a unit
+ * are chained. All rows are kept until the last one is read: which of them count depends on how many there are, and on how
+ * many are identical. */
 #include "engine/core/units.h"
 
 #include <stdio.h>
@@ -20,9 +20,9 @@ struct tmi_units {
     size_t *given; /* columns of the layout that rows are made of */
     size_t width;
     int64_t *rows; /* `width` integers each */
-    size_t *next;  /* row of the same unit, NONE: no more */
+    size_t *next;  /* next row of the same unit; NONE: no more */
     size_t row_count, row_room;
-    size_t *first; /* row of each unit */
+    size_t *first; /* first row of each unit */
     size_t *counts; /* rows of each unit */
     size_t unit_count, unit_room;
 };
@@ -74,7 +74,7 @@ static bool make_unit(tmi_units *units, size_t unit)
     return true;
 }
 
-/* Rows are records: the old block is wiped. */
+/* Rows are records, so the old block is wiped. */
 static bool make_row(tmi_units *units)
 {
     if (units->row_count < units->row_room) return true;
@@ -103,7 +103,8 @@ tamis_status tmi_units_add(tmi_units *units, tmi_cell unit, const void *const *c
     const size_t width = units->width, u = (size_t)number;
     if (!make_unit(units, u) || !make_row(units)) return tmi_fail_memory(err);
     for (size_t w = 0; w < width; w++)
-        units->rows[units->row_count * width + w] = value_of(units->layout->columns[units->given[w]], columns[units->given[w]], i);
+        units->rows[units->row_count * width + w] =
+            value_of(units->layout->columns[units->given[w]], columns[units->given[w]], i);
     units->next[units->row_count] = units->first[u];
     units->first[u] = units->row_count++;
     units->counts[u]++;
@@ -118,7 +119,7 @@ typedef struct candidate {
     unsigned char hash[TMI_SHA256_BYTES];
 } candidate;
 
-/* The order does not matter, but rows that are alike stand together. */
+/* The order does not matter, but identical rows become neighbours. */
 static int compare_rows(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;

@@ -1,4 +1,4 @@
-/* What stands in for the DuckDB engine in a build without it. */
+/* Replaces the DuckDB engine in a build without it. */
 #include "engine/core/engine.h"
 #include "engine/files/files.h"
 #include "engine/files/frame.h"

@@ -12,11 +12,12 @@ static const char library[] = "libduckdb.so";
 
 #define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER for one that is there already"
 
-/* Bytes for the linker's list of folders: some dozens of paths at most. */
+/* Bytes for the linker's list of folders: a few dozen paths at most. */
 #define SEARCH_PATHS 16384
 
-/* The search starts from the object this code is in, the command itself or libtamis.so: its RUNPATH counts, as it would
- * for dlopen(library). (We hand dlopen the full path because the address sanitizer's dlopen forgets whose RUNPATH.)   */
+/* The search starts from the object that contains this code, the command itself or libtamis.so, and uses its RUNPATH as
+ * dlopen(library) would. (We give dlopen the full path because the address sanitizer's dlopen loses track of whose RUNPATH to
+ * use.) */
 bool tmi_duckdb_find(tmi_duckdb_path *path)
 {
     static const char here;
@@ -44,7 +45,7 @@ done:
     return found;
 }
 
-/* Which library a process has loaded is a fact about the process: it is written once, by the thread that comes first. */
+/* Which library a process has loaded is a fact about the process: it is written once, by the first thread. */
 static once_flag once = ONCE_FLAG_INIT;
 static struct {
     tmi_duckdb_api api;
@@ -77,7 +78,7 @@ const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
     return NULL;
 }
 
-/* One that is there but too old does count: that is reported, not passed over. */
+/* A library that is too old also counts as found: it is reported, not skipped. */
 bool tmi_duckdb_is_there(void)
 {
     call_once(&once, load);
@@ -89,13 +90,13 @@ const tmi_duckdb_api *tmi_duckdb(void)
     return &loaded.api;
 }
 
-/* The version is that of the header: asking the library itself would mean loading it. */
+/* The version is the header's: asking the library itself would mean loading it. */
 #define TEXT_OF(x) #x
 #define VERSION(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
 #ifdef DUCKDB_API_VERSION_MAJOR
 static const char version[] = VERSION(DUCKDB_API_VERSION_MAJOR, DUCKDB_API_VERSION_MINOR, DUCKDB_API_VERSION_PATCH);
 #else
-static const char version[] = "1.4"; /* the last headers that did not tell */
+static const char version[] = "1.4"; /* the last headers that did not state it */
 #endif
 
 void tmi_engine_libraries(tmi_library_list *list)

@@ -1,5 +1,5 @@
-/* DuckDB, loaded when it is first needed and not before: libduckdb.so is 70 MB, and a `tamis --version` must not wait
- * for it. duckdb.h gives the types; the functions are looked up by name, so nothing links against DuckDB.            */
+/* DuckDB, loaded when it is first needed and not before: libduckdb.so is 70 MB, and `tamis --version` must not wait for it.
+ * duckdb.h gives the types; the functions are looked up by name, so nothing links against DuckDB. */
 #ifndef TMI_ENGINE_DUCKDB_API_H
 #define TMI_ENGINE_DUCKDB_API_H
 
@@ -36,19 +36,19 @@ typedef struct tmi_duckdb_api {
 #undef TMI_DUCKDB_MEMBER
 } tmi_duckdb_api;
 
-/* Where libduckdb.so is, without loading it: the folders that the dynamic linker would search for us, in its order.
- * False if it is in none of them. */
+/* Where libduckdb.so is, without loading it: the folders that the dynamic linker would search for us, in its order. False if
+ * it is in none of them. */
 typedef struct tmi_duckdb_path {
     char text[PATH_MAX];
 } tmi_duckdb_path;
 
 bool tmi_duckdb_find(tmi_duckdb_path *path);
 
-/* Loads it, once in a process; it stays until the process ends, because it has threads and thread-local state of its own.
- * NULL, and SYSTEM in err with what to do, if it is not there or lacks a function. */
+/* Loads it once per process. It stays loaded until the process ends, because it has threads and thread-local state of its own.
+ * If it is not installed or lacks a function: NULL, and SYSTEM in err with what to do. */
 const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err);
 
-/* The loaded functions, for what DuckDB calls back: it hands over no pointer of ours before they are needed. */
+/* The loaded functions, for DuckDB's callbacks, which have no pointer of ours to them. */
 const tmi_duckdb_api *tmi_duckdb(void);
 
 #endif

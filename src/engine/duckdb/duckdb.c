@@ -1,5 +1,5 @@
-/* The engine inside this process. Each call opens DuckDB, asks, and closes it again: nothing but integers, or the rows
- * that `rows` was asked for, outlives a call.                                                                         */
+/* The engine inside this process. Each call opens DuckDB, asks, and closes it: only integers outlive a call, or the rows that
+ * `rows` was asked for. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -31,7 +31,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
     TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
-    tmi_text sql; /* not run: that it can be written is the answer */
+    tmi_text sql; /* not run: being able to write it is the answer */
     tmi_text_init(&sql);
     status = tmi_duckdb_write_source(&sql, &state->source, 0, SIZE_MAX, &session, &functions, err);
     tmi_text_clear(&sql);
@@ -47,7 +47,7 @@ done:
 
 /* ---- the one pass ---- */
 
-/* After the charge a source that cannot be read is nobody's wrong call any more. */
+/* After the charge, a source that cannot be read is no longer the caller's mistake. */
 static tamis_status after_charge(tamis_status status, tamis_error *err)
 {
     if (status != TAMIS_INVALID) return status;
@@ -67,9 +67,9 @@ static void write_values(tmi_text *sql, const tmi_layout *layout, bool with_name
     }
 }
 
-/* The place of a row among those of its unit; rows of a unit that has no more than may count need none. A missing point is the
- * smallest integer here, a missing code one more than the largest. concat() takes any number of arguments; a chain of || would be
- * as deep as it is long, and DuckDB ends at a depth of 1000. */
+/* The place of a row among those of its unit; a unit with no more rows than may count needs none. Here a missing point is the
+ * smallest integer, and a missing code one more than the largest. concat() takes any number of arguments; a chain of || would
+ * be as deep as it is long, and DuckDB allows a depth of 1000. */
 static void write_place(tmi_text *sql, const tmi_layout *layout)
 {
     const tmi_request *request = layout->request;
@@ -81,13 +81,14 @@ static void write_place(tmi_text *sql, const tmi_layout *layout)
         const tmi_column *column = layout->columns[c];
         if (!tmi_is_given(column)) continue;
         const long long missing = tmi_has_points(column) ? -INT64_MAX : (long long)column->value_count;
-        tmi_text_format(sql, ", ',', CASE WHEN v%zu %s %lld THEN '' ELSE v%zu::VARCHAR END", c, tmi_has_points(column) ? "<" : "=",
+        tmi_text_format(sql, ", ',', CASE WHEN v%zu %s %lld THEN '' ELSE v%zu::VARCHAR END", c,
+                        tmi_has_points(column) ? "<" : "=",
                         missing, c);
     }
     tmi_text_put(sql, ", ',', copy)) END");
 }
 
-/* The rows of a unit that count: see tmi_request. */
+/* The rows of a unit that count; see tmi_request. */
 static void write_kept_rows(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
 {
     tmi_text_put(sql, "SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY u) AS n, row_number() OVER (PARTITION BY u");
@@ -137,7 +138,7 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
         const size_t count = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
         for (size_t i = 0; i < count; i++)
             answers[t][i] += (tmi_int128)((unsigned __int128)(uint64_t)answer[i].upper << 64 | answer[i].lower);
-        tmi_wipe(answer, count * sizeof *answer); /* DuckDB's copy that is in reach */
+        tmi_wipe(answer, count * sizeof *answer); /* the copy of DuckDB's that we can reach */
         answer += count;
     }
     api->destroy_data_chunk(&chunk);
@@ -180,8 +181,9 @@ done:
     return status;
 }
 
-/* The question about the first files, planned and not run; that about the others differs in their names alone. */
-static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err)
+/* Plans the query over the first files without running it. The queries over the others differ only in the file names. */
+static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
+                          tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_functions functions;
@@ -220,7 +222,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tmi_answers_clear(answers, request);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
-    /* A unit may have rows in all files, unless the plan says that it has not. */
+    /* A unit may have rows in all files, unless the plan rules it out. */
     const size_t step = request->unit && !state->sharded_by_unit ? files : TMI_DUCKDB_FILES;
     state->source.may_spill = request->unit != NULL;
     for (size_t c = 0; c < functions.layout.column_count; c++)

@@ -1,4 +1,4 @@
-/* A frame read by DuckDB. One session serves all passes. */
+/* A frame read by DuckDB. One session is used for all passes. */
 #include "engine/files/frame.h"
 
 #include "base/memory.h"

@@ -9,8 +9,8 @@
 
 /* ---- texts to codes ---- */
 
-/* The same few texts come again and again. Two of DuckDB's strings with equal 16 bytes are equal texts: short ones stand
- * in these bytes, of long ones the address and length do. A chunk therefore remembers the codes of the last strings. */
+/* The same few texts recur. Two of DuckDB's strings with the same 16 bytes are equal texts: short strings are stored in these
+ * bytes, long ones as address and length. So a chunk remembers the codes of the last strings. */
 #define REMEMBERED 64
 
 typedef struct memory {
@@ -87,7 +87,7 @@ static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input,
 
 /* ---- numbers to grid points ---- */
 
-/* What stands under a NULL is anything, and not ours to change. */
+/* The value under a NULL is arbitrary, and not ours to change. */
 static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -111,12 +111,12 @@ static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input
 
 struct tmi_duckdb_cells {
     tmi_cells *cells;
-    const void **columns; /* of the chunk at hand, one a column of the layout */
+    const void **columns; /* of the chunk at hand, one per column of the layout */
     struct tmi_duckdb_cells *next;
 };
 
 typedef struct cells_state {
-    struct tmi_duckdb_cells *owned; /* NULL without memory */
+    struct tmi_duckdb_cells *owned; /* NULL if memory runs out */
 } cells_state;
 
 static cells_state *state_of(duckdb_aggregate_state state)
@@ -162,7 +162,7 @@ static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
     while (!atomic_compare_exchange_weak(&functions->cells, &owned->next, owned)) continue;
 }
 
-/* There is no GROUP BY: all rows of a chunk have the same state. */
+/* There is no GROUP BY, so all rows of a chunk have the same state. */
 static void state_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -227,7 +227,8 @@ static const char *function_of(const tmi_column *column)
 /* The column whose code, or label, is the second argument; NULL: there is only one. */
 static const tmi_column *second_of(const tmi_column *column)
 {
-    return column->kind == TMI_NUMBER ? column->by : column->kind == TMI_GROUPS || column->kind == TMI_SCATTER ? column->stratum : NULL;
+    if (column->kind == TMI_NUMBER) return column->by;
+    return column->kind == TMI_GROUPS || column->kind == TMI_SCATTER ? column->stratum : NULL;
 }
 
 void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
@@ -336,7 +337,7 @@ tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_
         for (size_t i = 0; done && column->codes && i < TMI_DUCKDB_LOOKUPS; i++)
             done = register_lookup(&column->lookups[i], c, session->connection);
     }
-    return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not take the functions of tamis");
+    return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not accept the functions of tamis");
 }
 
 /* What the columns of the layout need. */

@@ -7,10 +7,10 @@
  *     tamis_group_C(label VARCHAR [, label VARCHAR]) -> INTEGER of a TMI_SCATTER column
  *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
  *
- * All but the last depend on their arguments alone, so DuckDB evaluates them once for each entry of a Parquet dictionary
- * instead of once for each row. The aggregate has one state a thread; the states are added up. The same can be said in
- * plain SQL (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of
- * these steps is a pass over the vector, and each grouping another sum: several times slower.                        */
+ * All but the last depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead of
+ * once per row. The aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
+ * (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of these steps is
+ * a pass over the vector, and each grouping another sum: several times slower. */
 #ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H
 #define TMI_ENGINE_DUCKDB_FUNCTIONS_H
 
@@ -33,8 +33,8 @@ typedef struct tmi_duckdb_column {
     tmi_clusters *clusters; /* of TMI_GROUPS */
 } tmi_duckdb_column;
 
-/* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB
- * forgets states, without a call to their destructor, when a query fails. */
+/* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB drops
+ * states without calling their destructor when a query fails. */
 typedef struct tmi_duckdb_functions {
     tmi_layout layout;
     tmi_duckdb_column *columns; /* as layout.columns */
@@ -42,7 +42,7 @@ typedef struct tmi_duckdb_functions {
     _Atomic int64_t *rows; /* where rows are counted */
 } tmi_duckdb_functions;
 
-/* The functions of a request, of an inventory, or of columns that are read as they stand; the last two have no aggregate. */
+/* The functions of a request, of an inventory, or of columns that are read unchanged; the last two have no aggregate. */
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
 tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
                                                  tamis_error *err);
@@ -50,13 +50,13 @@ tamis_status tmi_duckdb_functions_init_rows(tmi_duckdb_functions *functions, con
                                             tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
-/* Frees the cells of the states; between queries only. */
+/* Frees the cells of the states. Call only between queries. */
 void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
 
 tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                            tamis_error *err);
 
-/* The expression that gives the points or codes of column c of the layout, which is given (tmi_is_given), from the columns c0,
+/* The expression for the points or codes of column c of the layout, which must be given (tmi_is_given), from the columns c0,
  * c1 … of the source, which are codes if they are categories. */
 void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c);
 

@@ -9,7 +9,7 @@ void tmi_duckdb_write_label(tmi_text *sql, size_t c)
     tmi_text_format(sql, "trim(c%zu, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13))", c);
 }
 
-/* What share of the work a query is nobody knows: only the wish to stop is passed on. */
+/* A query's share of the whole work is not known, so only the request to stop is passed on. */
 typedef struct watch {
     tamis_progress *progress;
     void *context;
@@ -43,7 +43,7 @@ static void write_pairs(tmi_text *sql, const tmi_layout *layout, size_t stratum,
     tmi_text_put(sql, ")");
 }
 
-/* counts[s]: rows of stratum s, or the different labels in it. */
+/* counts[s]: rows of stratum s, or the distinct labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_layout *layout, size_t stratum, size_t label,
                              const tmi_text *source, tmi_duckdb_session *session, watch *watch, tamis_error *err)
 {

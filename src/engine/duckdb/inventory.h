@@ -1,5 +1,4 @@
-/* What may be counted before the charge, and the labels of clusters: queries whose answers are small but which see all files
- * at once.                                                                                                           */
+/* What may be counted before the charge, and the labels of clusters: queries with small answers that see all files at once. */
 #ifndef TMI_ENGINE_DUCKDB_INVENTORY_H
 #define TMI_ENGINE_DUCKDB_INVENTORY_H
 
@@ -9,7 +8,7 @@
 /* The trimmed text of a label in SQL, "" or NULL where it is missing. */
 void tmi_duckdb_write_label(tmi_text *sql, size_t c);
 
-/* Units, and rows, units and clusters by stratum; the columns are those of `functions`, which are registered. */
+/* Counts units, and rows, units and clusters by stratum. The columns are those of `functions`, which must be registered. */
 tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckdb_source *source,
                                        const tmi_duckdb_functions *functions, tmi_duckdb_session *session,
                                        tamis_progress *progress, void *context, tamis_error *err);

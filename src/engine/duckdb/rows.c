@@ -1,4 +1,4 @@
-/* Rows as they stand, for estimate. */
+/* Unchanged rows, for estimate. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -112,8 +112,9 @@ done:
     return status;
 }
 
-/* That the columns of all files can be compared; below, a query sees some of them. */
-static tamis_status check_files(const row_columns *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session, tamis_error *err)
+/* Checks that the columns of all files can be compared; the queries below see only some of the files. */
+static tamis_status check_files(const row_columns *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
+                                tamis_error *err)
 {
     tmi_text sql;
     tmi_text_init(&sql);

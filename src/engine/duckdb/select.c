@@ -14,11 +14,12 @@
 
 static const char *const kind_names[] = {"CSV", "Parquet", "DuckDB"};
 
-/* The columns of a file as SQL knows them: of a CSV file by its first line, of others by a query. A CSV file's are numbered k0, k1 …: names that differ only in capitals are
- * one name for DuckDB, and what stands in a first line needs no way into a query. */
+/* The columns of a file as SQL knows them: those of a CSV file from its first line, the others from a query. The columns of a
+ * CSV file are called k0, k1 …: DuckDB treats names that differ only in case as the same, and this keeps the text of a first
+ * line out of the query. */
 typedef struct file_columns {
     tmi_csv_header csv;
-    duckdb_result result; /* of a query that gives no rows */
+    duckdb_result result; /* of a query without rows */
 } file_columns;
 
 static void clear_columns(file_columns *columns, const tmi_duckdb_session *session)
@@ -69,7 +70,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
 
 static tmi_form form_at(const file_columns *columns, const tmi_duckdb_file *file, size_t k)
 {
-    duckdb_result result = columns->result; /* the function takes no const */
+    duckdb_result result = columns->result; /* the function does not take a const */
     return file->kind == TMI_CSV_FILE ? TMI_FORM_TEXT : tmi_duckdb_form(&result, k, file->definition);
 }
 
@@ -99,7 +100,8 @@ done:
     return status;
 }
 
-/* A FLOAT is a missing code if it is the code rounded to one: 99.9 as FLOAT is 99.90000152..., no code as DOUBLE. */
+/* A FLOAT is a missing code if it is the code rounded to a FLOAT: 99.9 as FLOAT is 99.90000152..., which as DOUBLE is not the
+ * code. */
 static bool is_code_apart(double code)
 {
     return fabs(code) <= (double)FLT_MAX && (double)(float)code != code;
@@ -138,7 +140,7 @@ static const char *name_at(const void *words, size_t k)
     return h->file->kind == TMI_CSV_FILE ? h->columns->csv.names[k] : h->api->column_name(&h->columns->result, k);
 }
 
-/* The number of a column in the file; `count` if it is not there. */
+/* The position of a column in the file; `count` if it is not there. */
 static size_t place_of(const char *name, const header *h, size_t count)
 {
     size_t k = 0;
@@ -157,7 +159,8 @@ static void write_number(tmi_text *sql, const tmi_column *column, duckdb_type ty
     tmi_text_put(sql, " AS DOUBLE)");
 }
 
-/* Writes the expression of column c in the file, or says why there is none. `seen` is the form of the column in earlier files. */
+/* Writes the expression of column c in the file, or reports why there is none. `seen` is the form of the column in earlier
+ * files. */
 static tamis_status write_column(tmi_text *sql, tmi_form *seen, const tmi_duckdb_functions *functions, size_t c,
                                  const tmi_duckdb_file *file, file_columns *columns, const tmi_duckdb_session *session,
                                  tamis_error *err)
@@ -181,7 +184,7 @@ static tamis_status write_column(tmi_text *sql, tmi_form *seen, const tmi_duckdb
         return TAMIS_OK;
     }
     if (tmi_duckdb_is_nested(type))
-        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
+        return tmi_fail_file_more(err, TAMIS_INVALID, file->file.given, 0, "column %s contains lists or bytes, not texts",
                                   column->name);
     const tmi_form form = form_at(columns, file, k);
     if (form == TMI_FORM_NONE)
@@ -253,7 +256,7 @@ tamis_status tmi_duckdb_write_texts(tmi_text *sql, const tmi_duckdb_source *sour
         char number[32];
         snprintf(number, sizeof number, "k%zu", columns[c]);
         if (tmi_duckdb_is_nested(type))
-            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "column %s holds lists or bytes, no texts",
+            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "column %s contains lists or bytes, not texts",
                                   name_at(&h, columns[c])));
         tmi_duckdb_write_canonical(sql, labels && labels[c] ? type : DUCKDB_TYPE_VARCHAR,
                                    is_csv ? number : name_at(&h, columns[c]));
@@ -285,11 +288,11 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
     return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "%s", kinds[session->trouble]);
 }
 
-/* Counting goes file by file, and what share of the work it is nobody knows: only the wish to stop is passed on. */
+/* Files are counted one by one, and a file's share of the work is not known: only the request to stop is passed on. */
 typedef struct counting {
     tamis_progress *progress;
     void *context;
-    int64_t rows; /* of the files before */
+    int64_t rows; /* in the files before */
 } counting;
 
 static int go_on(void *context, double share, int64_t rows)

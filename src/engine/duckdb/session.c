@@ -9,7 +9,7 @@
 
 #include "engine/core/sql.h"
 
-/* Memory that DuckDB may take: it keeps no rows, but each thread has pages of its own to unpack. */
+/* Memory that DuckDB may use: it keeps no rows, but each thread needs pages to decompress into. */
 #define MEMORY_BASE_MB 512
 #define MEMORY_THREAD_MB 256
 
@@ -22,7 +22,7 @@ static tamis_status failed(tamis_error *err)
     return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started");
 }
 
-/* A folder that only this user may enter. */
+/* A folder that only this user can enter. */
 static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)
 {
     const char *parent = getenv("TMPDIR");
@@ -30,7 +30,7 @@ static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)
     const int length = snprintf(session->folder, sizeof session->folder, "%s/tamis-XXXXXX", parent);
     if (length > 0 && (size_t)length < sizeof session->folder && mkdtemp(session->folder)) return TAMIS_OK;
     session->folder[0] = '\0';
-    return tmi_fail(err, TAMIS_SYSTEM, "%s: no temporary folder could be made there; TMPDIR may name another place", parent);
+    return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot create a temporary folder there; set TMPDIR to another place", parent);
 }
 
 /* DuckDB removes its files itself, unless it was interrupted. */
@@ -109,7 +109,7 @@ tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, si
     const bool attached = !failed_text && session->api->query(session->connection, sql.bytes, NULL) == DuckDBSuccess;
     tmi_text_clear(&sql);
     if (failed_text) return tmi_fail_memory(err);
-    return attached ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "no DuckDB file, or one that another program is writing to");
+    return attached ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "not a DuckDB file, or another program is writing to it");
 }
 
 tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
@@ -179,8 +179,8 @@ static int tell_progress(tmi_duckdb_session *session, tamis_progress *progress, 
     return progress(context, share, atomic_load(&session->rows));
 }
 
-/* Does the work of a pending query, piece by piece. An interrupted query is worked on to its end too, which comes at once:
- * DuckDB leaks one that is dropped in the middle. */
+/* Runs a pending query piece by piece. An interrupted query is also run to its end, which comes at once: DuckDB leaks a query
+ * that is dropped half-way. */
 static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress,
                          void *context, tamis_error *err)
 {
@@ -190,7 +190,7 @@ static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *sess
     duckdb_pending_state state;
     while ((state = session->api->pending_execute_task(pending)) != DUCKDB_PENDING_RESULT_READY &&
            state != DUCKDB_PENDING_ERROR) {
-        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) nanosleep(&nap, NULL); /* other threads have them */
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) nanosleep(&nap, NULL); /* other threads are running them */
         if (!progress || cancelled || seconds() - told < PROGRESS_SECONDS) continue;
         told = seconds();
         cancelled = tell_progress(session, progress, context) != 0;
@@ -240,7 +240,7 @@ tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, t
     tamis_status status = planned ? TAMIS_OK : note_trouble(session, session->api->prepare_error(statement), err);
     session->api->destroy_prepare(&statement);
     if (planned || session->trouble == TMI_DUCKDB_MEMORY) return status;
-    return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the question: fewer statistics, conditions or values");
+    return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the query: use fewer statistics, conditions or values");
 }
 
 tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,

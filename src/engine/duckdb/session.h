@@ -1,9 +1,9 @@
-/* One conversation with DuckDB: a database in memory that sees the files of one source and nothing else, opened for one
- * call and closed after it, so that nothing outlives a call. DuckDB files are attached for reading alone.
+/* One session with DuckDB: a database in memory that sees the files of one source and nothing else. It is opened for one call
+ * and closed after it, so nothing outlives a call. DuckDB files are attached read-only.
  *
- * What does not fit into memory (the rows of units, distinct labels) goes to a folder of its own that only this user may
- * enter, encrypted with a key that is never written; the folder is deleted with the session. Other queries keep no rows,
- * and have no folder.                                                                                                */
+ * What does not fit into memory (the rows of units, distinct labels) is written to a folder that only this user can enter,
+ * encrypted with a key that is never written; the folder is deleted with the session. Other queries keep no rows and have no
+ * folder. */
 #ifndef TMI_ENGINE_DUCKDB_SESSION_H
 #define TMI_ENGINE_DUCKDB_SESSION_H
 
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "engine/duckdb/api.h"
 
-/* Why a query failed. DuckDB's own messages quote lines of the file: they are looked at and thrown away. */
+/* Why a query failed. DuckDB's own messages quote lines of the file, so they are examined and discarded. */
 typedef enum tmi_duckdb_trouble {
     TMI_DUCKDB_OTHER,
     TMI_DUCKDB_QUOTE,    /* CSV: a quote that is not closed, or text after a closing one */
@@ -26,7 +26,7 @@ typedef struct tmi_duckdb_session {
     const tmi_duckdb_api *api;
     duckdb_database database;
     duckdb_connection connection;
-    _Atomic int64_t rows; /* read by the query that is running, counted by whoever sees them; for the progress */
+    _Atomic int64_t rows; /* read by the running query, counted by the functions that see them; for the progress */
     tmi_duckdb_trouble trouble; /* of the last query that failed */
     long long line;             /* the line of the CSV file; 0: not known */
     char folder[PATH_MAX];      /* for what does not fit into memory; "": none */
@@ -36,24 +36,24 @@ typedef struct tmi_duckdb_options {
     const char *const *files; /* absolute paths, the only ones that may be read */
     size_t file_count;
     unsigned threads; /* 0: as many as the machine has */
-    bool in_order;    /* rows come as they stand in a file */
+    bool in_order;    /* rows come in the order of the file */
     bool may_spill;
 } tmi_duckdb_options;
 
 tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err);
 void tmi_duckdb_close(tmi_duckdb_session *session);
 
-/* Attaches a DuckDB file as dN. INVALID if it is none, or if another process is writing to it. */
+/* Attaches a DuckDB file as dN. INVALID if it is not a DuckDB file, or if another process is writing to it. */
 tamis_status tmi_duckdb_attach(tmi_duckdb_session *session, const char *path, size_t number, tamis_error *err);
 
 /* From now on nothing is downloaded, no other file is read or written, and no query can change that. */
 tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err);
 
-/* Plans a query without running it. INVALID if DuckDB cannot, SYSTEM without memory. */
+/* Plans a query without running it. INVALID if DuckDB cannot, SYSTEM if memory runs out. */
 tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err);
 
-/* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends
- * at once. On failure: SYSTEM, and session->trouble says why. The result is to be destroyed in any case.              */
+/* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends at
+ * once. On failure: SYSTEM, and session->trouble gives the reason. Destroy the result in any case. */
 tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
                             tamis_progress *progress, void *context, tamis_error *err);
 

@@ -50,7 +50,7 @@ void tmi_duckdb_source_clear(tmi_duckdb_source *source)
     *source = (tmi_duckdb_source){0};
 }
 
-/* A pattern that only the path itself matches: each special character becomes a set of one. */
+/* A pattern that matches only the path itself: each special character becomes a set of one. */
 static tamis_status write_pattern(char **pattern, const char *path, tamis_error *err)
 {
     const bool is_special = strpbrk(path, "*?[");
@@ -63,8 +63,8 @@ static tamis_status write_pattern(char **pattern, const char *path, tamis_error 
     return tmi_text_take(pattern, &text, err);
 }
 
-/* The path is absolute and without links: DuckDB takes a name that starts with ~ or s3:// for something else, and compares
- * names with the list of allowed ones letter by letter. */
+/* The path is absolute and without links. DuckDB gives a name that starts with ~ or s3:// another meaning, and it compares
+ * names with the list of allowed ones character by character. */
 static tamis_status find_file(tmi_duckdb_file *file, tamis_error *err)
 {
     tmi_free(file->pattern);
@@ -107,8 +107,8 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
         status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0,
                                count == 0 ? "there is no table %s" : "there is more than one table %s", source->table);
     } else {
-        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, count == 0 ? "there is no table in it"
-                               : "there are several tables in it; `table` says which is meant");
+        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, count == 0 ? "it has no table"
+                               : "it has several tables; name one with `table`");
     }
 done:
     api->destroy_data_chunk(&chunk);

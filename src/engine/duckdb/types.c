@@ -32,7 +32,7 @@ bool tmi_duckdb_is_nested(duckdb_type type)
 
 /* ---- collations ---- */
 
-/* The end of what is quoted at `at`. */
+/* The end of the quoted text at `at`. */
 static const char *after_quoted(const char *at)
 {
     const char quote = *at++;
@@ -51,7 +51,7 @@ static const char *after_word(const char *at)
     return at;
 }
 
-/* The token from `at` to `end` is this name, quoted or not. */
+/* Whether the token from `at` to `end` is this name, quoted or not. */
 static bool is_name(const char *at, const char *end, const char *name)
 {
     if (*at != '"') return strlen(name) == (size_t)(end - at) && memcmp(at, name, (size_t)(end - at)) == 0;
@@ -85,7 +85,7 @@ bool tmi_duckdb_is_collated(const char *definition, const char *column)
 
 /* ---- forms ---- */
 
-/* JSON is a text in which equal things are written in many ways. */
+/* JSON can write equal values in many ways. */
 static bool is_json(duckdb_result *result, size_t k)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -183,5 +183,5 @@ tamis_status tmi_duckdb_types_register(tmi_duckdb_session *session, tamis_error 
 {
     const bool done = register_one("tamis_number", DUCKDB_TYPE_DOUBLE, texts_of_numbers, session->connection) &&
                       register_one("tamis_decimal", DUCKDB_TYPE_VARCHAR, texts_of_decimals, session->connection);
-    return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not take the functions of tamis");
+    return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not accept the functions of tamis");
 }

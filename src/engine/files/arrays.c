@@ -5,7 +5,7 @@
 
 bool tmi_array_has_texts(const tmi_array *array)
 {
-    if (array->dictionary) return array->kind != TMI_ARRAY_OTHER; /* which a dictionary of anything but texts is */
+    if (array->dictionary) return array->kind != TMI_ARRAY_OTHER; /* a dictionary of anything but texts is OTHER */
     return array->kind == TMI_ARRAY_POINTERS || array->kind == TMI_ARRAY_UTF8 || array->kind == TMI_ARRAY_LARGE_UTF8;
 }
 

@@ -1,4 +1,4 @@
-/* Columns in memory, whatever they are made of: plain arrays and Arrow's. */
+/* Columns in memory: plain arrays and Arrow arrays. */
 #ifndef TMI_ENGINE_FILES_ARRAYS_H
 #define TMI_ENGINE_FILES_ARRAYS_H
 
@@ -9,19 +9,19 @@
 typedef enum tmi_array_kind {
     TMI_ARRAY_NULL, TMI_ARRAY_BOOL, TMI_ARRAY_I8, TMI_ARRAY_U8, TMI_ARRAY_I16, TMI_ARRAY_U16, TMI_ARRAY_I32, TMI_ARRAY_U32,
     TMI_ARRAY_I64, TMI_ARRAY_U64, TMI_ARRAY_F32, TMI_ARRAY_F64, TMI_ARRAY_POINTERS, TMI_ARRAY_UTF8, TMI_ARRAY_LARGE_UTF8,
-    TMI_ARRAY_DATE, TMI_ARRAY_OTHER /* cannot be used; dates, times and durations, or anything else */
+    TMI_ARRAY_DATE, TMI_ARRAY_OTHER /* not usable: dates, times and durations, or anything else */
 } tmi_array_kind;
 
-/* Element i of the array stands at offset + i of its buffers. */
+/* Element i of the array is at offset + i in its buffers. */
 typedef struct tmi_array {
     tmi_array_kind kind;
-    const void *values;   /* of UTF8: where the texts begin and end */
+    const void *values;   /* UTF8: where the texts begin and end */
     const char *bytes;    /* of UTF8 */
     int64_t byte_count;   /* of UTF8: where the last text of the buffers ends */
-    const uint8_t *valid; /* one bit each; NULL: all are */
+    const uint8_t *valid; /* one bit per element; NULL: all are valid */
     int64_t offset;
     int64_t length;
-    const struct tmi_array *dictionary; /* of TMI_ARRAY_UTF8 or LARGE_UTF8: then the values are places in it */
+    const struct tmi_array *dictionary; /* of TMI_ARRAY_UTF8 or LARGE_UTF8: the values are then positions in it */
 } tmi_array;
 
 /* Whether its elements are texts, the form in which they are compared, and the class of their type. */
@@ -29,14 +29,14 @@ bool tmi_array_has_texts(const tmi_array *array);
 tmi_form tmi_array_form(const tmi_array *array);
 tmi_class tmi_array_class(const tmi_array *array);
 
-/* n numbers from element `first` on, NaN where missing, of an array of numbers. A `code` of missing values that
- * no float is, is met by the float that stands for it. */
+/* n numbers from element `first` on, NaN where missing, of an array of numbers. A missing code that no float equals is matched
+ * by the float nearest to it. */
 void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t n, const double *codes, size_t code_count);
 
-/* Where the text at this place of the buffers of a UTF8 array begins, and the one before it ends. */
+/* Where the text at this position of a UTF8 array's buffers begins, and the one before it ends. */
 int64_t tmi_array_text_start(const tmi_array *array, int64_t at);
 
-/* The canonical text of an element, missing if it is not within the bytes that there are; numbers are written into `room`. */
+/* The canonical text of an element; missing if it lies outside the buffer. Numbers are written into `room`. */
 tmi_cell tmi_array_text(const tmi_array *array, int64_t i, char room[TMI_NUMBER_TEXT]);
 
 #endif

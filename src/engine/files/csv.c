@@ -22,7 +22,7 @@ static tamis_status add_name(tmi_csv_header *header, const tmi_text *name, tamis
     return TAMIS_OK;
 }
 
-/* One name up to the comma or the end of the line, which is given back: ',' or '\n'. */
+/* Reads one name up to the comma or the end of the line, and returns which: ',' or '\n'. */
 static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *path, tamis_error *err)
 {
     bool quoted = false, closed = false; /* inside quotes; after the closing one */
@@ -56,7 +56,7 @@ static tamis_status read_name(int *end, tmi_text *name, FILE *file, const char *
     }
 }
 
-/* A file without names would lose its first row to them. */
+/* Without column names, a file would lose its first row. */
 static bool only_numbers(const tmi_csv_header *header)
 {
     for (size_t i = 0; i < header->count; i++) {
@@ -73,7 +73,7 @@ static tamis_status check_names(const tmi_csv_header *header, const char *path, 
     if (header->count == 1 && strpbrk(header->names[0], ";\t"))
         return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line has no comma; columns must be separated by commas");
     if (only_numbers(header))
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line holds numbers; it must name the columns");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line contains numbers; it must name the columns");
     for (size_t i = 0; i < header->count; i++)
         for (size_t j = i + 1; j < header->count; j++)
             if (header->names[i][0] != '\0' && strcmp(header->names[i], header->names[j]) == 0)
@@ -130,8 +130,8 @@ void tmi_csv_header_clear(tmi_csv_header *header)
 
 /* ---- the encoding ---- */
 
-/* Where we are inside a character: how many bytes must follow, and the range of the next one. Overlong forms,
- * surrogates and what is beyond U+10FFFF are excluded by the range of the second byte (Unicode, table 3-7).          */
+/* The state inside a character: how many bytes must follow, and the range of the next one. The range of the second byte
+ * excludes overlong forms, surrogates and everything beyond U+10FFFF (Unicode, table 3-7). */
 typedef struct utf8 {
     unsigned more;
     unsigned char least, most;
@@ -152,7 +152,7 @@ static bool take_byte(utf8 *state, unsigned char byte)
     return true;
 }
 
-/* The number of the line in which byte `offset` stands. */
+/* The number of the line that contains byte `offset`. */
 static long long line_of(FILE *file, long long offset)
 {
     long long line = 1;
@@ -161,7 +161,7 @@ static long long line_of(FILE *file, long long offset)
     return line;
 }
 
-/* Bytes of the text that are good UTF-8; eight at a time where they are ASCII. */
+/* The number of leading bytes that are valid UTF-8; ASCII is checked eight bytes at a time. */
 static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
 {
     static const uint64_t high_bits = UINT64_C(0x8080808080808080);
@@ -179,7 +179,7 @@ static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
     return i;
 }
 
-/* Bytes between two calls of progress: some hundredths of a second. */
+/* Bytes between two calls of progress: a few hundredths of a second. */
 #define PROGRESS_BYTES (INT64_C(1) << 23)
 
 tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err)
@@ -209,7 +209,7 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
     if (ferror(file))
         status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
     else if (state.more > 0)
-        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends inside a character: it is not UTF-8");
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends in the middle of a character: it is not UTF-8");
 done:
     if (file) fclose(file);
     return status;

@@ -1,8 +1,8 @@
-/* The rows of a CSV file, read by ourselves: the same dialect, and the same answer to what breaks it, as csv.h says.
+/* Reads the rows of a CSV file: the dialect of csv.h, with the same errors where a file breaks it.
  *
- * Beyond it, as DuckDB reads: an empty line is no row, unless there is only one column; blanks before an opening quote and
- * after a closing one do not count; a quote inside an unquoted cell is a character like others; an empty cell, quoted or
- * not, is NULL.                                                                                                       */
+ * In addition, as DuckDB reads: an empty line is not a row, unless there is only one column; blanks before an opening quote
+ * and after a closing one are ignored; a quote inside an unquoted cell is an ordinary character; an empty cell, quoted or not,
+ * is NULL. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct tmi_csv_rows {
     FILE *file;
     const char *path;
     size_t columns;       /* of the file */
-    const size_t *wanted; /* of each column its place among those handed out, SIZE_MAX: none */
+    const size_t *wanted; /* for each column its position among those handed out; SIZE_MAX: not wanted */
     size_t wanted_count;
     long long line, size, read; /* lines begun; bytes of the file in all and read */
     unsigned char buffer[BUFFER];
@@ -61,7 +61,7 @@ static int next_byte(tmi_csv_rows *rows)
     return rows->buffer[rows->at++];
 }
 
-/* After a byte that ends a line: takes the second one, and sees that all lines end alike. */
+/* After a byte that ends a line: reads the second byte, if any, and checks that all lines end alike. */
 static bool take_line_end(tmi_csv_rows *rows, int c)
 {
     int kind = c;
@@ -87,14 +87,14 @@ static void end_cell(tmi_csv_rows *rows, size_t column, size_t row)
     rows->cells[cell].length = rows->texts.length - rows->starts[cell];
 }
 
-/* One line of the table. *found is false at the end of the file; a line without any cell is passed over. */
+/* Reads one row. *found is false at the end of the file; an empty line is skipped. */
 static tamis_status read_line(bool *found, tmi_csv_rows *rows, size_t row, tamis_error *err)
 {
     static const char quotes[] = "a quote is not closed, or text follows a closing quote";
     size_t column = 0, length = 0;
     long long inside = 0; /* line ends inside quotes */
     place place = CELL_BEGINS;
-    bool begun = false; /* something of the line was read */
+    bool begun = false; /* the line is not empty */
     *found = false;
     rows->line++;
     begin_cell(rows, 0, row);

@@ -18,7 +18,7 @@ void tmi_decoder_clear(tmi_decoder *r)
     tmi_layout_clear(&r->layout);
 }
 
-/* The layout is there already. */
+/* The layout is set already. */
 tamis_status tmi_decoder_make(tmi_decoder *r, tamis_error *err)
 {
     const size_t count = r->layout.column_count;
@@ -90,7 +90,7 @@ void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_raw *raw, size
                     : tmi_code(codes, raw->form, texts[i].bytes, texts[i].length);
 }
 
-/* Points and codes of the columns that are given to cells. */
+/* The points and codes of the columns that are given to the cells. */
 void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
 {
     const tmi_decoder *r = p->reading;

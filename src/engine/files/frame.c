@@ -1,4 +1,4 @@
-/* Which reader a frame gets, and the one that needs no DuckDB: CSV files, in pieces. */
+/* Chooses the reader of a frame. Also the reader without DuckDB: CSV files, in pieces. */
 #include "engine/files/frame.h"
 
 #include "base/memory.h"
@@ -48,7 +48,7 @@ static tamis_status changed(const csv_frame *f, tamis_error *err)
     return tmi_fail_file(err, TAMIS_SYSTEM, f->file.given, 0, "could not be read to its end, or changed while it was read");
 }
 
-/* wanted[c] for each column of the file (tmi_csv_rows_open). A column that is asked for twice is read once: place[i] is where
+/* wanted[c] for each column of the file (tmi_csv_rows_open). A column that is requested twice is read once: place[i] is where
  * the cells of columns[i] are. */
 static size_t places(size_t *wanted, size_t *place, const csv_frame *f, const size_t *columns, size_t count)
 {

@@ -1,4 +1,4 @@
-/* The engine without a database: CSV files, read by ourselves. */
+/* The engine without a database: reads CSV files itself. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,7 +21,7 @@ static void free_scanner(tmi_scanner *scanner)
     tmi_free(s);
 }
 
-/* A column may be asked for twice, as a number and as a category: its cells then stand at the place of the first. */
+/* A column may be requested twice, as a number and as a category; its cells are then at the position of the first request. */
 static size_t first_of(const tmi_column *const *columns, size_t c)
 {
     size_t first = 0;
@@ -34,7 +34,7 @@ static const char *name_at(const void *names, size_t k)
     return ((const tmi_csv_header *)names)->names[k];
 }
 
-/* Where the wanted columns stand in a file; wanted[c] for each column of the file. */
+/* Finds the requested columns in a file: wanted[c] for each column of the file. */
 static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tmi_file *file,
                                  const tmi_column *const *columns, size_t count, tamis_error *err)
 {
@@ -52,7 +52,7 @@ static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tm
         if (k == header.count)
             status = tmi_fail_column(err, file->given, "there is", columns[c]->name, name_at, &header, header.count);
         else if ((*wanted)[k] == SIZE_MAX)
-            (*wanted)[k] = c; /* the first of those that ask for it */
+            (*wanted)[k] = c; /* the first request for it */
     }
 done:
     tmi_csv_header_clear(&header);

@@ -1,10 +1,9 @@
-/* Files of SPSS, Stata and SAS, read by ReadStat and handed out as a scanner does: the rest of the engine is scan.c.
+/* Files of SPSS, Stata and SAS, read by ReadStat and handed out as a scanner; scan.c is the rest of the engine.
  *
- * A file is read twice: first what its variables are and how their codes are labelled (in Stata's files labels come after
- * the rows), then the rows. A category may name a code or its label, so that a labelled code is counted as its label
- * where that, and not the code, is among the values. What the file itself says is missing (system missing, Stata's .a to
- * .z, SPSS's user-missing values and ranges) is missing. Dates are numbers with a format: as such they are labels and categories,
- * and nothing that is summed.                                                                                        */
+ * A file is read twice: first its variables and the labels of their codes (Stata stores labels after the rows), then the rows.
+ * A category may name a code or its label: a labelled code is counted as its label if the label, and not the code, is among
+ * the values. Values that the file declares missing (system missing, Stata's .a to .z, SPSS's user-missing values and ranges)
+ * are missing. Dates are numbers with a format: they can be labels and categories, but cannot be summed. */
 #include <readstat.h>
 #include <string.h>
 
@@ -57,20 +56,20 @@ static void ignore_error(const char *message, void *context)
 
 static tamis_status tell_trouble(const tmi_readstat_reading *r, readstat_error_t error, const char *kind, tamis_error *err)
 {
-    if (r->status != TAMIS_OK) return r->status; /* not all its readers end when they are told so */
+    if (r->status != TAMIS_OK) return r->status; /* not all of its readers stop when they are asked to */
     switch (error) {
     case READSTAT_OK: return TAMIS_OK;
     case READSTAT_ERROR_MALLOC: return tmi_fail_memory(err);
     case READSTAT_ERROR_CONVERT: case READSTAT_ERROR_CONVERT_BAD_STRING: case READSTAT_ERROR_CONVERT_SHORT_STRING:
     case READSTAT_ERROR_CONVERT_LONG_STRING: case READSTAT_ERROR_UNSUPPORTED_CHARSET:
-        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "texts in another encoding than the file says");
+        return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "texts are not in the encoding that the file declares");
     case READSTAT_ERROR_READ: case READSTAT_ERROR_SEEK: case READSTAT_ERROR_ROW_COUNT_MISMATCH:
         return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or cut off", tmi_article(kind), kind);
     default: return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or damaged", tmi_article(kind), kind);
     }
 }
 
-/* What is read: the variables alone (all that may be read before the charge), with the labels of their codes, or the rows. */
+/* What is read: only the variables (all that may be read before the charge), also the labels of their codes, or the rows. */
 typedef enum what { VARIABLES, LABELS, ROWS } what;
 
 static tamis_status parse(tmi_readstat_reading *r, const char *path, what what, tamis_error *err)
@@ -95,7 +94,7 @@ static const char *name_at(const void *names, size_t v)
     return name ? name : "";
 }
 
-/* What the variables are. INVALID names those that are not there, and those that are used as numbers and hold none. */
+/* Reads the variables. INVALID names those that are missing, and those that are used as numbers but are not numeric. */
 static tamis_status look_into(tmi_readstat_reading *r, const char *path, what what, tamis_error *err)
 {
     tamis_status status;
@@ -151,7 +150,7 @@ static void free_scanner(tmi_scanner *scanner)
     tmi_free(s);
 }
 
-/* What file f holds in the columns, and that it fits the files before it. */
+/* Checks the columns of file f, and that they fit the files before it. */
 static tamis_status check_file(tmi_form *seen, const tmi_file *file, const tmi_column *const *columns, tmi_codes *const *codes,
                                size_t count, tamis_error *err)
 {
@@ -159,7 +158,7 @@ static tamis_status check_file(tmi_form *seen, const tmi_file *file, const tmi_c
     tamis_status status;
     TMI_TRY(tmi_readstat_init(&r, file->given, columns, codes, count, err));
     const tmi_source_part part = {.file = file->given};
-    if (!file->path) goto done; /* it is not there, and that was said */
+    if (!file->path) goto done; /* it is missing, which was reported */
     TMI_TRY(look_into(&r, file->given, VARIABLES, err));
     for (size_t c = 0; c < count; c++) {
         if (columns[c]->kind == TMI_NUMBER) continue;
@@ -214,7 +213,7 @@ tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, 
     for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
         const char *name = source->files[f] ? source->files[f] : "";
         if (!tmi_is_readstat_file(name))
-            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "not all files of the source are of SPSS, Stata or SAS (.sav, "
+            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "not all files of the source are SPSS, Stata or SAS files (.sav, "
                                    ".zsav, .dta, .sas7bdat, .xpt)");
         else
             status = tmi_file_init(&s->files[s->file_count++], name, err);

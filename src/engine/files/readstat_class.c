@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* SPSS counts seconds since 1582: of these formats by the name alone, whatever width and decimals follow. */
+/* SPSS counts seconds since 1582. These formats are recognised by name, whatever width and decimals follow. */
 static const char *const spss[] = {"DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR", "DATETIME", "YMDHMS",
                                    "TIME", "DTIME", "MTIME"};
 

@@ -1,5 +1,5 @@
-/* The headers of SPSS, Stata and SAS files. Where a file is cut off, or damaged, behind the description of its variables, the
- * labels of codes may be lost (Stata keeps them at the end), but nothing else. */
+/* The headers of SPSS, Stata and SAS files. If a file is cut off or damaged after the description of its variables, the labels
+ * of codes may be lost (Stata keeps them at the end), but nothing else. */
 #include <readstat.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     const char *name = readstat_variable_get_name(variable);
     const bool text = readstat_type_class(readstat_variable_get_type(variable)) == READSTAT_TYPE_CLASS_STRING;
     (void)index;
-    if (r->status != TAMIS_OK) return READSTAT_HANDLER_ABORT; /* not every reader of ReadStat stops at once */
+    if (r->status != TAMIS_OK) return READSTAT_HANDLER_ABORT; /* not every ReadStat reader stops at once */
     const tmi_header_type type = text                                                                     ? TMI_HEADER_TEXT
                                  : tmi_is_date_format(r->formats, readstat_variable_get_format(variable)) ? TMI_HEADER_DATE
                                                                                                           : TMI_HEADER_NUMBER;
@@ -48,7 +48,7 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     return READSTAT_HANDLER_OK;
 }
 
-/* The set of that name, made where it is new; NULL without memory. */
+/* The set of this name, created if it is new; NULL if memory runs out. */
 static tmi_header_set *set_named(tmi_header *h, const char *name)
 {
     for (size_t s = 0; s < h->set_count; s++)
@@ -112,5 +112,6 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     if (r.status != TAMIS_OK) return r.status;
     if (trouble == READSTAT_ERROR_MALLOC) return tmi_fail_memory(err);
     if (header->count > 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot be read", file);
+    return tmi_fail(err, TAMIS_INVALID, "%s: expected a file of SPSS, Stata or SAS, as its name says; its header cannot be read",
+                    file);
 }

@@ -32,7 +32,7 @@ static tmi_form form_of(readstat_type_t type)
                                           : TMI_FORM_EXACT;
 }
 
-/* Bytes of a number that is used as a label, as a rule. */
+/* Typical size of a number that is used as a label, in bytes. */
 #define SHORT_TEXT 24
 
 /* ---- labels ---- */
@@ -64,8 +64,8 @@ void tmi_readstat_clear(tmi_readstat_reading *r)
     tmi_free(r->raw);
 }
 
-tamis_status tmi_readstat_init(tmi_readstat_reading *r, const char *given, const tmi_column *const *columns, tmi_codes *const *codes,
-                                 size_t count, tamis_error *err)
+tamis_status tmi_readstat_init(tmi_readstat_reading *r, const char *given, const tmi_column *const *columns,
+                               tmi_codes *const *codes, size_t count, tamis_error *err)
 {
     *r = (tmi_readstat_reading){.given = given, .count = count, .row_count = -1, .status = TAMIS_OK, .err = err};
     r->list = tmi_alloc(count, sizeof *r->list);
@@ -101,7 +101,7 @@ int tmi_readstat_label_handler(const char *set, readstat_value_t value, const ch
     return l->set && l->text && l->code ? READSTAT_HANDLER_OK : out_of_memory(r);
 }
 
-/* The codes of a category that are counted as their labels: those labels are listed, and the codes are not. */
+/* Chooses the codes of a category that are counted as their labels: the label is listed, and the code is not. */
 tamis_status tmi_readstat_choose_labels(tmi_readstat_reading *r, tamis_error *err)
 {
     for (size_t c = 0; c < r->count; c++) {
@@ -144,8 +144,8 @@ static bool make_variables(tmi_readstat_reading *r, size_t count)
     return true;
 }
 
-/* Also called in the second reading, when what the first one said is there already. Without any column the first variable is
- * read, so that rows are counted. */
+/* Also called in the second reading, after the first one has filled it in. If no column is requested, the first variable is
+ * read so that rows are counted. */
 int tmi_readstat_variable_handler(int index, readstat_variable_t *variable, const char *set, void *context)
 {
     tmi_readstat_reading *r = context;
@@ -188,7 +188,7 @@ bool tmi_readstat_make_room(tmi_readstat_column *w)
     return w->numbers;
 }
 
-/* While a piece is gathered, a cell's bytes may move: only its length and order are known, and that it is there. */
+/* While a piece is being collected, a cell's bytes may move: only its length and order are kept, and that it is present. */
 static int add_text(tmi_readstat_reading *r, tmi_readstat_column *w, const char *bytes, size_t length)
 {
     if (length > w->room - w->used) {
@@ -237,7 +237,7 @@ static int begin_row(tmi_readstat_reading *r)
     return READSTAT_HANDLER_OK;
 }
 
-/* A float is a missing code if it is the code rounded to one. */
+/* A float is a missing code if it is the code rounded to a float. */
 static bool is_float_code(const tmi_column *column, double x)
 {
     for (size_t i = 0; i < column->missing_code_count; i++)
@@ -245,8 +245,9 @@ static bool is_float_code(const tmi_column *column, double x)
     return false;
 }
 
-/* The code of a category: that of the code's own text, or of its label. */
-static int32_t code_of(const tmi_readstat_reading *r, const tmi_readstat_column *w, bool is_string_value, double number, tmi_cell text)
+/* The code in a category: that of the value's own text, or of its label. */
+static int32_t code_of(const tmi_readstat_reading *r, const tmi_readstat_column *w, bool is_string_value, double number,
+                       tmi_cell text)
 {
     for (size_t i = 0; i < w->label_count; i++) {
         const tmi_readstat_label *l = &r->labels[w->labels[i]];

@@ -16,17 +16,17 @@ typedef struct tmi_readstat_label {
     char *code, *text; /* code: of strings */
 } tmi_readstat_label;
 
-/* A column that is asked for, in one file. */
+/* A requested column in one file. */
 typedef struct tmi_readstat_column {
     const tmi_column *column;
     const tmi_codes *codes; /* of a category */
     bool found;
     char *set; /* of labels; NULL: none */
-    size_t *labels; /* those that are counted instead of their codes */
+    size_t *labels; /* labels that are counted instead of their codes */
     size_t label_count;
     int next; /* the next column of the same variable; -1: none */
 
-    double *numbers;   /* of a piece: one of these three */
+    double *numbers;   /* of a piece: one of these three is set */
     int32_t *category;
     tmi_cell *cells;
     char *bytes;       /* of the cells */
@@ -42,7 +42,7 @@ typedef struct tmi_readstat_reading {
     size_t count;
     tmi_readstat_label *labels;
     size_t label_count;
-    int *first; /* of each variable: the first column that asks for it, -1: none */
+    int *first; /* for each variable: the first column that requests it; -1: none */
     char **names; /* of each variable; NULL: none */
     size_t variable_count;
     int64_t row_count; /* -1: not known */

@@ -22,7 +22,7 @@ typedef struct engine_state {
 /* ---- watching ---- */
 
 typedef struct watch {
-    tamis_progress *progress; /* called by the first part alone */
+    tamis_progress *progress; /* called only by the first part */
     void *context;
     bool share_unknown;
     atomic_bool stopped;
@@ -36,7 +36,7 @@ static tamis_status tell(watch *w, bool aloud, double share, size_t rows, tamis_
     return w->stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : TAMIS_OK;
 }
 
-/* While the source is looked at, and no row is known. */
+/* While the source is checked, when no number of rows is known. */
 static int go_on(void *context, double share, int64_t rows)
 {
     (void)share;
@@ -146,9 +146,9 @@ typedef struct worker {
     const tmi_decoder *reading;
     size_t part, parts;
     tmi_cells *cells;
-    tmi_units *units;   /* if a unit's rows are bounded: there is then one worker */
+    tmi_units *units;   /* if the rows of a unit are limited; then there is one worker */
     tmi_raw_piece piece;
-    const double **numbers; /* of a piece, one a column of the layout */
+    const double **numbers; /* of a piece, one per column of the layout */
     watch *watch;
     tamis_status status;
     tamis_error error;
@@ -163,7 +163,7 @@ static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis
     return TAMIS_OK;
 }
 
-/* Whether the piece may be added as it stands. */
+/* Whether the piece may be added unchanged. */
 static bool take_numbers(worker *w, const tmi_raw *raw)
 {
     const tmi_decoder *r = w->reading;
@@ -199,7 +199,7 @@ static int work(void *context)
     tmi_scanner *scanner = w->state->scanner;
     const tmi_decoder *r = w->reading;
     w->status = scanner->scan(scanner, r->list, r->list_codes, r->count, w->part, w->parts, add_piece, w, &w->error);
-    if (w->status != TAMIS_OK) w->watch->stopped = true; /* the others need not go on */
+    if (w->status != TAMIS_OK) w->watch->stopped = true; /* the others can stop */
     return 0;
 }
 
@@ -221,7 +221,7 @@ static void clear_worker(worker *w)
     if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
 }
 
-/* The first one works here. A thread that cannot be started is none: its part is done here too. */
+/* The first worker runs here. If a thread cannot be started, its part is done here too. */
 static void work_together(worker *workers, size_t count)
 {
     thrd_t threads[MAX_THREADS];
@@ -233,7 +233,7 @@ static void work_together(worker *workers, size_t count)
         if (started[i]) thrd_join(threads[i], NULL);
 }
 
-/* The labels of TMI_GROUPS columns, in a pass of their own. */
+/* Collects the labels of TMI_GROUPS columns in a separate pass. */
 static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     worker *w = context;
@@ -282,7 +282,7 @@ static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t c
     tamis_status status = TAMIS_OK;
     tmi_int128 *all = NULL;
     for (size_t i = 0; i < count; i++) {
-        /* What stopped the others is the cause. */
+        /* Report what stopped the others. */
         if (workers[i].status == TAMIS_OK) continue;
         status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0
                      ? tmi_fail_as(err, &workers[i].error)
@@ -328,7 +328,8 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         work_together(workers, count);
         status = add_up(answers, workers, count, &own);
     }
-    /* After the charge a source that cannot be read is nobody's wrong call any more, and where it breaks is not told. */
+    /* After the charge, a source that cannot be read is no longer the caller's mistake, and the place of the damage is not
+     * reported. */
     if (status == TAMIS_INVALID) status = tmi_fail(err, TAMIS_SYSTEM, "the source could not be read to its end");
     else if (status != TAMIS_OK) tmi_fail_as(err, &own);
 done:

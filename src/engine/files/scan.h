@@ -1,5 +1,5 @@
-/* Engines that read rows themselves. A scanner knows where the rows are and hands them out as they stand; all the rest of
- * an engine, from cells to integers, is the same for all of them and stands in scan.c.                               */
+/* Engines that read rows themselves. A scanner finds the rows and hands them out unchanged. The rest of such an engine, from
+ * cells to integers, is always the same and is in scan.c. */
 #ifndef TMI_ENGINE_FILES_SCAN_H
 #define TMI_ENGINE_FILES_SCAN_H
 
@@ -25,22 +25,22 @@ struct tmi_scanner {
     const char *name; /* of the engine */
     void *state;
 
-    /* That the columns, all of the source (tmi_is_read), are there and of a fitting kind; codes[c] is the list of a category, NULL
-     * for others. INVALID names files and columns, all that are missing, that have no canonical form, or not the same in all
-     * parts. `progress` (may be NULL) is asked now and then whether to go on. */
+    /* Checks that the columns, which are all read from the source (tmi_is_read), exist and have a suitable kind. codes[c] is
+     * the list of a category, NULL for others. INVALID names all files and columns that are missing, have no canonical form,
+     * or do not have the same form in all parts. `progress` (may be NULL) is called now and then and can stop the work. */
     tamis_status (*check)(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                           tamis_progress *progress, void *context, tamis_error *err);
 
-    /* Hands out the rows of these columns, of part number `part` of `parts`. INVALID if the source does not hold together;
-     * the message may tell the line, and no value. */
+    /* Hands out the rows of these columns in part `part` of `parts`. INVALID if the source is damaged; the message may give
+     * the line but no value. */
     tamis_status (*scan)(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                          size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err);
 
-    bool in_parts; /* may be scanned in parts, by several threads at once; else there is one part */
+    bool in_parts; /* can be scanned in parts by several threads at once; otherwise there is one part */
     void (*free)(tmi_scanner *scanner);
 };
 
-/* Takes the scanner over, also on failure. threads 0: as many as the machine has. */
+/* Takes ownership of the scanner, also on failure. threads 0: as many as the machine has. */
 tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, unsigned threads, tamis_error *err);
 
 #endif

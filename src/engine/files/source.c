@@ -12,11 +12,11 @@ struct tamis_source {
     char **names;
     size_t column_count;
     tmi_array *arrays;
-    tmi_array *dictionaries; /* of Arrow, one an array */
+    tmi_array *dictionaries; /* Arrow dictionaries, one per array */
     size_t batch_count;
-    int64_t *starts; /* of each batch the number of its first row, and the number of rows at the end */
+    int64_t *starts; /* the number of the first row of each batch, and the number of rows at the end */
     bool is_arrow;
-    tamis_answer *answer; /* NULL: the arrays hold the rows */
+    tamis_answer *answer; /* NULL: the arrays contain the rows */
     void *context;
 };
 
@@ -126,8 +126,8 @@ static tmi_array_kind kind_of(const char *format)
     return format && format[0] == 't' ? TMI_ARRAY_DATE : TMI_ARRAY_OTHER;
 }
 
-/* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. What they hold
- * is as long as the array says, which nobody can check; a dictionary has none of its own (`dictionary` is NULL then). */
+/* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. We cannot check
+ * that the buffers are as long as the array says. A dictionary has none of its own (`dictionary` is NULL then). */
 static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowSchema *schema,
                        const struct ArrowArray *array, int64_t shift, int64_t rows)
 {
@@ -209,14 +209,14 @@ static size_t place_of(const tamis_source *source, const char *name)
     return c;
 }
 
-/* What is wrong with a column of the source, one line for each trouble. */
+/* Reports what is wrong with a column of the source, one line per problem. */
 static tamis_status check_column(const tamis_source *source, const tmi_column *column, const tmi_codes *codes, tamis_error *err)
 {
     static const tmi_source_part only;
     const size_t c = place_of(source, column->name);
     if (c == source->column_count)
         return tmi_fail_column(err, NULL, "there is", column->name, tmi_word_of_list, source->names, source->column_count);
-    for (size_t b = 0; b < source->batch_count; b++) { /* all batches have the same type, but one may be of nulls alone */
+    for (size_t b = 0; b < source->batch_count; b++) { /* all batches have the same type, but one may have only nulls */
         const tmi_array *array = &source->arrays[b * source->column_count + c];
         const tmi_form form = tmi_array_form(array);
         if (column->kind == TMI_NUMBER && tmi_class_check(tmi_array_class(array), &only, column->name, err) != TAMIS_OK)
@@ -242,7 +242,7 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
     return status;
 }
 
-/* Room for the cells of a piece. Texts of numbers are written one behind the other; most are short. */
+/* Room for the cells of a piece. Texts of numbers are written one after another; most are short. */
 typedef struct column_room {
     double numbers[TMI_SCAN_ROWS];
     tmi_cell texts[TMI_SCAN_ROWS];
@@ -250,7 +250,7 @@ typedef struct column_room {
     size_t room;
 } column_room;
 
-/* The canonical texts of numbers: only their lengths are known until the last one is written, since the bytes may move. */
+/* The canonical texts of numbers: only their lengths are kept until the last one is written, since the bytes may move. */
 static bool take_number_texts(column_room *room, const tmi_array *array, int64_t first, size_t n)
 {
     char text[TMI_NUMBER_TEXT];
@@ -295,7 +295,7 @@ static tamis_status take_column(tmi_raw *raw, column_room *room, const tmi_array
     return TAMIS_OK;
 }
 
-/* Part p of n: the rows from p/n to (p + 1)/n of all, piece by piece, none over the end of a batch. */
+/* Part p of n: the rows from p/n to (p + 1)/n of the total, in pieces that never cross the end of a batch. */
 static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                          size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
@@ -330,7 +330,7 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
 
 static void free_scanner(tmi_scanner *scanner)
 {
-    tmi_free(scanner); /* the source is the caller's */
+    tmi_free(scanner); /* the source belongs to the caller */
 }
 
 tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err)

@@ -1,4 +1,4 @@
-/* The canonical text of a column, and its code: a search tree in SQL. */
+/* The canonical text of a column, and its code as a search tree in SQL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +29,16 @@ tmi_class tmi_sql_class(tmi_sql_type type)
     return type == TMI_SQL_OTHER_TEXT ? TMI_CLASS_TEXT : type == TMI_SQL_TIME ? TMI_CLASS_DATE : tmi_class_of(tmi_sql_form(type));
 }
 
-/* Without the zeros at the end of a fraction; NaN and infinities, which have no scale, are NULL. */
+/* Drops trailing zeros of a fraction. NaN and infinities, which have no scale, become NULL. */
 static void put_numeric(tmi_text *sql, const char *x)
 {
     tmi_text_format(sql, "CASE WHEN scale(%s) = 0 THEN %s::text WHEN scale(%s) > 0 THEN rtrim(rtrim(%s::text, '0'), '.') END", x,
                     x, x, x);
 }
 
-/* Most are integers below 2^63. Of others, x = m * 2^(e - 1075) with the bits of m and e: beyond 2^63 that is an integer, below
- * it x = m * 5^k / 10^k with k = 1075 - e (e = 0 counts as 1, without the hidden bit of m). Powers of integers with
- * integer exponents are exact in numeric. */
+/* Most are integers below 2^63. For others, x = m * 2^(e - 1075) with the bits of m and e: beyond 2^63 that is an integer,
+ * below it x = m * 5^k / 10^k with k = 1075 - e (e = 0 counts as 1, without the hidden bit of m). Integer powers of integers
+ * are exact in numeric. */
 static void put_double(tmi_text *sql, const char *x)
 {
     tmi_text e, m; /* the exponent and mantissa in SQL */
@@ -50,8 +50,8 @@ static void put_double(tmi_text *sql, const char *x)
     sql->failed = sql->failed || e.failed || m.failed;
     if (!sql->failed) {
         tmi_text_format(sql, "CASE WHEN %s = trunc(%s) AND abs(%s) < '9223372036854775808'::float8 THEN %s::bigint::text WHEN "
-                             "abs(%s) <= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || CASE WHEN "
-                             "abs(%s) >= '9223372036854775808'::float8 THEN ", x, x, x, x, x, x, x);
+                             "abs(%s) <= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || "
+                             "CASE WHEN abs(%s) >= '9223372036854775808'::float8 THEN ", x, x, x, x, x, x, x);
         tmi_text_format(sql, "split_part((%s * '2'::numeric ^ (%s - 1075)::numeric)::text, '.', 1) ELSE ", m.bytes, e.bytes);
         tmi_text_format(sql, "rtrim(rtrim(((%s * '5'::numeric ^ (1075 - greatest(%s, 1))::numeric)::text || 'e-' || (1075 - "
                              "greatest(%s, 1)))::numeric::text, '0'), '.') END END", m.bytes, e.bytes, e.bytes);
@@ -90,7 +90,7 @@ static int compare_entries(const void *a, const void *b)
     return sign != 0 ? sign : (x->order > y->order) - (x->order < y->order);
 }
 
-/* A search tree: the texts in the order of their bytes, halved until few are left. */
+/* A search tree: the texts in byte order, halved until few are left. */
 #define FEW 3
 
 static void put_tree(tmi_text *sql, const char *text, const entry *list, size_t count)
@@ -117,7 +117,8 @@ static void put_tree(tmi_text *sql, const char *text, const entry *list, size_t 
     tmi_text_put(sql, " END");
 }
 
-/* An entry of the list as a column of this form has it; one that is no number is in no column of numbers. */
+/* An entry of the list as it appears in a column of this form. An entry that is not a number never appears in a column of
+ * numbers. */
 static bool add_entry(entry *list, size_t *count, const char *text, tmi_form form, int64_t code)
 {
     tmi_cell cell = tmi_trimmed(text, strlen(text));
@@ -139,7 +140,7 @@ static void put_code(tmi_text *sql, const entry *list, size_t count, bool trims,
     if (missing >= 0) tmi_text_format(sql, "CASE WHEN c%zu IS NULL THEN %lld ELSE ", c, (long long)missing);
     if (trims) tmi_text_put(sql, "coalesce(");
     put_tree(sql, text, list, count);
-    if (trims) { /* trimming is slow, and few texts have blanks around them: it is tried last */
+    if (trims) { /* trimming is slow, and few texts have blanks around them, so it is tried last */
         tmi_text_format(sql, ", CASE WHEN c%zu <> %s THEN ", c, trimmed);
         put_tree(sql, trimmed, list, count);
         tmi_text_put(sql, " END)");

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "engine/postgres/sql.h"
 
-/* Groups of a pass that serves several tables: what a server sums by without effort. */
+/* Groups of a pass that serves several tables: a server sums by this many without effort. */
 #define MANY_GROUPS (1 << 16)
 
-/* Groups of one pass at all: a key is below 2^62. */
+/* Groups of any pass: a key is below 2^62. */
 #define MOST_GROUPS 0x1p62
 
 #define MANY_SUMS TMI_SQL_ENTRIES
@@ -40,15 +40,15 @@ static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor
     tmi_text_put(sql, ")");
 }
 
-/* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are integers; others are products
- * of doubles, none of which leaves the range of doubles: they are integers below 2^212, and the shift is at most 256. */
+/* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are computed as integers, others as
+ * doubles. The latter never leave the range of doubles: they are integers below 2^212, and the shift is at most 256. */
 typedef struct term {
     bool is_integer, is_clamped;
 } term;
 
 static term term_of(const tmi_measure *measure)
 {
-    double bound = 1, least = 1, most = 1; /* exact up to 2^52, so that a bound up to there is one */
+    double bound = 1, least = 1, most = 1; /* exact up to 2^52, so a bound up to there is valid */
     for (size_t f = 0; f < measure->factor_count; f++) {
         int64_t low, high;
         tmi_point_range(&low, &high, measure->factors[f].column);
@@ -91,7 +91,7 @@ static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure 
 static void put_sum(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
 {
     if (measure->factor_count > 0) {
-        /* A product with NULL is NULL; only a clamp would make a number of it. */
+        /* A product with NULL is NULL; only a clamp would turn it into a number. */
         const term how = term_of(measure);
         const bool tested = how.is_clamped || measure->present[0] || measure->present[1] || measure->where;
         tmi_text_put(sql, tested ? "sum(CASE WHEN " : "sum(");
@@ -125,7 +125,7 @@ static bool has_key(const tmi_sql_pass *pass, size_t column)
     return false;
 }
 
-/* Groups of the pass if this table joined it, missing codes counted. */
+/* Groups of the pass if this table joined it, including the code for missing. */
 static double groups_with(const tmi_sql_pass *pass, const tmi_table *table)
 {
     double groups = 1;
@@ -136,7 +136,7 @@ static double groups_with(const tmi_sql_pass *pass, const tmi_table *table)
     return groups;
 }
 
-/* Room for `count` elements of `size` bytes; false without memory. */
+/* Room for `count` elements of `size` bytes; false if memory runs out. */
 static bool make_room(void *list, size_t count, size_t size)
 {
     void *old, *new;
@@ -228,8 +228,8 @@ void tmi_sql_passes_clear(tmi_sql_passes *passes)
     *passes = (tmi_sql_passes){0};
 }
 
-/* A key is a number with one digit a column, in the base of its codes and one more for "missing", the last column's being
- * worth 1. This is what the digit of key k is worth. */
+/* A key is a number with one digit per column. Its base is the number of codes plus one for "missing", and the last column's
+ * digit is worth 1. This returns what the digit of key k is worth. */
 static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
 {
     int64_t product = 1;
@@ -237,7 +237,7 @@ static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
     return product;
 }
 
-/* How often the sums of a pass name the value of column c. */
+/* How often the sums of a pass use the value of column c. */
 static size_t uses_in_sums(const tmi_sql_pass *pass, size_t c)
 {
     char name[32];
@@ -256,8 +256,8 @@ static bool is_made_of(const tmi_column *column, const tmi_column *part)
     return column->by == part || column->of == part || column->stratum == part;
 }
 
-/* Categories that rows are grouped by, and nothing else: the server groups by their texts, and looks up the code of each group
- * instead of each row. */
+/* Categories that are only grouped by: the server groups by their texts, and looks up the code once per group instead of once
+ * per row. */
 static void find_late(bool *late, const tmi_sql_pass *pass)
 {
     const tmi_layout *layout = pass->layout;
@@ -269,7 +269,7 @@ static void find_late(bool *late, const tmi_sql_pass *pass)
     }
 }
 
-/* Whether the query names the value of a column more than once. */
+/* Whether the query uses the value of a column more than once. */
 static bool uses_twice(const tmi_sql_pass *pass, const bool *late)
 {
     for (size_t c = 0; c < pass->layout->column_count; c++)

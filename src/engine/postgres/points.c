@@ -12,11 +12,12 @@ static void put_double(tmi_text *sql, double value)
     tmi_text_format(sql, "'%.17g'::float8", value);
 }
 
-/* A quotient below this is rounded to nothing beside the 1/2 that is added: 2^-60. */
+/* A quotient below this, 2^-60, vanishes when 1/2 is added to it. */
 #define NOTHING 0x1p-60
 
-/* The grid point of the number `x`, which is there. Numbers between -2^-60 and 2^-60 steps have the point 0 (or the nearest
- * there is) whatever they are exactly, so they may be moved: away from quotients that PostgreSQL would raise on. */
+/* The grid point of the number `x`, which is not NULL. Numbers between -2^-60 and 2^-60 steps have the point 0 (or the nearest
+ * one on the grid) whatever their exact value, so they may be replaced: this avoids quotients on which PostgreSQL would raise
+ * an error. */
 static void put_point(tmi_text *sql, const char *x, const tmi_grid *grid)
 {
     const double small = grid->step * NOTHING;
@@ -60,7 +61,7 @@ static void put_point(tmi_text *sql, const char *x, const tmi_grid *grid)
     }
 }
 
-/* Grids by the code of a category, halved like the texts. */
+/* Grids by the code of a category, as a tree of halves like the texts. */
 static void put_points_by(tmi_text *sql, const char *x, const tmi_column *column, size_t by, size_t first, size_t count)
 {
     if (count == 1) {

@@ -1,5 +1,5 @@
-/* PostgreSQL: the servers add up, by one query a pass, and integers come back. Several connections are parts of one table;
- * their integers are added here.                                                                                     */
+/* PostgreSQL: the servers compute the sums, with one query per pass, and return integers. Several connections are parts of one
+ * table; their integers are added here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,9 +23,9 @@ static void free_queries(char **queries, size_t count)
     tmi_free(queries);
 }
 
-/* Parts may have columns of different types, so that each has a query of its own. */
+/* Parts may have columns of different types, so each has its own query. */
 typedef struct parts {
-    tmi_sql_source *sources; /* one a part */
+    tmi_sql_source *sources; /* one per part */
     tmi_sql_type *types;     /* column_count of each part */
     size_t count;
 } parts;
@@ -36,7 +36,7 @@ static void clear_parts(parts *made)
     tmi_free(made->types);
 }
 
-/* That the labels and categories of part p can be compared with those of the parts before it. */
+/* Checks that the labels and categories of part p can be compared with those of the parts before it. */
 static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, const tmi_layout *layout, tamis_error *err)
 {
     char part[TMI_POSTGRES_PART];
@@ -78,8 +78,9 @@ done:
     return status;
 }
 
-/* The same parts with some of the columns of `whole`. The types of each part are copied. */
-static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout *whole, const tmi_layout *layout, tamis_error *err)
+/* The same parts with only some of the columns of `whole`. The types of each part are copied. */
+static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout *whole, const tmi_layout *layout,
+                                 tamis_error *err)
 {
     *made = (parts){.count = all->count};
     made->sources = tmi_alloc(all->count, sizeof *made->sources);
@@ -94,7 +95,7 @@ static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout
     return TAMIS_OK;
 }
 
-/* The integer in a field; 0 if it is NULL. False if it is none. */
+/* The integer in a field; 0 if it is NULL. False if it is not an integer. */
 static bool field_integer(tmi_int128 *value, PGresult *result, int row, int field)
 {
     *value = 0;
@@ -103,7 +104,7 @@ static bool field_integer(tmi_int128 *value, PGresult *result, int row, int fiel
 
 static tamis_status fail_integer(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an answer that cannot be");
+    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an impossible answer");
 }
 
 /* ---- before the charge ---- */
@@ -128,14 +129,14 @@ static tamis_status take_count(void *context, size_t p, PGresult *result, int ro
     return TAMIS_OK;
 }
 
-/* counts[s]: rows of stratum s, or the different labels in it. */
+/* counts[s]: rows of stratum s, or the distinct labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
                              tmi_postgres *session, const parts *all, tamis_progress *progress, void *context,
                              tamis_error *err)
 {
     const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
-    tmi_layout columns = {0}, *layout = &columns; /* only those that are counted by */
+    tmi_layout columns = {0}, *layout = &columns; /* only the columns that are counted by */
     parts narrow = {0}, *parts = &narrow;
     tamis_status status;
     char **queries = tmi_alloc(all->count, sizeof *queries);
@@ -171,19 +172,19 @@ done:
     return status;
 }
 
-/* A unit or cluster may stand in several parts, where no server sees it twice. */
+/* A unit or cluster may be in several parts, and then no server can tell that it is the same one. */
 static tamis_status refuse_parts(const engine_state *state, bool unit, bool clusters, tamis_error *err)
 {
     if (state->session.count < 2) return TAMIS_OK;
     if (unit && !state->sharded_by_unit)
-        return tmi_fail(err, TAMIS_REFUSED, "rows of one unit may stand in several databases, where they cannot be bounded "
-                                            "together; if they do not, say so: `sharded_by: id`");
+        return tmi_fail(err, TAMIS_REFUSED, "rows of one unit may be in several databases, where they cannot be limited "
+                                            "together; if they are not, say so: `sharded_by: id`");
     if (clusters)
-        return tmi_fail(err, TAMIS_REFUSED, "clusters cannot be told apart over several databases: use one connection");
+        return tmi_fail(err, TAMIS_REFUSED, "clusters cannot be identified across several databases: use one connection");
     return TAMIS_OK;
 }
 
-/* That the codes of all categories can be written; the counts ask for those alone that they are by. */
+/* Checks that the codes of all categories can be written; the counts use only those that they are by. */
 static tamis_status check_codes(const parts *all, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -251,11 +252,11 @@ static tamis_status take_sums(void *context, size_t p, PGresult *result, int row
     return tmi_sql_pass_add(a->answers, a->pass, (int64_t)key, a->sums) ? TAMIS_OK : fail_integer(err);
 }
 
-/* EXPLAIN, and what a server reads in one question, 1 GB; a question that is longer ends the connection. */
+/* EXPLAIN fits as well. A server reads at most 1 GB in one query; a longer one ends the connection. */
 #define EXPLAIN "EXPLAIN "
 #define LONGEST_QUESTION (((size_t)1 << 30) - 64)
 
-/* The question of a pass to each part; with `planned` the server is to plan it only, which reads no row. */
+/* The query of a pass for each part. With `planned` the server only plans it, which reads no row. */
 static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const parts *parts, bool planned, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -265,8 +266,8 @@ static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const p
         tmi_text_put(&sql, planned ? EXPLAIN : "");
         status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
         if (status == TAMIS_OK && sql.length > LONGEST_QUESTION)
-            status = tmi_fail(err, TAMIS_INVALID, "PostgreSQL: the values of the columns make a question of more than 1 GB: fewer or "
-                              "shorter values");
+            status = tmi_fail(err, TAMIS_INVALID, "PostgreSQL: the values of the columns make the query longer than 1 GB: use "
+                              "fewer or shorter values");
         const tamis_status written = tmi_text_take(&queries[p], &sql, status == TAMIS_OK ? err : NULL);
         if (status == TAMIS_OK) status = written;
     }
@@ -283,7 +284,7 @@ static tamis_status take_plan(void *context, size_t p, PGresult *result, int row
     return TAMIS_OK;
 }
 
-/* answers NULL: the servers plan the query, and nothing is read. */
+/* answers NULL: the servers only plan the query, and nothing is read. */
 static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session,
                              const parts *parts, tamis_progress *progress, void *context, tamis_error *err)
 {
@@ -292,7 +293,8 @@ static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pas
     tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
     if (status == TAMIS_OK) status = write_pass(queries, pass, parts, !answers, err);
     if (status == TAMIS_OK)
-        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, progress, context, err);
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, progress,
+                                  context, err);
     tmi_secret_free(a.sums);
     free_queries(queries, parts->count);
     return status;
@@ -305,7 +307,7 @@ static bool has_groups(const tmi_layout *layout)
     return false;
 }
 
-/* Room for the answers to a part of a request: exact sums, so secret. */
+/* Room for the answers to a part of a request. They are exact sums, so they are secret. */
 static tmi_int128 **make_answers(const tmi_request *request)
 {
     tmi_int128 **answers = tmi_alloc(request->table_count, sizeof *answers);
@@ -320,7 +322,7 @@ static void free_answers(tmi_int128 **answers, const tmi_request *request)
     tmi_free(answers);
 }
 
-/* The queries of a part of a request; answers NULL: they are planned only. */
+/* The queries of a part of a request; answers NULL: they are only planned. */
 static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part *part, const tmi_layout *whole, const parts *all,
                              tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err)
 {
@@ -343,7 +345,7 @@ done:
     return status;
 }
 
-/* All parts of a request, in the one transaction of each connection. answers NULL: their queries are planned only. */
+/* All parts of a request, in the single transaction of each connection. answers NULL: their queries are only planned. */
 static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, const tmi_request *request, tamis_progress *progress,
                             void *context, tamis_error *err)
 {
@@ -364,7 +366,8 @@ done:
     return status;
 }
 
-static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
+                          tamis_error *err)
 {
     return ask_all(NULL, engine->state, request, progress, context, err);
 }
@@ -375,7 +378,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tmi_answers_clear(answers, request);
     tamis_status status = ask_all(answers, engine->state, request, progress, context, err);
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
-    if (status == TAMIS_INVALID) { /* after the charge that is nobody's wrong call any more */
+    if (status == TAMIS_INVALID) { /* after the charge it is no longer the caller's mistake */
         status = TAMIS_SYSTEM;
         if (err) err->status = status;
     }

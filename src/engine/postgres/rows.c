@@ -50,7 +50,7 @@ static tamis_status hand_out(row_room *room, tamis_error *err)
     return piece.rows > 0 ? room->take(room->context, &piece, err) : TAMIS_OK;
 }
 
-/* Numbers come in the order of the network. */
+/* Numbers arrive in network byte order. */
 static uint64_t bits_of(const char *bytes, int length)
 {
     uint64_t bits = 0;

@@ -10,7 +10,7 @@
 #include "engine/core/libraries.h"
 #include "engine/core/sql.h"
 
-#define WAIT 100          /* milliseconds between two looks at the caller's wish to stop */
+#define WAIT 100          /* milliseconds between two checks whether the caller wants to stop */
 #define CONNECT_SECONDS 60
 #define LEAST_VERSION 120000 /* 12: WITH is merged into the query */
 
@@ -48,7 +48,7 @@ tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, 
 {
     *session = (tmi_postgres){.threads = threads};
     if (source->connection_count == 0 || !source->connections || !source->table || source->table[0] == '\0')
-        return tmi_fail(err, TAMIS_INVALID, "the source names no connection, or no table");
+        return tmi_fail(err, TAMIS_INVALID, "the source names no connection or no table");
     session->parts = tmi_alloc(source->connection_count, sizeof *session->parts);
     session->table = tmi_copy_text(source->table, strlen(source->table));
     bool made = session->parts && session->table;
@@ -75,22 +75,22 @@ static bool is_stopped(tamis_progress *progress, void *context)
     return progress && progress(context, -1, 0) != 0;
 }
 
-/* What is known without the server's own words, of which only the class of the code is looked at. */
+/* Uses only the class of the error code, not the server's own words. */
 tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
 {
     static const struct {
         const char *class, *reason;
     } reasons[] = {
         {"08", "the connection was lost"},           {"25", "the transaction ended"},
-        {"40", "the transaction was ended by others"}, {"42", "a table, column or right is not there any more"},
-        {"53", "memory, disk or connections of the server are used up"},
-        {"54", "the question is too long for the server: fewer statistics or values"},
+        {"40", "the transaction was ended by another session"}, {"42", "a table, column or permission no longer exists"},
+        {"53", "the server has run out of memory, disk or connections"},
+        {"54", "the query is too long for the server: use fewer statistics or values"},
         {"57", "the server is shutting down, or stopped the query"},
-        {"58", "the server has trouble with its files"},
+        {"58", "the server has a problem with its files"},
     };
     const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *reason = "the server could not answer";
-    const bool is_limit = code && strncmp(code, "54", 2) == 0; /* follows from the question alone */
+    const bool is_limit = code && strncmp(code, "54", 2) == 0; /* depends on the query alone */
     if (!code || PQstatus(session->parts[p].connection) != CONNECTION_OK) reason = "the connection was lost";
     for (size_t i = 0; code && i < sizeof reasons / sizeof *reasons; i++)
         if (strncmp(code, reasons[i].class, 2) == 0) reason = reasons[i].reason;
@@ -110,13 +110,13 @@ static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_
 {
     const char *reason = "the server cannot be reached";
     if (PQconnectionNeedsPassword(part->connection))
-        reason = "the server asks for a password (PGPASSWORD, ~/.pgpass or a service file can give it)";
+        reason = "the server asks for a password (set PGPASSWORD, or use ~/.pgpass or a service file)";
     else if (PQconnectionUsedPassword(part->connection))
-        reason = "the server refused the user or the password";
+        reason = "the server rejected the user or the password";
     else if (PQping(part->text) == PQPING_OK)
-        reason = "the server is there, but refused the database or the user";
+        reason = "the server is running, but rejected the database or the user";
     else if (PQping(part->text) == PQPING_NO_ATTEMPT)
-        reason = "this text is no connection, or its service is not known";
+        reason = "not a valid connection string, or its service is unknown";
     return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
 }
 
@@ -128,7 +128,7 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
     const double start = seconds();
     part->connection = PQconnectStartParams(keywords, values, 1);
     if (!part->connection) return tmi_fail_memory(err);
-    PQsetNoticeReceiver(part->connection, ignore_notice, NULL); /* else libpq prints */
+    PQsetNoticeReceiver(part->connection, ignore_notice, NULL); /* otherwise libpq prints */
     PostgresPollingStatusType state = PQstatus(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED
                                                                                    : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
@@ -153,7 +153,7 @@ tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char 
     return status;
 }
 
-/* How the server reads and writes texts, and that it may not write anything else. */
+/* How the server reads and writes texts, and that it may only read. */
 static const char settings[] =
     "SET default_transaction_read_only = on; SET standard_conforming_strings = on; SET datestyle = 'ISO'; "
     "SET intervalstyle = 'postgres'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET statement_timeout = 0; "
@@ -166,9 +166,9 @@ static tamis_status prepare(const tmi_postgres *session, size_t p, tamis_error *
     const char *encoding = PQparameterStatus(connection, "server_encoding");
     if (PQserverVersion(connection) < LEAST_VERSION)
         return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the server is older than version 12", p + 1);
-    /* Texts are searched in the order of their bytes, which must be that of UTF-8. */
+    /* Texts are searched in byte order, which must be that of UTF-8. */
     if (!encoding || (strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0 && strcmp(encoding, "LATIN1") != 0))
-        return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the database has another encoding than UTF8", p + 1);
+        return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the database encoding is not UTF8", p + 1);
     TMI_TRY(tmi_postgres_run(session, p, settings, err));
     if (session->threads > 0) {
         char sql[96];
@@ -188,7 +188,7 @@ PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *
     return PQexecParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
 }
 
-/* "name", or "schema.name"; then functions and operators are looked for nowhere but in the system's own schema. */
+/* "name", or "schema.name". Afterwards functions and operators are looked up only in the system's own schema. */
 static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err)
 {
     const char *dot = strchr(session->table, '.');
@@ -214,14 +214,14 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
         tmi_text_put(&sql, ", to_regclass(");
         tmi_sql_text(&sql, both.failed ? "" : both.bytes);
         tmi_text_put(&sql, ")");
-        sql.failed = sql.failed || both.failed; /* since PostgreSQL 16 an empty name is no error but no table */
+        sql.failed = sql.failed || both.failed; /* since PostgreSQL 16 an empty name is not an error but simply no table */
         tmi_text_clear(&both);
     }
     tmi_text_put(&sql, ")::oid");
     if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
     result = tmi_postgres_query(session, p, sql.bytes);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
-    /* A longer name is cut by the server, and then another table is found. */
+    /* The server truncates a longer name, and then finds another table. */
     if (PQntuples(result) != 1 || (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 &&
                                    strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));

@@ -1,8 +1,7 @@
-/* Conversations with PostgreSQL servers, each of which has a part of one table. Every connection is one transaction that
- * reads one state of its database and may not write; it lasts as long as the session, so that what was counted before is
- * what is summed after.
+/* Sessions with PostgreSQL servers, each of which has a part of one table. Every connection is one read-only transaction that
+ * sees one state of its database. It lasts as long as the session, so that the rows counted first are the rows summed later.
  *
- * What a server says is thrown away: its messages quote values.                                                      */
+ * The servers' messages are discarded, because they quote values. */
 #ifndef TMI_ENGINE_POSTGRES_SESSION_H
 #define TMI_ENGINE_POSTGRES_SESSION_H
 
@@ -32,10 +31,10 @@ void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p);
 tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, unsigned threads, tamis_error *err);
 void tmi_postgres_clear(tmi_postgres *session);
 
-/* Connects where that is not done, and finds the table. INVALID: the table is not there or may not be read. */
+/* Connects if necessary, and finds the table. INVALID: the table does not exist or may not be read. */
 tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err);
 
-/* After a failure nothing more can be asked. */
+/* After a failure no further query is possible. */
 void tmi_postgres_close(tmi_postgres *session);
 
 /* Runs a command in part p. */
@@ -47,17 +46,17 @@ PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *
 /* Reports why part p failed, without the server's own words. `result` may be NULL: the connection was lost. */
 tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err);
 
-/* The types of the columns of a layout that are read, in part p. INVALID names the columns that are not there, that may not
- * be read, whose class is not that of numbers where these are needed, or that have no canonical form where that is. */
+/* The types in part p of the columns of a layout that are read. INVALID names the columns that do not exist, may not be read,
+ * are not numeric where numbers are needed, or have no canonical form where one is needed. */
 tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
                                 tamis_error *err);
 
 /* Row number `row` of a result of part p. A status other than OK ends the reading. */
 typedef tamis_status tmi_postgres_take(void *context, size_t p, PGresult *result, int row, tamis_error *err);
 
-/* One question to every part from `first` to first + count - 1, at the same time; the rows come one by one, in text or, if
- * `binary`, in the server's own form. `progress` (may be NULL) is asked a few times a second whether to stop; then the servers
- * are told so. On failure: SYSTEM, and the session is closed. */
+/* Sends one query to every part from `first` to first + count - 1, at the same time. The rows arrive one by one, as text or,
+ * if `binary`, in the server's own form. `progress` (may be NULL) is called a few times a second; if it asks to stop, the
+ * queries are cancelled. On failure: SYSTEM, and the session is closed. */
 tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count, char *const *queries, bool binary,
                               tmi_postgres_take *take, void *take_context, tamis_progress *progress, void *context,
                               tamis_error *err);

@@ -16,15 +16,15 @@ void tmi_sql_integer(tmi_text *sql, int64_t value)
     tmi_text_format(sql, "'%lld'::bigint", (long long)value);
 }
 
-/* A chain of steps while it is written. Each step names the columns that a later one needs, one form of each: a server takes at
- * most TMI_SQL_ENTRIES names in one SELECT. */
+/* A chain of steps while it is written. Each step names the columns that a later one needs, each in one form: a server accepts
+ * at most TMI_SQL_ENTRIES names in one SELECT. */
 typedef struct chain {
     tmi_text *sql;
     const tmi_sql_source *source;
-    char *form;  /* of each column its letter in the last step; 0: it is not there */
+    char *form;  /* the letter of each column in the last step; 0: not in it */
     size_t step; /* the last one */
     const bool *late; /* categories that keep their texts; NULL: none */
-    size_t depth;     /* of the made columns that the step is about */
+    size_t depth;     /* of the made columns that the step computes */
 } chain;
 
 typedef bool changes(const chain *k, size_t c);
@@ -35,7 +35,7 @@ static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *s
     return k->form ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-/* Begins a step that gives some columns another form (NULL: none); all others are handed on as they are. */
+/* Begins a step that gives some columns another form (NULL: none) and passes on all others unchanged. */
 static void begin_step(chain *k, changes *changed, char form)
 {
     tmi_text_format(k->sql, ", s%zu AS (SELECT one", ++k->step);
@@ -58,7 +58,8 @@ static bool is_exact_number(const chain *k, size_t c)
     return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->types[c] == TMI_SQL_NUMERIC;
 }
 
-/* A real of single precision is a missing code if it is the code rounded to one: 99.9 is 99.90000152..., no code. */
+/* A single-precision real is a missing code if it is the code rounded to single precision: 99.9 is 99.90000152..., not the
+ * code itself. */
 static void put_real(tmi_text *sql, const tmi_column *column)
 {
     const char *comma = "";
@@ -76,7 +77,7 @@ static void put_real(tmi_text *sql, const tmi_column *column)
     tmi_text_put(sql, "::float8 END");
 }
 
-/* Gives the letter of its form. */
+/* Returns the letter of its form. */
 static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type, size_t c)
 {
     if (column->kind == TMI_NUMBER) {
@@ -95,8 +96,8 @@ static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type,
     return is_category ? 'c' : 't';
 }
 
-/* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN is
- * larger than all others. */
+/* A numeric as the nearest double. From 2^1024 - 2^970 on that is infinite, which is missing; up to 2^-1075 it is 0. NaN sorts
+ * above all others. */
 static void put_numerics(chain *k)
 {
     begin_step(k, is_exact_number, 'f');
@@ -127,7 +128,7 @@ static void put_cells(chain *k)
 
 /* ---- codes ---- */
 
-/* Of those that are `late`, or of those that are not (all, if it is NULL). */
+/* For the categories that are `late`, or for those that are not (all, if it is NULL). */
 static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, bool are_late, tamis_error *err)
 {
     const tmi_layout *layout = source->layout;
@@ -190,7 +191,7 @@ static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool r
     tmi_text_format(sql, "%s END AS v%zu", column->stratum ? " END" : "", c);
 }
 
-/* The bytes of a text as they stand in the server, whatever they are. */
+/* The bytes of a text exactly as the server stores them. */
 static void put_hash(tmi_text *sql, size_t c)
 {
     tmi_text_format(sql, "sha256(decode(replace(coalesce(t%zu, ''), E'\\\\', E'\\\\\\\\'), 'escape'))", c);
@@ -219,14 +220,14 @@ static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_con
         tmi_sql_integer(sql, condition->least);
         tmi_text_put(sql, " AND ");
         tmi_sql_integer(sql, condition->most);
-    } else { /* ANY of an empty list is false also of NULL */
+    } else { /* ANY of an empty list is false even for NULL */
         tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN v%zu = ANY ", c, c);
         put_list(sql, condition->codes, condition->code_count, false);
         tmi_text_put(sql, " END");
     }
 }
 
-/* AND has the logic of engine.h: false if one is false, else NULL if one is NULL. */
+/* AND follows the logic of engine.h: false if one is false, else NULL if one is NULL. */
 static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
@@ -251,7 +252,7 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_format(sql, " AS v%zu", c);
 }
 
-/* How many steps of made columns stand before this one; the layout has what a column is made of before it. */
+/* How many steps of made columns come before this one. In the layout a column comes after those that it is made of. */
 static size_t depth_of(const tmi_column *column)
 {
     size_t depth = 0;
@@ -263,8 +264,8 @@ static size_t depth_of(const tmi_column *column)
     return depth + (column->kind == TMI_INDICATOR);
 }
 
-/* The rows of units that count: see tmi_request. Rows of a unit that has no more than may count need no place. The values are joined
- * as an array: a chain of || is as deep as it is long, and a server's stack is short. */
+/* The rows of units that count; see tmi_request. A unit with no more rows than may count needs no places. The values are
+ * joined as an array: a chain of || is as deep as it is long, and a server's stack is small. */
 static void put_unit(chain *k)
 {
     tmi_text *sql = k->sql;
@@ -297,7 +298,7 @@ static void put_unit(chain *k)
     tmi_text_put(sql, ")");
 }
 
-/* What is computed from a row's cells alone. */
+/* Columns computed from a row's cells alone. */
 static bool is_plain(const chain *k, size_t c)
 {
     const tmi_column *column = k->source->layout->columns[c];

@@ -1,21 +1,22 @@
 /* A request as SQL: the rows of a table become points and codes, then integers by group, inside the server.
  *
- * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3 is the
- * trimmed text of column 3 of the layout, c3 its text with the blanks around it, f3 its number, v3 its point or code. What is missing is NULL. OFFSET '0'::bigint
- * keeps a step from being merged into the next one, which would compute its columns once for every use. (OFFSET 0 would too,
- * but it becomes a bigint only after the planner has looked whether parallel workers may be used, and then they may not.)
+ * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3
+ * is the trimmed text of column 3 of the layout, c3 its untrimmed text, f3 its number, v3 its point or code. Missing values
+ * are NULL. OFFSET '0'::bigint keeps a step from being merged into the next one, which would compute its columns once for
+ * every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers, and then
+ * it cannot use them.)
  *
- * No error may depend on a value. PostgreSQL raises where C rounds: on a text that is no number, on a number outside the
- * range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these has its guard here.
- * It also skips NULL in least() and greatest(), so that a clamp stands inside a test for NULL.                       */
+ * No error may depend on a value. PostgreSQL raises an error where C rounds: on a text that is not a number, on a number
+ * outside the range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these is guarded
+ * against here. PostgreSQL also skips NULL in least() and greatest(), so a clamp is always inside a test for NULL. */
 #ifndef TMI_ENGINE_POSTGRES_SQL_H
 #define TMI_ENGINE_POSTGRES_SQL_H
 
 #include "base/text.h"
 #include "engine/core/cells.h"
 
-/* Names that one SELECT may have, in a step as at the end; PostgreSQL ends at 1664. The rest is for a step's own: `one`, n, copy, place,
- * and of the groups their keys, twice, and their rows. */
+/* Names that one SELECT may have, both in a step and in the final one; PostgreSQL allows 1664. The rest is for a step's own
+ * names: `one`, n, copy, place, and for groups their keys, twice, and their rows. */
 #define TMI_SQL_ENTRIES 1600
 
 /* What is trimmed off a text, as a literal. */
@@ -44,23 +45,24 @@ typedef struct tmi_sql_source {
     const tmi_sql_type *types; /* of the columns of the layout that are read */
 } tmi_sql_source;
 
-/* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read. *step: the
- * last one. */
+/* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read.
+ * *step: the last one. */
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err);
 
-/* All steps up to the points and codes (v) of all columns of a request, of the rows that count. `kept`: each is computed once,
- * which costs a little where each is used once anyway. Categories that are `late` (one a column) keep their texts. */
+/* All steps up to the points and codes (v) of all columns of a request, for the rows that count. `kept`: each is computed only
+ * once, which costs a little if each is used only once anyway. Categories that are `late` (one flag per column) keep their
+ * texts. */
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
                             tamis_error *err);
 
-/* The codes of those, each with a comma before it, from their texts. */
+/* The codes of the late categories from their texts, each with a comma before it. */
 tamis_status tmi_sql_late_codes(tmi_text *sql, const tmi_sql_source *source, const bool *late, tamis_error *err);
 
-/* The code of text c of a category as v, with a comma before it. INVALID: two listed values are one number in a column of this
- * form. */
+/* The code of text c of a category as v, with a comma before it. INVALID: two listed values are the same number in a column of
+ * this form. */
 tamis_status tmi_sql_code(tmi_text *sql, const tmi_column *column, tmi_form form, size_t c, tamis_error *err);
 
-/* The canonical text of a column in SQL; of texts, with the blanks around them. */
+/* The canonical text of a column in SQL. Texts keep their surrounding blanks. */
 void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
 
 /* The grid point of number c as v, with a comma before it. */
@@ -71,15 +73,15 @@ void tmi_sql_integer(tmi_text *sql, int64_t value);
 
 /* ---- passes ---- */
 
-/* Tables whose `by` columns together have few cells are summed in one pass by all of these columns; what a table does not
- * ask for is added up here. */
+/* Tables whose `by` columns together have few cells are summed in one pass by all of these columns; groups that a table does
+ * not distinguish are added up here. */
 typedef struct tmi_sql_pass {
     const tmi_layout *layout;
     size_t *keys; /* columns of the layout */
     size_t key_count;
     size_t *tables; /* of the request */
     size_t table_count;
-    char **sums; /* in SQL, no two alike */
+    char **sums; /* in SQL, all distinct */
     size_t sum_count;
     size_t **places; /* places[i][m]: the sum of measure m of the i-th table of the pass */
 } tmi_sql_pass;
@@ -95,7 +97,7 @@ void tmi_sql_passes_clear(tmi_sql_passes *passes);
 /* The query of a pass. Its rows: the key, the number of rows, the sums. */
 tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const tmi_sql_source *source, tamis_error *err);
 
-/* Adds a row of the answer; false if a sum does not fit. */
+/* Adds a row of the answer; false if a sum overflows. */
 bool tmi_sql_pass_add(tmi_int128 *const *answers, const tmi_sql_pass *pass, int64_t key, const tmi_int128 *sums);
 
 #endif

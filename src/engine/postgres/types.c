@@ -6,7 +6,7 @@
 #include "engine/core/sql.h"
 #include "engine/postgres/session.h"
 
-/* Of the types that every server has; others are asked about. */
+/* The types that every server has; the catalogue is queried for others. */
 static bool is_known(tmi_sql_type *type, Oid oid)
 {
     static const struct {
@@ -25,7 +25,7 @@ static bool is_known(tmi_sql_type *type, Oid oid)
     return false;
 }
 
-/* Whether a question about the catalogue has the answer `true`. */
+/* Whether a query about the catalogue returns `true`. */
 static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p, const tmi_text *sql, tamis_error *err)
 {
     *so = false;
@@ -38,8 +38,8 @@ static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p,
     return status;
 }
 
-/* A type that not every server has, by its category in the catalogue. Enumerations are compared by their names; other texts, such
- * as citext, in ways of their own. */
+/* A type that not every server has, by its category in the catalogue. Enumerations are compared by name; other texts, such as
+ * citext, in their own ways. */
 static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, tamis_error *err)
 {
     char sql[96];
@@ -56,7 +56,7 @@ static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *sessio
     return status;
 }
 
-/* Whether texts of a column are equal only if their bytes are. A domain gives its collation to the column. */
+/* Whether two texts of a column are equal only if their bytes are. A column inherits the collation of its domain. */
 static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *session, size_t p, const tmi_column *column,
                                    tamis_error *err)
 {
@@ -73,7 +73,7 @@ static tamis_status find_collation(bool *is_deterministic, const tmi_postgres *s
     return status;
 }
 
-/* The type of a column, from the one that the server names. */
+/* The type of a column, from the type that the server reports. */
 static tamis_status find_type(tmi_sql_type *type, const tmi_postgres *session, size_t p, Oid oid, const tmi_column *column,
                               tamis_error *err)
 {
@@ -92,7 +92,7 @@ static const char *name_at(const void *names, size_t k)
     return PQgetvalue(names, (int)k, 0);
 }
 
-/* INVALID: there is no such column; the server is asked for those that there are. */
+/* INVALID: there is no such column. The server is asked which there are. */
 static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
 {
     char part[TMI_POSTGRES_PART], has[TMI_POSTGRES_PART + 16];
@@ -117,7 +117,7 @@ static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tm
     return status;
 }
 
-/* A savepoint, because the question fails where a column is not there. */
+/* Uses a savepoint, because the query fails if the column does not exist. */
 static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column,
                             tamis_error *err)
 {
@@ -137,13 +137,13 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
     TMI_TRY(tmi_postgres_run(session, p, "ROLLBACK TO SAVEPOINT a", err));
-    /* A name of more than 63 bytes is cut by the server, which then finds another column. */
+    /* The server truncates a name of more than 63 bytes, and then finds another column. */
     if (answered ? strcmp(PQfname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
         TMI_TRY(lacks_column(session, p, column, err));
     if (!answered && code && strcmp(code, "42501") == 0)
         TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
     if (!answered) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
-    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* of a domain the type below it */
+    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* for a domain, its base type */
     if (column->kind == TMI_NUMBER)
         status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
     else if (tmi_sql_form(*type) == TMI_FORM_NONE)
