@@ -2,6 +2,7 @@
  *
  *     tamis_source_new, tamis_source_numbers, ...   columns of the caller, one after the other
  *     tamis_source_arrow                            record batches of the Arrow C data interface
+ *     tamis_source_take_stream                      the same from an Arrow C stream
  *     tamis_source_asking                           questions as JSON, answers as JSON: for clusters and other databases
  *
  * A source is given as `rows` in tamis_release_options and tamis_estimate_options, and then replaces the source of the plan.
@@ -104,19 +105,43 @@ struct ArrowArray {
 TAMIS_USE tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
                                           const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err);
 
+/* The Arrow C stream interface, as its specification prints it. */
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif
+
+/* The record batches of a stream, as tamis_source_arrow takes them. The stream is read to its end by this call and released in
+ * any case; the source releases the batches. A stream can be read once and a release looks at the rows several times, so the
+ * batches stay in memory until tamis_source_free.
+ *
+ * Needs    a stream of structs that is not released yet.
+ * Gives    a source as tamis_source_new.
+ * Errors   INVALID (not a stream, a schema or batch that does not fit), SYSTEM (memory; the stream reports an error: the message
+ *          has its number, but not its words, which might contain data).                                              */
+TAMIS_USE tamis_status tamis_source_take_stream(tamis_source **source, struct ArrowArrayStream *stream, tamis_error *err);
+
 /* ---- an engine of the caller's own ---- */
 
 typedef struct tamis_reply tamis_reply;
 
-/* Answers a question. Both are JSON objects; docs/engines.md says what stands in them. The guarantee of a release rests on the
+/* Answers a question. Both are JSON objects; docs/engines.md describes them. The guarantee of a release rests on the
  * answer being what was asked for.
  *
- * Gives    TAMIS_OK after tamis_reply_say; another status if there is no answer. Its message is not passed on: it might
- *          hold data.                                                                                                */
+ * Gives    TAMIS_OK after tamis_reply_set; another status if there is no answer. Its message is not passed on: it might
+ *          contain data.                                                                                                */
 typedef tamis_status tamis_answer(void *context, tamis_reply *reply, const char *question, tamis_error *err);
 
-/* Says the answer, which is copied. Said again, the last one counts. */
-TAMIS_API void tamis_reply_say(tamis_reply *reply, const char *text);
+/* Sets the answer, which is copied. The last call wins. */
+TAMIS_API void tamis_reply_set(tamis_reply *reply, const char *text);
 
 /* A source that asks `answer`, which gets `context`. It serves releases; estimates need rows.
  *

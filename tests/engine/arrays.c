@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/base/memory_that_fails.h"
+#include "tests/engine/arrow_rows.h"
 #include "tests/engine/request.h"
 #include "engine/files/source.h"
 
@@ -15,9 +16,9 @@ static const char *const values[] = {"1", "-7", "true", "x", "250"};
 static const tmi_column number_c = {.name = "c", .grid = {-1000, 1000, 1, -1000, 1000}, .missing_codes = codes, .missing_code_count = 2};
 static const tmi_column category = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = 5};
 static const tmi_column label = {.name = "c", .kind = TMI_LABEL};
-static const tmi_measure sum_of_c[] = {SUM_OF(&number_c), ROWS_WITH(&number_c)}, rows[] = {ROWS_WITH(NULL)};
+static const tmi_measure sum_of_c[] = {SUM_OF(&number_c), ROWS_WITH(&number_c)}, rows_at_all[] = {ROWS_WITH(NULL)};
 static const tmi_column *const by_c[] = {&category};
-static const tmi_table as_number = {NULL, 0, sum_of_c, 2}, as_category = {by_c, 1, rows, 1};
+static const tmi_table as_number = {NULL, 0, sum_of_c, 2}, as_category = {by_c, 1, rows_at_all, 1};
 static const tmi_request ask_number = {.tables = &as_number, .table_count = 1}, ask_category = {.tables = &as_category, .table_count = 1};
 
 /* One column of `n` elements, seen through Arrow. */
@@ -207,6 +208,61 @@ static void bad_arrow(void **state)
     REFUSED(tamis_source_arrow(&source, &schema, batches, 1, &err));
 }
 
+/* The stream is released by the call, whatever happens; its batches by the source, or if there is none. */
+static void streams(void **state)
+{
+    (void)state;
+    static const int64_t k[] = {1, 2};
+    struct ArrowSchema field = {.format = "l", .name = "c"}, *fields[] = {&field};
+    struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = fields};
+    const void *buffers[] = {NULL, k};
+    struct ArrowArray array = {.length = 2, .n_buffers = 2, .buffers = buffers}, *arrays[] = {&array};
+    const struct ArrowArray batch = {.length = 2, .n_children = 1, .children = arrays}, wrong = {.length = 2};
+    const struct ArrowArray *const batches[] = {&batch, &batch}, *const bad[] = {&batch, &wrong};
+    const batch_stream fresh = {.schema = &schema, .batches = batches, .count = 2, .good = SIZE_MAX};
+    batch_stream s;
+    struct ArrowArrayStream stream;
+    tamis_source *source;
+    tamis_error err = {0};
+#define TAKE(...)                                                                                                     \
+    (s = fresh, __VA_ARGS__, stream = stream_of(&s), source = (tamis_source *)&array, tamis_source_take_stream(&source, &stream, &err))
+#define NOTHING_LEFT()                                                                                                \
+    do {                                                                                                              \
+        assert_null(source);                                                                                          \
+        assert_null(stream.release);                                                                                  \
+        assert_true(s.releases == 1 && s.schemas_out == 0 && s.batches_out == 0);                                     \
+    } while (0)
+    assert_int_equal(TAKE(s.count = 2), TAMIS_OK);
+    assert_true(s.releases == 1 && s.schemas_out == 0 && s.batches_out == 2);
+    assert_int_equal(tamis_source_numbers(source, "more", (const double[]){1, 2}, NULL), TAMIS_INVALID);
+    tamis_source_free(source);
+    assert_int_equal(s.batches_out, 0);
+    assert_int_equal(TAKE(s.count = 0), TAMIS_OK); /* no batch, no rows */
+    tamis_source_free(source);
+
+    assert_int_equal(TAKE(s.good = 1), TAMIS_SYSTEM);
+    assert_string_equal(err.message, "stream: get_next failed with error 5"); /* without the stream's words */
+    NOTHING_LEFT();
+    assert_int_equal(TAKE(s.schema_error = 22), TAMIS_SYSTEM);
+    assert_string_equal(err.message, "stream: get_schema failed with error 22");
+    NOTHING_LEFT();
+    assert_int_equal(TAKE(s.batches = bad), TAMIS_INVALID);
+    NOTHING_LEFT();
+    assert_int_equal(TAKE(s.schema = &field), TAMIS_INVALID);
+    NOTHING_LEFT();
+    assert_int_equal(tamis_source_take_stream(&source, &stream, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "stream: already released");
+    assert_int_equal(tamis_source_take_stream(&source, NULL, &err), TAMIS_INVALID);
+    s = fresh;
+    stream = stream_of(&s);
+    assert_int_equal(tamis_source_take_stream(NULL, &stream, &err), TAMIS_INVALID);
+    assert_int_equal(s.releases, 1);
+    EVERY_ALLOCATION_FAILS((s = fresh, stream = stream_of(&s), tamis_source_take_stream(&source, &stream, NULL)),
+                           assert_true(!source && s.releases == 1 && s.schemas_out == 0 && s.batches_out == 0));
+    tamis_source_free(source);
+    assert_int_equal(s.batches_out, 0);
+}
+
 /* A text that does not lie within the bytes that the last place announces is missing. */
 static void texts_beyond_their_bytes(void **state)
 {
@@ -223,7 +279,7 @@ static void texts_beyond_their_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow),
+    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow), cmocka_unit_test(streams),
                                      cmocka_unit_test(texts_beyond_their_bytes)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -94,10 +94,78 @@ static inline void fill_column(arrow_column *to, size_t c, const row *list, size
     if (c == G) to->array.dictionary = &to->dictionary;
 }
 
-static inline const tamis_source *rows_as_arrow(const row *list, size_t n)
+/* ---- a stream ---- */
+
+/* Hands out its schema and its batches; after `good` batches get_next fails. What was released is counted. */
+typedef struct batch_stream {
+    const struct ArrowSchema *schema;
+    const struct ArrowArray *const *batches;
+    size_t count, next, good;
+    int schema_error;
+    size_t schemas_out, batches_out, releases; /* handed out and not released; of the stream itself */
+} batch_stream;
+
+static inline void release_schema(struct ArrowSchema *schema)
+{
+    ((batch_stream *)schema->private_data)->schemas_out--;
+    schema->release = NULL;
+}
+
+static inline void release_batch(struct ArrowArray *batch)
+{
+    ((batch_stream *)batch->private_data)->batches_out--;
+    batch->release = NULL;
+}
+
+static inline int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    batch_stream *s = stream->private_data;
+    if (s->schema_error) return s->schema_error;
+    *out = *s->schema;
+    out->release = release_schema;
+    out->private_data = s;
+    s->schemas_out++;
+    return 0;
+}
+
+static inline int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    batch_stream *s = stream->private_data;
+    *out = (struct ArrowArray){0};
+    if (s->next == s->good) return 5;
+    if (s->next == s->count) return 0;
+    *out = *s->batches[s->next++];
+    out->release = release_batch;
+    out->private_data = s;
+    s->batches_out++;
+    return 0;
+}
+
+static inline const char *stream_error(struct ArrowArrayStream *stream)
+{
+    (void)stream;
+    return "the value 4711 in row 12";
+}
+
+static inline void release_stream(struct ArrowArrayStream *stream)
+{
+    ((batch_stream *)stream->private_data)->releases++;
+    stream->release = NULL;
+}
+
+static inline struct ArrowArrayStream stream_of(batch_stream *s)
+{
+    return (struct ArrowArrayStream){stream_schema, stream_next, stream_error, release_stream, s};
+}
+
+/* ---- rows ---- */
+
+/* As batches, or by a stream. */
+static inline const tamis_source *rows_as_arrow(const row *list, size_t n, bool streamed)
 {
     enum { BATCHES = 3 };
     static tamis_source *source;
+    static batch_stream batch_list;
     static arrow_column columns[BATCHES][COLUMNS];
     static struct ArrowArray batches[BATCHES], *children[BATCHES][COLUMNS];
     static struct ArrowSchema *fields[COLUMNS];
@@ -123,14 +191,18 @@ static inline const tamis_source *rows_as_arrow(const row *list, size_t n)
         }
         batches[b] = (struct ArrowArray){.length = (int64_t)(cuts[b + 1] - cuts[b]), .n_children = COLUMNS, .children = children[b]};
     }
-    if (tamis_source_arrow(&source, &arrow_schema, list_of_batches, BATCHES, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    batch_list = (batch_stream){.schema = &arrow_schema, .batches = list_of_batches, .count = BATCHES, .good = SIZE_MAX};
+    struct ArrowArrayStream stream = stream_of(&batch_list);
+    tamis_status status = streamed ? tamis_source_take_stream(&source, &stream, &err)
+                                   : tamis_source_arrow(&source, &arrow_schema, list_of_batches, BATCHES, &err);
+    if (status != TAMIS_OK) fail_msg("%s", err.message);
     return source;
 }
 
 static inline void forget_rows_in_memory(void)
 {
     rows_as_arrays(NULL, 0);
-    rows_as_arrow(NULL, 0);
+    rows_as_arrow(NULL, 0, false);
 }
 
 #endif

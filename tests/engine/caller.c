@@ -42,9 +42,9 @@ static tamis_status answer(void *context, tamis_reply *reply, const char *asked,
     script *s = context;
     free(s->question);
     s->question = strdup(asked);
-    tamis_reply_say(reply, "{}");
-    tamis_reply_say(reply, NULL);
-    tamis_reply_say(reply, s->reply);
+    tamis_reply_set(reply, "{}");
+    tamis_reply_set(reply, NULL);
+    tamis_reply_set(reply, s->reply);
     if (s->status != TAMIS_OK && err) strcpy(err->message, "secret");
     return s->status;
 }
@@ -181,7 +181,7 @@ static void contracts(void **state)
     assert_int_equal(tamis_source_asking(NULL, answer, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_source_asking(&source, NULL, NULL, NULL), TAMIS_INVALID);
     assert_null(source);
-    tamis_reply_say(NULL, "x");
+    tamis_reply_set(NULL, "x");
     EVERY_ALLOCATION_FAILS(tamis_source_asking(&source, answer, &s, NULL), assert_null(source));
     assert_int_equal(tamis_source_numbers(source, "x", (const double[]){1}, NULL), TAMIS_INVALID);
     EVERY_ALLOCATION_FAILS(tmi_engine_of_source(&engine, source, 1, NULL), assert_null(engine));

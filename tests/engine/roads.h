@@ -137,7 +137,12 @@ static tmi_engine *arrays_by_memory(const row *list, size_t n, unsigned threads)
 
 static tmi_engine *arrow_by_memory(const row *list, size_t n, unsigned threads)
 {
-    return open_source(rows_as_arrow(list, n), threads);
+    return open_source(rows_as_arrow(list, n, false), threads);
+}
+
+static tmi_engine *stream_by_memory(const row *list, size_t n, unsigned threads)
+{
+    return open_source(rows_as_arrow(list, n, true), threads);
 }
 
 #define ODD_TABLE "it's; a \"table\""
@@ -220,6 +225,7 @@ static const struct {
     {"memory: parts", parts_by_memory, false},
     {"memory: arrays", arrays_by_memory, false},
     {"memory: arrow", arrow_by_memory, false},
+    {"memory: arrow stream", stream_by_memory, false},
     {"postgres: table", table_by_postgres, false},
     {"postgres: other types", other_types_by_postgres, false},
     {"postgres: parts", parts_by_postgres, true},

@@ -13,7 +13,7 @@ struct tamis_reply {
     bool failed;
 };
 
-void tamis_reply_say(tamis_reply *reply, const char *text)
+void tamis_reply_set(tamis_reply *reply, const char *text)
 {
     if (!reply || !text) return;
     tmi_free(reply->text);

@@ -16,11 +16,22 @@ struct tamis_source {
     size_t batch_count;
     int64_t *starts; /* the number of the first row of each batch, and the number of rows at the end */
     bool is_arrow;
-    tamis_answer *answer; /* NULL: the arrays contain the rows */
+    struct ArrowArray **owned; /* batches of a stream, released with the source */
+    size_t owned_count;
+    tamis_answer *answer; /* NULL: the rows are in the arrays */
     void *context;
 };
 
 /* ---- making ---- */
+
+static void release_batches(struct ArrowArray **batches, size_t count)
+{
+    for (size_t b = 0; b < count; b++) {
+        if (batches[b]->release) batches[b]->release(batches[b]);
+        tmi_free(batches[b]);
+    }
+    tmi_free(batches);
+}
 
 void tamis_source_free(tamis_source *source)
 {
@@ -30,6 +41,7 @@ void tamis_source_free(tamis_source *source)
     tmi_free(source->arrays);
     tmi_free(source->dictionaries);
     tmi_free(source->starts);
+    release_batches(source->owned, source->owned_count);
     tmi_free(source);
 }
 
@@ -197,6 +209,56 @@ tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema 
     made = NULL;
 done:
     tamis_source_free(made);
+    return status;
+}
+
+static tamis_status stream_failed(const char *call, int code, tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_SYSTEM, "stream: %s failed with error %d", call, code);
+}
+
+/* The next batch, behind `count` others; *ended instead of a batch after the last one. */
+static tamis_status next_batch(struct ArrowArray ***batches, size_t *count, bool *ended, struct ArrowArrayStream *stream,
+                               tamis_error *err)
+{
+    struct ArrowArray **longer = tmi_realloc(*batches, *count + 1, sizeof *longer);
+    if (!longer) return tmi_fail_memory(err);
+    *batches = longer;
+    struct ArrowArray *batch = tmi_alloc(1, sizeof *batch);
+    if (!batch) return tmi_fail_memory(err);
+    const int code = stream->get_next(stream, batch);
+    *ended = code == 0 && !batch->release;
+    if (code == 0 && !*ended) {
+        longer[(*count)++] = batch;
+        return TAMIS_OK;
+    }
+    tmi_free(batch);
+    return code == 0 ? TAMIS_OK : stream_failed("get_next", code, err);
+}
+
+tamis_status tamis_source_take_stream(tamis_source **source, struct ArrowArrayStream *stream, tamis_error *err)
+{
+    struct ArrowSchema schema = {0};
+    struct ArrowArray **batches = NULL;
+    size_t count = 0;
+    bool ended = false;
+    tamis_status status = TAMIS_OK;
+    if (source) *source = NULL;
+    if (!stream || !stream->release) return tmi_fail(err, TAMIS_INVALID, "stream: %s", stream ? "already released" : "NULL");
+    if (!source) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "source: NULL"));
+    const int code = stream->get_schema(stream, &schema);
+    if (code != 0) TMI_TRY(stream_failed("get_schema", code, err));
+    while (!ended) TMI_TRY(next_batch(&batches, &count, &ended, stream, err));
+    TMI_TRY(tamis_source_arrow(source, &schema, (const struct ArrowArray *const *)batches, count, err));
+    (*source)->owned = batches;
+    (*source)->owned_count = count;
+    batches = NULL;
+    count = 0;
+
+done:
+    release_batches(batches, count);
+    if (schema.release) schema.release(&schema);
+    stream->release(stream);
     return status;
 }
 
