@@ -316,7 +316,7 @@ static tamis_status keep(job *j, tamis_error *err)
     tamis_status status;
     TMI_TRY(go_on(r, 1, err));
     if (!r->account.ledger || j->repeated) goto done;
-    if (!j->measurements) TMI_TRY(tamis_release_measurements(&j->measurements, r, err));
+    if (!j->measurements) TMI_TRY(tamis_release_measurements_json(&j->measurements, r, err));
     TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, j->measurements, err));
     j->kept = true;
 

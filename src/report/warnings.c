@@ -122,7 +122,7 @@ void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
     if (design->nonresponse) tmi_lines_add(lines, nonresponse);
     if (schedule->plan->privacy.id) tmi_lines_add(lines, some_rows);
     if (schedule->sampling.weights == TMI_ROWS && !design->frame) tmi_lines_add(lines, large_weights);
-    if (design->kind == TMI_DESIGN_SYSTEMATIC && !design->random_order) tmi_lines_add(lines, as_if_srs);
+    if (design->kind->in_order && !design->random_order) tmi_lines_add(lines, as_if_srs);
     if (has_numbers(schedule)) tmi_lines_add(lines, clamped);
     tmi_lines_add(lines, declared);
 }
