@@ -386,37 +386,42 @@ done:
     return status;
 }
 
-/* Invariants 1 and 2 of book.h, as far as a book remembers its entries. Only of one that was read without faults. */
-static void check_book(const tmi_book *book)
+static bool account_is_sound(const tmi_book *book, const tmi_ledger_account *a)
 {
-#ifdef TMI_CHECKING
-    for (size_t i = 0; i < book->account_count; i++) {
-        const tmi_ledger_account *a = &book->accounts[i];
-        TMI_CHECK(a->survey && tmi_book_account(book, a->survey) == a); /* the only one */
-        TMI_CHECK(a->wave_count > 0);
-        for (size_t w = 0; w < a->wave_count; w++) TMI_CHECK(a->waves[w].number <= book->number && a->waves[w].frozen);
-        for (size_t w = 1; w < a->wave_count; w++) TMI_CHECK(a->waves[w - 1].number < a->waves[w].number);
+    if (!a->survey || tmi_book_account(book, a->survey) != a || a->wave_count == 0) return false;
+    for (size_t w = 0; w < a->wave_count; w++) {
+        if (!a->waves[w].frozen || a->waves[w].number > book->number) return false;
+        if (w > 0 && a->waves[w - 1].number >= a->waves[w].number) return false;
     }
+    return true;
+}
+
+static bool charge_is_sound(const tmi_book *book, const tmi_ledger_charge *c)
+{
+    if (c->number < TMI_FIRST_CHARGE || c->number > book->number || c->account >= book->account_count) return false;
+    const tmi_ledger_account *a = &book->accounts[c->account];
+    if (c->wave >= a->wave_count || a->waves[c->wave].number >= c->number) return false;
+    if (c->claim && !(c->claimable && c->claim > c->number)) return false;
+    if (c->released && c->voided) return false;
+    if (c->released && !(c->released > c->number && c->released > c->claim)) return false;
+    return !c->voided || (c->voided > c->number && c->voided > c->claim && c->void_reason);
+}
+
+bool tmi_book_is_sound(const tmi_book *book)
+{
+    for (size_t i = 0; i < book->account_count; i++)
+        if (!account_is_sound(book, &book->accounts[i])) return false;
     for (size_t i = 0; i < book->charge_count; i++) {
-        const tmi_ledger_charge *c = &book->charges[i];
-        TMI_CHECK(i == 0 ? c->number >= TMI_FIRST_CHARGE : book->charges[i - 1].number < c->number);
-        TMI_CHECK(c->number <= book->number && c->account < book->account_count);
-        TMI_CHECK(c->wave < book->accounts[c->account].wave_count);
-        TMI_CHECK(book->accounts[c->account].waves[c->wave].number < c->number);
-        TMI_CHECK(!c->released || !c->voided);
-        TMI_CHECK(!c->claim || (c->claimable && c->claim > c->number));
-        TMI_CHECK(!c->released || (c->released > c->number && c->released > c->claim));
-        TMI_CHECK(!c->voided || (c->voided > c->number && c->voided > c->claim && c->void_reason));
+        if (!charge_is_sound(book, &book->charges[i])) return false;
+        if (i > 0 && book->charges[i - 1].number >= book->charges[i].number) return false;
     }
-#else
-    (void)book;
-#endif
+    return true;
 }
 
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (!faults) check_book(book);
+    TMI_CHECK(faults || tmi_book_is_sound(book));
     for (size_t i = 0; i < book->account_count; i++) {
         const tmi_ledger_account *a = &book->accounts[i];
         bool fit;

@@ -180,6 +180,9 @@ bool tmi_is_time(const char *text);
 tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, const char *hash, tmi_faults *faults,
                           tamis_error *err);
 
+/* Whether invariants 1 and 2 hold, as far as a book that was read without faults remembers its entries (base/check.h). */
+bool tmi_book_is_sound(const tmi_book *book);
+
 /* Invariant 3, of what was charged since the last entry that raised a budget or voided a charge: those have looked at what was before. */
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err);
 

@@ -89,44 +89,39 @@ static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan
     tmi_free(path);
 }
 
-#ifdef TMI_CHECKING
 static bool is_column(const tamis_plan *plan, const tmi_plan_column *column)
 {
     return plan->columns <= column && column < plan->columns + plan->column_count;
+}
+
+static bool is_column_or_none(const tamis_plan *plan, const tmi_plan_column *column)
+{
+    return !column || is_column(plan, column);
 }
 
 static bool is_loss(const tmi_plan_loss *loss)
 {
     return loss->rho ? !loss->epsilon && !loss->delta : loss->epsilon != NULL;
 }
-#endif
 
-/* What every plan promises that was read: columns are its own, a loss is of one kind, rows and groups are within their limits. */
-static void check_plan(const tamis_plan *plan)
+static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
-#ifdef TMI_CHECKING
-    TMI_CHECK(plan->survey && plan->ledger && plan->privacy.unit && plan->privacy.setting);
-    TMI_CHECK(plan->declared_count <= plan->column_count && plan->column_count <= plan->column_room);
-    TMI_CHECK(plan->privacy.rows_per_unit >= 1 && (plan->privacy.id || plan->privacy.rows_per_unit == 1));
-    TMI_CHECK(is_loss(&plan->privacy.loss) && (!tmi_has_budget(plan) || is_loss(&plan->budget)));
-    TMI_CHECK(plan->statistic_count > 0);
-    for (size_t i = 0; i < plan->statistic_count; i++) {
-        const tmi_plan_statistic *s = &plan->statistics[i];
-        TMI_CHECK(s->by_count <= TMI_MAX_BY);
-        for (size_t k = 0; k < s->by_count; k++) TMI_CHECK(is_column(plan, s->by[k]));
-        TMI_CHECK(!s->column || is_column(plan, s->column));
-        TMI_CHECK(!s->second || is_column(plan, s->second));
-        TMI_CHECK(!s->where || is_column(plan, s->where));
-        TMI_CHECK((s->kind == TMI_RATIO) == (s->second != NULL));
-    }
-    for (size_t i = 0; i < plan->control_count; i++) {
-        const tmi_plan_control *c = &plan->controls[i];
-        TMI_CHECK(c->by_count <= TMI_MAX_BY && c->total_count > 0);
-        for (size_t k = 0; k < c->by_count; k++) TMI_CHECK(is_column(plan, c->by[k]));
-    }
-#else
-    (void)plan;
-#endif
+    if (s->by_count > TMI_MAX_BY || (s->kind == TMI_RATIO) != (s->second != NULL)) return false;
+    for (size_t k = 0; k < s->by_count; k++)
+        if (!is_column(plan, s->by[k])) return false;
+    return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);
+}
+
+bool tmi_plan_is_sound(const tamis_plan *plan)
+{
+    const tmi_plan_privacy *p = &plan->privacy;
+    if (!plan->survey || !plan->ledger || !p->unit || !p->setting) return false;
+    if (plan->declared_count > plan->column_count || plan->column_count > plan->column_room) return false;
+    if (p->rows_per_unit < 1 || (!p->id && p->rows_per_unit != 1)) return false;
+    if (!is_loss(&p->loss) || (tmi_has_budget(plan) && !is_loss(&plan->budget))) return false;
+    for (size_t i = 0; i < plan->statistic_count; i++)
+        if (!statistic_is_sound(plan, &plan->statistics[i])) return false;
+    return plan->statistic_count > 0;
 }
 
 tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
@@ -148,7 +143,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     if (p->name) read_root(&reader, root, p);
     else reader.no_memory = true;
     status = tmi_reader_end(&reader, err);
-    if (status == TAMIS_OK) check_plan(p);
+    TMI_CHECK(status != TAMIS_OK || tmi_plan_is_sound(p));
 
 done:
     tmi_yaml_free(root);

@@ -295,6 +295,10 @@ static inline bool tmi_counts_rows(const tamis_plan *plan)
     return plan->privacy.rows_per_unit > 1 && !plan->design.kind->with_replacement;
 }
 
+/* Whether a plan that was read is as its parts promise: columns are its own, a loss is of one kind, numbers are within their limits
+ * (base/check.h). */
+bool tmi_plan_is_sound(const tamis_plan *plan);
+
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan);
 void tmi_plan_drop(const tamis_plan *plan);

@@ -47,17 +47,13 @@ void tmi_law_clear(tmi_law *law)
     tmi_law_init(law);
 }
 
-void tmi_law_check(const tmi_law *law)
+bool tmi_law_is_sound(const tmi_law *law)
 {
-#ifdef TMI_CHECKING
-    TMI_CHECK(law->count <= (size_t)TMI_LAW_POINTS);
-    TMI_CHECK(-TMI_LAW_END <= law->first && law->first <= TMI_LAW_END - (int64_t)law->count);
-    TMI_CHECK(!law->mass == (law->count == 0));
-    for (size_t i = 0; i < law->count; i++) TMI_CHECK(!tmi_ball_is_negative(&law->mass[i]));
-    TMI_CHECK(!tmi_ball_is_negative(&law->below) && !tmi_ball_is_negative(&law->above));
-#else
-    (void)law;
-#endif
+    if (law->count > (size_t)TMI_LAW_POINTS || !law->mass != (law->count == 0)) return false;
+    if (law->first < -TMI_LAW_END || law->first > TMI_LAW_END - (int64_t)law->count) return false;
+    for (size_t i = 0; i < law->count; i++)
+        if (tmi_ball_is_negative(&law->mass[i])) return false;
+    return !tmi_ball_is_negative(&law->below) && !tmi_ball_is_negative(&law->above);
 }
 
 tamis_status tmi_law_new(tmi_law *law, int64_t first, size_t count, tamis_error *err)
@@ -89,7 +85,7 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err)
     if (!tmi_add_int64(&first, law->first, by) || first < -TMI_LAW_END || first > TMI_LAW_END - (int64_t)law->count)
         return tmi_fail(err, TAMIS_UNABLE, "a law that reaches beyond 2^62");
     law->first = first;
-    tmi_law_check(law);
+    TMI_CHECK(tmi_law_is_sound(law));
     return TAMIS_OK;
 }
 
@@ -187,7 +183,7 @@ tamis_status tmi_law_mix(tmi_law *law, const tmi_law *const *laws, const tmi_bal
         add_product(&law->above, &weights[i], &part, bits);
     }
     tmi_ball_clear(&part);
-    tmi_law_check(law);
+    TMI_CHECK(tmi_law_is_sound(law));
     return TAMIS_OK;
 }
 
@@ -220,6 +216,6 @@ tamis_status tmi_law_convolve(tmi_law *law, const tmi_law *x, const tmi_law *y, 
     if (!tmi_ball_is_zero(&outside))
         for (size_t i = 0; i < law->count; i++) tmi_ball_add(&law->mass[i], &law->mass[i], &outside, bits);
     tmi_ball_clear(&outside);
-    tmi_law_check(law);
+    TMI_CHECK(tmi_law_is_sound(law));
     return TAMIS_OK;
 }

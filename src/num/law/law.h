@@ -61,8 +61,8 @@ void tmi_law_mirror(tmi_law *law);
 
 void tmi_law_clear(tmi_law *law); /* leaves the law about which nothing is known; NULL is fine */
 
-/* Asserts what can be seen of the invariants, in a build that checks (base/check.h). Called where a law was made. */
-void tmi_law_check(const tmi_law *law);
+/* Whether the invariants hold, as far as a law shows it (base/check.h). */
+bool tmi_law_is_sound(const tmi_law *law);
 
 /* ---- asking: k may be any integer ---- */
 
