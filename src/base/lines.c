@@ -36,6 +36,14 @@ void tmi_lines_take(tmi_lines *l, tmi_text *words)
     else l->failed = true;
 }
 
+void tmi_lines_split(tmi_lines *l, const char *text)
+{
+    for (size_t length; text && *text; text += length + (text[length] != '\0')) {
+        length = strcspn(text, "\n");
+        take(l, tmi_copy_text(text, length));
+    }
+}
+
 void tmi_lines_clear(tmi_lines *l)
 {
     for (size_t i = 0; i < l->count; i++) tmi_free(l->list[i]);

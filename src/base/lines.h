@@ -1,5 +1,5 @@
-/* A list of sentences: made once, then written as JSON, as HTML or as text. A failed allocation is remembered: add as much as you like,
- * look once at the end. Begins as {0}.                                                                                */
+/* A list of sentences: made once, then written as JSON, as HTML or as text. A failed allocation is remembered: add as much as you
+ * like, look once at the end. Begins as {0}. */
 #ifndef TMI_BASE_LINES_H
 #define TMI_BASE_LINES_H
 
@@ -14,6 +14,7 @@ typedef struct tmi_lines {
 
 void tmi_lines_add(tmi_lines *lines, const char *line);   /* copies it */
 void tmi_lines_take(tmi_lines *lines, tmi_text *words);   /* moves it; the text is empty then */
+void tmi_lines_split(tmi_lines *lines, const char *text); /* adds every line of a text; NULL: none */
 void tmi_lines_clear(tmi_lines *lines);
 
 /* Writes "key": [...], or one paragraph per line, and clears the list. */

@@ -130,8 +130,8 @@ static const char *apart(const tmi_standing *standing, const tamis_plan *plan)
     return tmi_waves_apart(both, sizeof own, 2);
 }
 
-tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, const tmi_standing *standing, const tmi_losses *losses,
-                                 const tmi_ledger_coin *cap, tamis_error *err)
+tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *s, const tmi_standing *standing,
+                                 const tmi_losses *losses, const tmi_ledger_coin *cap, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_status status;
@@ -169,7 +169,8 @@ static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, 
                          a->ledger ? "the ledger has no account yet" : "there is no such ledger");
 }
 
-tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
+tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, const tmi_payment *p,
+                                tamis_error *err)
 {
     bill b = {0};
     tamis_status status;

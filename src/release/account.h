@@ -22,14 +22,14 @@ typedef struct tmi_payment {
 /* INVALID, with the line to write and why, if the plan has no budget. */
 tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err);
 
-/* Opens the ledger and charges what the schedule spends. `promised` is the promise of the whole account then: it is empty before, or what
- * was foreseen, which is kept where the charge changed nothing about it.
+/* Opens the ledger and charges what the schedule spends. `promised` is the promise of the whole account then: it is empty before,
+ * or what was foreseen, which is kept where the charge changed nothing about it.
  *
  * Needs    a schedule that measures something.
  * Errors   REFUSED (the budget, a frozen field, a ledger or an account that must not be new), INVALID, UNABLE, SYSTEM;
  *          cleared then, unless the charge is in the ledger already: charged.entry says so.                           */
-tamis_status tmi_account_charge(tmi_account *account, tmi_promised *promised, const tmi_schedule *schedule, const tmi_payment *payment,
-                                tamis_error *err);
+tamis_status tmi_account_charge(tmi_account *account, tmi_promised *promised, const tmi_schedule *schedule,
+                                const tmi_payment *payment, tamis_error *err);
 
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
@@ -43,10 +43,10 @@ tamis_status tmi_account_foresee(tmi_account *account, tmi_promised *promised, c
 
 void tmi_account_clear(tmi_account *account);
 
-/* The promise of an account with these losses under this cap: nothing for outsiders across waves, unless all of them have the same
- * sample. Errors: UNABLE, SYSTEM. */
-tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *schedule, const tmi_standing *standing, const tmi_losses *losses,
-                                 const tmi_ledger_coin *cap, tamis_error *err);
+/* The promise of an account with these losses under this cap: nothing for outsiders across waves, unless all of them have the
+ * same sample. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_account_promise(tmi_promised *promised, const tmi_schedule *schedule, const tmi_standing *standing,
+                                 const tmi_losses *losses, const tmi_ledger_coin *cap, tamis_error *err);
 
 /* The same of a release that no account knows. */
 tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *schedule, tamis_error *err);

@@ -2,9 +2,10 @@
  *
  * It is a function of the plan (as canonical JSON, which is again a plan), the parts of the budget, what the frame says if
  * there is one, the account (which entry of the ledger, what was charged before and with it), the SHA-256 of the other files
- * and the key that signs it. All the rest follows. A release writes it from the schedule that it measures by. To verify one, the plan is read
- * out of the certificate's text, the schedule is made again from it, and the certificate is written again from what it says of
- * these; then the two are compared leaf by leaf. What influences nothing else (a name, a confidence) is bound by a hash over all but the guarantee.
+ * and the key that signs it. All the rest follows. A release writes it from the schedule that it measures by. To verify one, the
+ * plan is read out of the certificate's text, the schedule is made again from it, and the certificate is written again from what
+ * it says of these; then the two are compared leaf by leaf. What influences nothing else (a name, a confidence) is bound by a
+ * hash over all but the guarantee.
  *
  * docs/certificate.md describes the file.                                                                            */
 #ifndef TMI_RELEASE_CERTIFICATE_H
@@ -23,7 +24,8 @@ typedef struct tmi_certified {
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
     bool created;  /* it is the first charge of its ledger that counts */
     bool repeated; /* returned as it was: `after` may include later charges */
-    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may include charges since */
+    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may include
+                      charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */
     bool clock_behind; /* the time is that of the entry before it */
     tmi_standing standing;
@@ -40,8 +42,8 @@ typedef struct tmi_certificate {
     char hash[TMI_SHA256_TEXT];                /* of the certificate, once it was written */
 } tmi_certificate;
 
-/* The certificate of a schedule, which is lent and outlives it: what `tamis release` begins before it charges anything. The account, the
- * hashes of the files and the signer are the caller's to fill. Cleared by the caller, whatever happens. SYSTEM. */
+/* The certificate of a schedule, which is lent and outlives it: what `tamis release` begins before it charges anything. The
+ * account, the hashes of the files and the signer are the caller's to fill. Cleared by the caller, whatever happens. SYSTEM. */
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule, tamis_error *err);
 void tmi_certificate_clear(tmi_certificate *c);
 
@@ -56,8 +58,8 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *acco
 
 /* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is now, or
  * empty. SYSTEM. */
-tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised, const tmi_standing *known,
-                                     tamis_error *err);
+tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised,
+                                     const tmi_standing *known, tamis_error *err);
 
 /* The file, and c->hash. `promised`: by the whole account. The caller frees the text. Errors: SYSTEM. */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);

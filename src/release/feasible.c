@@ -27,8 +27,8 @@ static tamis_status check_promise(const tmi_schedule *s, const tmi_outsider *out
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_check_feasible(const tmi_certificate *c, const tmi_promised *promised, const tmi_asking *a, const tmi_standing *known,
-                                tamis_error *err)
+tamis_status tmi_check_feasible(const tmi_certificate *c, const tmi_promised *promised, const tmi_asking *a,
+                                const tmi_standing *known, tamis_error *err)
 {
     const tmi_schedule *s = c->schedule;
     size_t length;

@@ -1,7 +1,7 @@
-/* What follows from a plan alone is checked before anything is charged: that every engine could be asked, that the certificate's text of
- * the plan is again that plan, that the ledger takes the
- * charge and can keep the noisy numbers, and that the files of the release can be written and read back. `tamis check` asks the
- * same. What only the engine at hand knows is its own check (engine.h). */
+/* What follows from a plan alone is checked before anything is charged: that every engine could be asked, that the certificate's
+ * text of the plan is again that plan, that the ledger takes the charge and can keep the noisy numbers, and that the files of the
+ * release can be written and read back. `tamis check` asks the same. What only the engine at hand knows is its own check
+ * (engine.h). */
 #ifndef TMI_RELEASE_FEASIBLE_H
 #define TMI_RELEASE_FEASIBLE_H
 

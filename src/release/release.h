@@ -49,7 +49,8 @@ tamis_status tmi_measurements_json(char **text, const tmi_schedule *schedule, tm
 
 /* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
  * is one. Each file is made once; measurements.json, the last of them, is handed over with it. The caller frees both texts. */
-tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *release, tmi_folder *folder, tamis_error *err);
+tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *release, tmi_folder *folder,
+                                 tamis_error *err);
 
 /* The length of the longest measurements.json that can come of the schedule. SYSTEM. */
 tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err);

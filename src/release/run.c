@@ -107,7 +107,8 @@ static tamis_status begin_certificate(job *j, tamis_error *err)
     if (!r->certificate) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
     if (!j->run->sign) goto done;
-    if (!j->run->folder) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
+    if (!j->run->folder)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
     TMI_TRY(tmi_key_read_secret(&j->key, j->run->sign, err));
     TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, j->key, err));
 
@@ -197,14 +198,15 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
     tmi_text_init(&text);
     tmi_text_put(&text, "");
     if (a->charged.other_source)
-        tmi_text_format(&text, "These numbers were released on %s from another source than the plan names now, which was not read. To pay for "
-                        "numbers from this one: tamis release --again\n", a->charged.time);
+        tmi_text_format(&text, "These numbers were released on %s from another source than the plan names now, which was not read. "
+                        "To pay for numbers from this one: tamis release --again\n", a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
     return tmi_text_take(&r->remarks, &text, err);
 }
 
-/* On failure r->account.charged.entry is 0, unless the charge is in the ledger. The account may have changed since it was looked at. */
+/* On failure r->account.charged.entry is 0, unless the charge is in the ledger. The account may have changed since
+ * tmi_account_look. */
 static tamis_status charge(job *j, tamis_error *err)
 {
     tamis_release *r = j->r;
@@ -288,7 +290,8 @@ static tamis_status sign(job *j, tamis_error *err)
     unsigned char signature[TMI_SIGNATURE_BYTES];
     tmi_certificate_message(message, j->r->certificate->hash);
     tamis_status status = tmi_sign(signature, j->key, message, err);
-    return status == TAMIS_OK ? tmi_folder_write(&j->folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err) : status;
+    return status == TAMIS_OK ? tmi_folder_write(&j->folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err)
+                              : status;
 }
 
 /* Every file, the certificate that names them, and its signature. */

@@ -161,7 +161,8 @@ static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
     if (!v->schedule.plan) goto done;
     TMI_TRY(tmi_check_noted(&v->check, "account", promise(v, &reason), &reason, err));
     if (!v->promised.epsilon) goto done;
-    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason), &reason, err));
+    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason),
+                            &reason, err));
     if (!text) goto done;
     TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
     tmi_check_fields(&v->check, v->follows, v->document, "", "hash");

@@ -185,7 +185,8 @@ static void add_columns_alike(tmi_lines *lines, const tamis_plan *plan)
     for (size_t i = 0; !lines->failed && i < plan->declared_count; i++) {
         if (shown[i]) continue;
         const bool many = alike_names(&line, plan, words.list, i) > FEW;
-        for (size_t j = i; many && j < plan->declared_count; j++) shown[j] = shown[j] || strcmp(words.list[j], words.list[i]) == 0;
+        for (size_t j = i; many && j < plan->declared_count; j++)
+            if (strcmp(words.list[j], words.list[i]) == 0) shown[j] = true;
         tmi_text_format(&line, ": %s", words.list[i]);
         if (line.failed) lines->failed = true;
         else if (many) tmi_lines_take(lines, &line);

@@ -103,19 +103,6 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_close(out, '}');
 }
 
-/* A list of the lines of a text; NULL: none. */
-static void put_lines(tmi_json_out *out, const char *text)
-{
-    tmi_json_open(out, '[');
-    for (const char *line = text; line && *line; line += strcspn(line, "\n") + 1) {
-        char *one = tmi_copy_text(line, strcspn(line, "\n"));
-        if (one) tmi_json_put_string(out, one);
-        else out->text->failed = true;
-        tmi_free(one);
-    }
-    tmi_json_close(out, ']');
-}
-
 static void put_assumption(void *context, const tmi_assumption *a)
 {
     tmi_json_out *out = context;
@@ -195,8 +182,8 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     put_own_groups(&out, preview);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
-    tmi_json_key(&out, "unpublished");
-    put_lines(&out, preview->account.unpublished);
+    tmi_lines_split(&lines, preview->account.unpublished);
+    tmi_lines_put(&out, "unpublished", &lines);
     tmi_list_warnings(&lines, s, &(tmi_account){0});
     tmi_lines_put(&out, "warnings", &lines);
     tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);

@@ -416,21 +416,10 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
 
 /* ---- together ---- */
 
-/* The charges of the account that were never published, one per line; NULL: none. */
-static void write_unpublished(tmi_text *text, const char *lines)
-{
-    for (const char *line = lines; line && *line; line += strcspn(line, "\n") + 1) {
-        char *one = tmi_copy_text(line, strcspn(line, "\n"));
-        if (one) tmi_text_wrap(text, "  ", "  ", one);
-        else text->failed = true;
-        tmi_free(one);
-    }
-}
-
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err)
 {
     const tmi_schedule *s = &preview->schedule;
-    tmi_lines declared = {0};
+    tmi_lines lines = {0};
     tmi_text t;
     tmi_text_init(&t);
     tmi_write_heading(&t, s->plan, "what this plan would release (no data were read)");
@@ -442,12 +431,13 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
         tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, &preview->promised.outsider, false);
-    tmi_list_declared(&declared, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);
+    tmi_list_declared(&lines, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);
     tmi_text_put(&t, "\nDeclared public, not checked\n");
-    tmi_lines_wrap(&t, "  - ", "    ", &declared);
+    tmi_lines_wrap(&t, "  - ", "    ", &lines);
     if (preview->refused && !preview->account.has_spending) tmi_text_put(&t, "\nThe account\n");
     else tmi_write_account(&t, s, &preview->account);
     if (preview->refused) tmi_text_put(&t, "  The ledger refuses this release.\n");
-    write_unpublished(&t, preview->account.unpublished);
+    tmi_lines_split(&lines, preview->account.unpublished);
+    tmi_lines_wrap(&t, "  ", "  ", &lines);
     return tmi_text_take(text, &t, err);
 }

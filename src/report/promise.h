@@ -30,8 +30,8 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule);
 /* What the release does not cover: a list of sentences. */
 void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule);
 
-/* What there is to warn of, with the notice of the account; what the reader of a public page has to know of it, with the plan's labels; and
- * the warnings about the plan as paragraphs. */
+/* What there is to warn of, with the notice of the account; what the reader of a public page has to know of it, with the plan's
+ * labels; and the warnings about the plan as paragraphs. */
 void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi_account *account);
 void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule);
 void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule);
@@ -77,9 +77,9 @@ void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
-/* What the plan declares public and nobody checks, a sentence each. A certificate lists columns by name, whatever their order in the
- * plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text columns of
- * which the same is declared share a line. */
+/* What the plan declares public and nobody checks, a sentence each. A certificate lists columns by name, whatever their order in
+ * the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text
+ * columns of which the same is declared share a line. */
 typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_ALIKE, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;
 void tmi_list_declared(tmi_lines *lines, const tmi_schedule *schedule, tmi_declared how);
 

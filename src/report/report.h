@@ -5,8 +5,8 @@
 #include "report/promise.h"
 #include "report/results.h"
 
-/* Made from the results of a release, whose schedule, account and promise they name, and the version of the program that made it; the
- * caller frees the text. */
+/* Made from the results of a release, whose schedule, account and promise they name, and the version of the program that made it;
+ * the caller frees the text. */
 tamis_status tmi_report(char **text, const tmi_results *results, const char *version, tamis_error *err);
 tamis_status tmi_registry(char **text, const tmi_results *results, const char *version, tamis_error *err);
 

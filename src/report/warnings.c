@@ -78,7 +78,8 @@ void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule)
     if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
     for (size_t i = 0; i < bare.count && i < MOST_WARNINGS; i++) tmi_text_wrap(text, "WARNING, ", "  ", bare.list[i]);
     if (bare.count > MOST_WARNINGS)
-        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n", bare.count - MOST_WARNINGS);
+        tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n",
+                        bare.count - MOST_WARNINGS);
     if (idle || bare.count > 0) tmi_text_put(text, "\n");
     if (bare.failed) text->failed = true;
     tmi_lines_clear(&bare);

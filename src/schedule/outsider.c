@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <tamis/amplification.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "num/number.h"
 #include "plan/law.h"
@@ -103,17 +104,27 @@ void tmi_promised_clear(tmi_promised *p)
     *p = (tmi_promised){0};
 }
 
+bool tmi_promised_is_sound(const tmi_promised *p)
+{
+    const tmi_outsider *o = &p->outsider;
+    return p->epsilon && p->delta && o->epsilon.lower <= o->epsilon.upper && o->delta.lower <= o->delta.upper &&
+           (o->proved ? o->theorem != NULL && !p->apart : o->reason[0] != '\0');
+}
+
 tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
                                const tamis_number *delta, const char *apart, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (p->epsilon && p->apart == apart && tmi_number_compare(p->epsilon, eps) == 0 && tmi_number_compare(p->delta, delta) == 0) return TAMIS_OK;
+    const bool same = p->epsilon && p->apart == apart && tmi_number_compare(p->epsilon, eps) == 0 &&
+                      tmi_number_compare(p->delta, delta) == 0;
+    if (same) return TAMIS_OK;
     tmi_promised_clear(p);
     TMI_TRY(tmi_outsider_make(&p->outsider, plan, frame, eps, delta, err));
     if (p->outsider.proved && apart) tmi_outsider_drop(&p->outsider, apart);
     p->apart = apart;
     TMI_TRY(tmi_number_copy(&p->delta, delta, err));
     TMI_TRY(tmi_number_copy(&p->epsilon, eps, err));
+    TMI_CHECK(tmi_promised_is_sound(p));
 
 done:
     if (status != TAMIS_OK) tmi_promised_clear(p);

@@ -2,8 +2,10 @@
 
 #include <math.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "schedule/controls.h"
+#include "schedule/refusals.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
@@ -84,14 +86,14 @@ bool tmi_divides_total(const tmi_schedule *s, const tmi_plan_statistic *statisti
 
 /* ---- dimensions ---- */
 
-static size_t find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
+size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
 {
     size_t i = 0;
     while (i < count && by[i] != d->by) i++;
     return i;
 }
 
-static bool has_ranges_by_stratum(const tmi_plan_statistic *s)
+bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
 {
     return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
@@ -119,7 +121,7 @@ static bool worth_strata(const tmi_schedule *s, const tmi_plan_statistic *statis
 static bool by_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     if (!s->sampling.stays) return false;
-    if (has_ranges_by_stratum(statistic)) return true;
+    if (tmi_has_ranges_by_stratum(statistic)) return true;
     return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && worth_strata(s, statistic);
 }
 
@@ -133,9 +135,9 @@ static tamis_status set_dimensions(tmi_measurement *m, const tmi_schedule *s, co
     if (!tmi_calibration_cross(m->by, &m->by_count, s))
         return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d groupings, those of `calibrate` included", s->plan->name,
                         statistic->line, statistic->place, TMI_MAX_BY);
-    bool in_by = find_strata(m->by, m->by_count, d) < m->by_count;
+    bool in_by = tmi_find_strata(m->by, m->by_count, d) < m->by_count;
     if (!in_by && strata) m->by[m->by_count++] = d->by;
-    m->stratum_at = s->sampling.stays ? find_strata(m->by, m->by_count, d) : m->by_count;
+    m->stratum_at = s->sampling.stays ? tmi_find_strata(m->by, m->by_count, d) : m->by_count;
     m->units = s->sampling.variance_units;
     bool apart = s->sampling.weights == TMI_STRATA && m->stratum_at < m->by_count;
     bool plain = s->sampling.weights == TMI_ALIKE || apart;
@@ -382,70 +384,7 @@ done:
     return status;
 }
 
-/* ---- what is not offered ---- */
-
-static tamis_status check_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
-{
-    const tamis_plan *plan = s->plan;
-    if (t->kind == TMI_QUANTILE || t->kind == TMI_MEDIAN)
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name, t->line,
-                        t->place);
-    bool by_stratum = find_strata(t->by, t->by_count, &plan->design) < t->by_count;
-    for (size_t i = 0; i < plan->control_count; i++)
-        by_stratum = by_stratum || find_strata(plan->controls[i].by, plan->controls[i].by_count, &plan->design) < plan->controls[i].by_count;
-    if (plan->privacy.design_protected && plan->design.by && (by_stratum || has_ranges_by_stratum(t)))
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: a statistic by %s, or calibrated by it, tells of strata, which `design_variables: protected` "
-                        "protects; nearest setting that works: {design_variables: public}", plan->name, t->line, t->place,
-                        plan->design.by->name);
-    if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
-                        "`calibrate` to public totals, or ask for a mean", plan->name, t->line, t->place);
-    return TAMIS_OK;
-}
-
-/* The bound of the bias is that of one row of each unit, and of weights that are not cut. */
-static tamis_status check_regularised(const tamis_plan *plan, tamis_error *err)
-{
-    const tmi_plan_design *d = &plan->design;
-    if (!d->regularise) return TAMIS_OK;
-    if (plan->privacy.rows_per_unit > 1)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                             "design.regularise: with `rows_per_unit` above 1 the bound of its bias would not hold; "
-                             "nearest setting that works: without `regularise`");
-    if (d->frame && d->max_weight)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                             "design.regularise: with a `max_weight` beside the frame the bound of its bias would "
-                             "not hold; nearest setting that works: without `max_weight`");
-    return TAMIS_OK;
-}
-
-/* A setting that forbids what the plan asks, with the place in the plan. */
-static tamis_status check_setting(const tamis_plan *plan, tamis_error *err)
-{
-    const tmi_plan_privacy *privacy = &plan->privacy;
-    tamis_error reason;
-    if (!privacy->design_protected || tamis_setting_protects_design(privacy->setting, &reason) == TAMIS_OK) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: privacy.design_variables: %.1000s", plan->name, privacy->design_line,
-                    privacy->design_column, reason.message);
-}
-
-/* Rotation groups: only the people of a wave's groups lose by it. That is proved where a neighbour has another record in the place of
- * this one, in the same group, so that which waves a record is in is the same for both (docs/ledger.md). */
-static tamis_status check_wave(const tmi_schedule *s, tamis_error *err)
-{
-    const tamis_plan *plan = s->plan;
-    if (plan->wave.group_count == 0) return TAMIS_OK;
-    if (plan->privacy.design_protected)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: a rotation group is a design variable, and `design_variables: protected` "
-                             "protects it: a record could change its group, and lose by other waves; nearest setting that works: "
-                             "`design_variables: public`, or no `groups`, so that the losses of all waves add up");
-    if (!s->sampling.rows_fixed)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: the design does not fix how many rows there are, so that a record may be added "
-                             "or removed, and its group with it; the largest loss over groups is proved for records that are replaced within "
-                             "their group; nearest setting that works: a design with a declared sample size and without nonresponse, or no "
-                             "`groups`, so that the losses of all waves add up");
-    return TAMIS_OK;
-}
+/* ---- together ---- */
 
 static tamis_status take_frame(tmi_schedule *s, const tmi_budget_parts *parts, tamis_error *err)
 {
@@ -469,15 +408,14 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     s->measurements = tmi_alloc(TMI_ROLES * plan->statistic_count, sizeof *s->measurements);
     s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
     if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(check_setting(plan, err));
-    TMI_TRY(check_regularised(plan, err));
+    TMI_TRY(tmi_refuse_plan(plan, err));
     TMI_TRY(take_frame(s, parts, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
-    TMI_TRY(check_wave(s, err));
+    TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
-        TMI_TRY(check_statistic(s, t, err));
+        TMI_TRY(tmi_refuse_statistic(s, t, err));
         for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
         s->uses[i].known = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
     }
@@ -485,6 +423,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(count_controls(s, err));
     TMI_TRY(count_units(s, err));
     TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
+    TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:
     if (status != TAMIS_OK) tmi_schedule_clear(s);

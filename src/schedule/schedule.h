@@ -66,6 +66,10 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan 
                                        tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
+/* The invariants of a schedule that was made (base/check.h): every table has cells, a part of the budget and laws with scales;
+ * every statistic is known or read from tables of the list; the parts add up to what is spent. */
+bool tmi_schedule_is_sound(const tmi_schedule *schedule);
+
 /* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
 tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_budget_parts *parts, tamis_error *err);
 
@@ -83,6 +87,12 @@ bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic);
 
 /* The sampled rows of a group of the statistic, if the design fixes them and everybody knows; else 0. */
 int64_t tmi_public_rows(const tmi_schedule *schedule, size_t statistic, size_t group);
+
+/* The place of the column of the strata among `count` columns; `count` if it is none of them. */
+size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *design);
+
+/* Whether the range of a statistic's column is another one in each stratum. */
+bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *statistic);
 
 /* A value that is never missing. */
 bool tmi_never_missing(const tmi_plan_column *column);
