@@ -1,5 +1,5 @@
-/* Profiles that are made of profiles: the largest of several, what is left of one if it is told at some points only, and
- * the amplified one of a person who may have been sampled. */
+/* Profiles made from other profiles: the maximum of several, a profile known only at some points, and the amplified profile of
+ * a person who may have been sampled. */
 #include "amplification/curves.h"
 
 #include <math.h>
@@ -77,7 +77,8 @@ static tamis_status open_largest(tmi_evaluator *evaluator, const void *self, tam
         open->count++;
         exact = exact && open->evaluators[i]->exact;
     }
-    *evaluator = (tmi_evaluator){.delta = largest_delta, .free = close_several, .self = open, .exact = exact, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = largest_delta, .free = close_several, .self = open, .exact = exact,
+                                 .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -102,7 +103,7 @@ tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile 
     return status == TAMIS_OK ? tmi_profile_take(largest, loss, err) : status;
 }
 
-/* ---- told at some points ---- */
+/* ---- known at some points ---- */
 
 typedef struct told {
     tamis_profile *profile; /* for the lower end */
@@ -151,7 +152,7 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
     tmi_ball *all[] = {&at, &x, &y, &u, &v, &z};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
     tmi_ball_exp(&at, eps, bits);
-    tmi_ball_set_double(upper, t->delta[t->count - 1]); /* after the last point, and nowhere less */
+    tmi_ball_set_double(upper, t->delta[t->count - 1]); /* after the last point, and never less */
     for (size_t i = 0; i < t->count; i++) {
         point(&x, &y, t, i, bits);
         point(&u, &v, t, i + 1, bits);

@@ -15,8 +15,8 @@
  * The lower end: let all others have the unit's new value. Then P is the mixture of the N(k ranges) and P' = N(0), up to a
  * shift and a reflection, and the half-line that is best for one range gets at least as much for more of them.
  *
- * It is tempting to take that population for the worst: with three draws out of two, Gaussian noise of one range and
- * eps = 0 it has delta 0.488, and others half-way between the two values have 0.508.                                       */
+ * It is tempting to think that this population is the worst: with three draws out of two, Gaussian noise of one range and eps
+ * = 0 it has delta 0.488, and others half-way between the two values have 0.508. */
 #include <math.h>
 
 #include "amplification/exposed.h"
@@ -25,7 +25,7 @@
 
 #define BITS 192
 
-/* More draws of one unit than this count as if they told everything. */
+/* More draws of one unit than this count as if they revealed everything. */
 #define MOST_DRAWS 4096
 
 /* delta_k at eps, from above or from below. */
@@ -74,7 +74,7 @@ done:
     return status;
 }
 
-/* sum of w_k delta_k(eps), until what is left does not matter; that is added whole. */
+/* sum of w_k delta_k(eps), until the remainder is negligible; the whole remainder is then added. */
 static tamis_status add_draws(double *delta, const tamis_noisy_sum *sum, const tamis_number *range, const tmi_binomial *law,
                               const tamis_number *eps, tamis_error *err)
 {

@@ -6,7 +6,7 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-/* e^eps is not written down beyond. */
+/* Beyond this, e^eps is not written out. */
 #define MOST_EPS 1000000
 #define MOST_RELEASES 1000000
 
@@ -35,7 +35,8 @@ static tamis_status check_promise(const tamis_design *design, const tamis_sample
     if (!is_neighbours(p->neighbours)) return tmi_fail(err, TAMIS_INVALID, "neighbours: replace, or add and remove");
     if (p->releases < 0 || p->releases > MOST_RELEASES)
         return tmi_fail(err, TAMIS_INVALID, "releases: must lie between 0 and 10^6");
-    if (!is_neighbours(p->mechanism) && p->mechanism != TAMIS_ANY_ONE) return tmi_fail(err, TAMIS_INVALID, "mechanism: replace, or add and remove, or either");
+    if (!is_neighbours(p->mechanism) && p->mechanism != TAMIS_ANY_ONE)
+        return tmi_fail(err, TAMIS_INVALID, "mechanism: replace, or add and remove, or either");
     return TAMIS_OK;
 }
 
@@ -111,15 +112,15 @@ void tamis_amplified_clear(tamis_amplified *amplified)
 
 /* ---- inverse ---- */
 
-/* The eps of the sample at which one unit loses as much as is allowed lies between low and high: at low it loses at
- * most the target, certainly, and at high at least the target. */
+/* The sample's eps at which one unit loses exactly the target lies between low and high: at low the unit certainly loses at
+ * most the target, at high at least the target. */
 typedef struct bracket {
     double low, high;
 } bracket;
 
 #define NARROW 4e-11 /* relative width of the bracket: below TMI_DESIGN_WIDTH */
 
-/* -1: loses at most the target at eps, 1: at least, 0: too close to tell. */
+/* -1: loses at most the target at eps, 1: at least, 0: too close to decide. */
 static tamis_status compare(int *order, tamis_bound *lost, const tmi_exposed *unit, const tamis_sample_promise *target,
                             double eps, tamis_error *err)
 {

@@ -1,4 +1,4 @@
-/* Units that stand for all others of a frame when it is asked who loses most; for mech/ alone. */
+/* Units that represent all others of a frame when we look for the unit that loses most; used only inside the library. */
 #ifndef TMI_AMPLIFICATION_EXPOSED_H
 #define TMI_AMPLIFICATION_EXPOSED_H
 
@@ -6,12 +6,12 @@
 
 #include "num/ball.h"
 
-/* No unit of the same part with the same distances is drawn more likely. What holds for it holds for those: with q < p
- * the laws for q are a mixture of those for p and of what both populations share, and a mixture loses no more. */
+/* No unit of the same part with the same distances is more likely to be drawn. What holds for this unit holds for those: with
+ * q < p the laws for q are a mixture of those for p and of what both populations share, and a mixture loses no more. */
 typedef struct tmi_exposed {
     tamis_exposure exposure;
     bool take_all;
-    int64_t units; /* that it stands for */
+    int64_t units; /* that it represents */
 } tmi_exposed;
 
 typedef struct tmi_exposed_list {
@@ -29,7 +29,7 @@ void tmi_exposed_clear(tmi_exposed_list *units);
 typedef struct tmi_unit_loss {
     const tamis_exposure *exposure;
     const tamis_sample_promise *promise;
-    const double *eps; /* instead of the promise's eps; NULL: that */
+    const double *eps; /* used instead of the promise's eps; NULL: the promise's */
     bool of_one;       /* delta is taken as 1 */
 } tmi_unit_loss;
 
@@ -37,11 +37,11 @@ typedef struct tmi_unit_loss {
 tamis_status tmi_unit_eps(tmi_ball *value, const void *context, long bits, tamis_error *err);
 tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tamis_error *err);
 
-/* delta at eps_pop of a sum with noise over draws with replacement, the values of one unit being `range` apart at most. */
+/* delta at eps_pop of a noisy sum over draws with replacement, where the values of one unit differ by at most `range`. */
 tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, const tamis_number *range, int64_t population,
                                int64_t draws, const tamis_number *eps_pop, tamis_error *err);
 
-/* Inclusion probabilities come as doubles of relative width 1e-12 or better. */
+/* Inclusion probabilities are doubles with a relative error of 1e-12 or better. */
 #define TMI_DESIGN_WIDTH 1e-10
 
 tamis_status tmi_check_eps_delta(const tamis_number *eps, const tamis_number *delta, tamis_error *err);

@@ -1,10 +1,10 @@
-/* Four ways to claim too much, and one formula in the wrong place: refused, each with its reason. */
+/* Four claims of too much amplification, and one formula used in the wrong place: each is refused with its reason. */
 #include <tamis/amplification.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 
-/* The formula of simple random sampling needs samples with and without the unit that are one record apart. */
+/* The formula for simple random sampling needs samples with and without the unit to differ in one record. */
 static tamis_status check_as_srs(const tamis_design *design, tamis_error *err)
 {
     tamis_exposure *list;
@@ -14,7 +14,7 @@ static tamis_status check_as_srs(const tamis_design *design, tamis_error *err)
         const tamis_exposure *e = &list[i];
         for (size_t k = 0; k < e->absence_count && status == TAMIS_OK; k++)
             if (e->absences[k].distance.exchanges + e->absences[k].distance.additions > 1)
-                status = tmi_fail(err, TAMIS_REFUSED, "design: this is no simple random sample: without a unit up to %lld "
+                status = tmi_fail(err, TAMIS_REFUSED, "design: not a simple random sample: without a unit up to %lld "
                                   "records of the sample are others, so log(1 + rate (e^eps - 1)) claims too much "
                                   "privacy; ask for the design itself",
                                   (long long)(e->absences[k].distance.exchanges + e->absences[k].distance.additions));
@@ -28,18 +28,18 @@ tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const
     if (!facts) return tmi_fail(err, TAMIS_INVALID, "facts: NULL");
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (facts->known)
-        return tmi_fail(err, TAMIS_REFUSED, "who was sampled is known: sampling adds nothing, and the epsilon of the sample "
-                        "is all that holds; interviewers who were seen, published lists of clusters and people who tell "
+        return tmi_fail(err, TAMIS_REFUSED, "who was sampled is known: sampling does not amplify privacy, and only the epsilon "
+                        "of the sample holds; interviewers who were seen, published lists of clusters and people who talk "
                         "make a sample known (a plan calls a sample secret with `protect: frame` and "
                         "`secret_sample: yes`)");
     if (facts->by_response)
-        return tmi_fail(err, TAMIS_REFUSED, "nonresponse is no sampling: who answers is behaviour, which others may know, "
-                        "not a secret draw; count the sampling rate alone");
+        return tmi_fail(err, TAMIS_REFUSED, "nonresponse does not amplify privacy: response is behaviour, which others may "
+                        "know, not a secret draw; use the sampling rate alone");
     if (facts->looked_at)
-        return tmi_fail(err, TAMIS_REFUSED, "the selection looked at protected values: then it tells of them itself; draw by "
-                        "public variables, or make those variables public");
+        return tmi_fail(err, TAMIS_REFUSED, "the selection depended on protected variables, so it reveals them itself; draw "
+                        "by public variables, or make those variables public");
     if (facts->one_of_several)
         return tmi_fail(err, TAMIS_REFUSED, "releases of one sample are composed first and amplified once: amplified one by "
-                        "one they claim too much privacy; give the epsilon and delta of all of them together");
+                        "one, they would claim too much privacy; give the epsilon and delta of all of them together");
     return facts->as_srs ? check_as_srs(design, err) : TAMIS_OK;
 }

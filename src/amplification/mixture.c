@@ -175,7 +175,7 @@ static tamis_status formula(tmi_ball *value, const void *context, long bits, tam
     return TAMIS_OK;
 }
 
-/* Beyond this loss e^loss is not written down. */
+/* Beyond this loss, e^loss is not written out. */
 #define MOST_LOSS 1000000
 
 static tamis_status check_loss(const tamis_number *loss, const char *name, tamis_error *err)

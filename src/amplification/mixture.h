@@ -26,7 +26,7 @@ typedef struct tmi_outcome {
     tmi_ball weight;
     tmi_ball loss; /* e or x_k */
     tmi_ball slip; /* e^-e d or e^-x_k d_k */
-    bool far;      /* the loss is infinite; loss and slip are not looked at */
+    bool far;      /* the loss is infinite; loss and slip are ignored */
 } tmi_outcome;
 
 void tmi_outcome_init(tmi_outcome *outcome);
@@ -36,7 +36,7 @@ void tmi_outcome_clear(tmi_outcome *outcome);
 void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count,
                  long bits);
 
-/* log(1 + p (e^eps - 1)) for p in [0, 1]: what sampling with probability p leaves of a loss eps >= 0. */
+/* log(1 + p (e^eps - 1)) for p in [0, 1]: the loss that remains of eps >= 0 after sampling with probability p. */
 void tmi_amplified_loss(tmi_ball *z, const tmi_ball *p, const tmi_ball *eps, long bits);
 
 /* e^-(k eps) times the delta of k steps of an (eps, delta) promise at k eps: delta (e^-eps + ... + e^-(k eps)). */

@@ -1,12 +1,12 @@
 /* Additive noise: the pair of laws of the unit that loses most, as points with noise.
  *
- * That shifts at their largest and to the same side are worst: for a set S that has probability p under the noise N,
- * the shifted law N(s) gives S at least what it gives the half-line of probability p that looks away from s, because N is
- * log-concave (Neyman and Pearson); that falls as |s| grows; and shifts to the same side have the same half-line. So no
- * set tells N from a mixture of shifted laws better than a half-line does when all shifts are largest and on one side.
+ * That shifts at their largest and to the same side are worst: for a set S that has probability p under the noise N, the
+ * shifted law N(s) gives S at least what it gives the half-line of probability p that looks away from s, because N is
+ * log-concave (Neyman and Pearson); that falls as |s| grows; and shifts to the same side have the same half-line. So no set
+ * distinguishes N from a mixture of shifted laws better than a half-line does when all shifts are largest and on one side.
  *
- * Probabilities are known to a few parts in 10^16. delta grows if the unit is drawn more likely and if less of what both
- * populations share is there: the upper end takes the upper end of w_0 and the lower ends of w_k.                    */
+ * Probabilities are known to a few parts in 10^16. delta grows if the unit is more likely to be drawn, and if the two
+ * populations share less: the upper end takes the upper end of w_0 and the lower ends of w_k. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ typedef struct noisy {
     tamis_number *step;            /* of discrete noise: 1 */
 } noisy;
 
-/* Puts probability p at the point that belongs to the distance, under both laws or under one. */
+/* Puts probability p at the point for this distance, under both laws or under one. */
 static tamis_status put(tmi_atoms *atoms, const noisy *n, tamis_distance d, const tamis_number *p, bool here, bool there,
                         tamis_error *err)
 {

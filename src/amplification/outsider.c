@@ -1,4 +1,4 @@
-/* People who may have been sampled: the profiles are those of amplification/curves.c, the type keeps them apart. */
+/* People who may have been sampled. The profiles are those of amplification/curves.c; a separate type keeps them apart. */
 #include <math.h>
 
 #include "base/memory.h"

@@ -38,8 +38,8 @@ void tmi_srs_headroom(tmi_ball *z, const tmi_ball *odds, const tmi_ball *eps, lo
     tmi_ball_clear(&x);
 }
 
-/* Terms are not negative: the sum is as narrow as its terms. It is not an exact sum, whose denominator could grow with
- * every term. */
+/* Terms are not negative, so the relative error of the sum is that of its terms. An exact sum is avoided, because its
+ * denominator could grow with every term. */
 static void add_up(tmi_ball *z, const releases *r, long bits)
 {
     tmi_ball x;

@@ -127,7 +127,7 @@ tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, c
     TMI_TRY(check_strata(N, n, count, err));
     two_largest(from, N, n, count, 0);
     two_largest(to, N, n, count, 1);
-    /* Within a stratum, which a journey to nowhere describes: it arrives where nothing is drawn. */
+    /* Within a stratum: described as a move to nowhere, where nothing is drawn. */
     TMI_TRY(try_journey(&worst_eps, &worst_delta, &(journey){n[from[0]], N[from[0]], 0, 1, eps, delta}, err));
     /* Both losses grow with the share: the worst pair has the largest shares of two different strata. */
     for (int i = 0; i < 4; i++) {

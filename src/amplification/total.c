@@ -1,4 +1,4 @@
-/* A weighted sum with Laplace noise: each unit has losses of its own. */
+/* A weighted sum with Laplace noise: each unit has its own losses. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static int compare(weight x, weight y)
     return (x.inclusion.lower < y.inclusion.lower) - (x.inclusion.lower > y.inclusion.lower);
 }
 
-/* One unit among those of its stratum that may stand in its place. */
+/* One unit among those of its stratum that may take its place. */
 typedef struct place {
     const tamis_exposure *exposure;
     const tamis_weighted_sum *sum;
@@ -153,7 +153,7 @@ static weight weight_of(const tamis_weighted_sum *sum, const tamis_exposure *e, 
     return (weight){sum->weights ? sum->weights[unit] : NULL, e->inclusion};
 }
 
-/* Widens the range of the place's stratum; units that are always there stand in nobody's place. */
+/* Widens the range of the stratum; units that are always in the sample take nobody's place. */
 static void widen(place *p, const tamis_exposure *e, bool first)
 {
     for (int64_t unit = e->first; unit < e->first + (p->sum->weights ? e->count : 1); unit++) {
@@ -193,7 +193,7 @@ static tamis_status judge_stratum(answer *a, const tamis_weighted_sum *sum, cons
     place p = {.sum = sum};
     bool first = true;
     tamis_status status = TAMIS_OK;
-    for (int always = 0; always < 2 && first; always++) /* if all are always there, their own weights will do */
+    for (int always = 0; always < 2 && first; always++) /* if all are always in the sample, their own weights suffice */
         for (size_t i = from; i < end; i++) {
             if (list[i].absence_count == 0 && !always) continue;
             widen(&p, &list[i], first);

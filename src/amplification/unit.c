@@ -6,7 +6,7 @@
 #include "num/number.h"
 #include "amplification/mixture.h"
 
-/* ---- who stands for whom ---- */
+/* ---- who represents whom ---- */
 
 static bool same_distance(tamis_distance x, tamis_distance y)
 {
@@ -18,13 +18,13 @@ static bool same_bound(tamis_bound x, tamis_bound y)
     return x.lower == y.lower && x.upper == y.upper;
 }
 
-/* x stands for y, or y for x: alike, or missing in one and the same way. */
+/* x represents y, or y represents x: alike, or missing in the same single way. */
 static bool comparable(const tmi_exposed *x, const tmi_exposed *y)
 {
     const tamis_exposure *a = &x->exposure, *b = &y->exposure;
     if (x->take_all != y->take_all || a->stratum != b->stratum || strcmp(a->theorem, b->theorem) != 0) return false;
     if (a->absence_count != b->absence_count || !same_distance(a->removal, b->removal)) return false;
-    if (strcmp(a->theorem, "srs_with_replacement") == 0) return false; /* N and n enter by themselves */
+    if (strcmp(a->theorem, "srs_with_replacement") == 0) return false; /* N and n enter separately */
     for (size_t k = 0; k < a->absence_count; k++) {
         if (!same_distance(a->absences[k].distance, b->absences[k].distance)) return false;
         if (a->absence_count > 1 && !same_bound(a->absences[k].probability, b->absences[k].probability)) return false;
@@ -36,7 +36,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
 {
     tmi_exposed new = {*e, e->inclusion.lower == 1, e->count};
     tmi_exposed *last = units->count > 0 ? &units->list[units->count - 1] : NULL;
-    if (units->count > 1 && !comparable(last, &new)) last--; /* take-all units may stand between the others */
+    if (units->count > 1 && !comparable(last, &new)) last--; /* take-all units may be between the others */
     if (last && comparable(last, &new)) {
         if (e->inclusion.upper > last->exposure.inclusion.upper) last->exposure = *e;
         last->units += e->count;
@@ -53,7 +53,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
     return TAMIS_OK;
 }
 
-/* Steps of the mechanism from one sample to another at that distance; -1 if it does not compare them. */
+/* Steps of the mechanism from one sample to another at that distance; -1 if the mechanism does not compare them. */
 static int64_t steps(tamis_distance d, tamis_neighbours mechanism)
 {
     if (mechanism == TAMIS_ADD_REMOVE) return 2 * d.exchanges + d.additions;

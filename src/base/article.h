@@ -1,4 +1,4 @@
-/* The indefinite article of a name that the user chose, by its sound as far as the spelling tells. */
+/* The indefinite article of a name that the user chose, by its sound as far as the spelling shows it. */
 #ifndef TMI_BASE_ARTICLE_H
 #define TMI_BASE_ARTICLE_H
 

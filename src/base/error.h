@@ -10,7 +10,7 @@
 tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds a line to a message that may already hold some; used where all errors are told at once. */
+/* Adds a line to a message that may already have some; used where all errors are reported at once. */
 tamis_status tmi_fail_more(tamis_error *err, tamis_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -16,8 +16,8 @@ typedef enum tmi_json_kind {
     TMI_JSON_NULL, TMI_JSON_BOOLEAN, TMI_JSON_INTEGER, TMI_JSON_REAL, TMI_JSON_STRING, TMI_JSON_LIST, TMI_JSON_OBJECT
 } tmi_json_kind;
 
-/* Parses one document; the caller frees it with tmi_json_free; NULL on failure. INVALID (with position) on malformed
- * text, SYSTEM without memory; jansson now and then takes the second for the first. */
+/* Parses one document; the caller frees it with tmi_json_free; NULL on failure. INVALID (with position) on malformed text,
+ * SYSTEM if memory runs out; jansson now and then takes the second for the first. */
 tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err);
 
 /* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */

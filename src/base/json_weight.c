@@ -10,7 +10,7 @@ typedef struct cursor {
     const char *at, *end;
 } cursor;
 
-/* Four hexadecimal digits; the text is well-formed or will be refused, so that others need not be told apart. */
+/* Four hexadecimal digits; the text is well-formed or will be refused, so other bytes need no special treatment. */
 static unsigned long hexadecimal(cursor *c)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
-/* Long work and who watches it: a tamis_progress, and the part of the whole that the work at hand is. Work is told by
- * the share that is done; whoever divides it hands a narrower watch to each part.                                    */
+/* Long work and who watches it: a tamis_progress, and the part of the whole that the work at hand is. Progress is reported as
+ * the share that is done; whoever divides it hands a narrower watch to each part. */
 #ifndef TMI_BASE_WATCH_H
 #define TMI_BASE_WATCH_H
 

@@ -18,7 +18,7 @@ int tmi_meant_word(const char *word, tmi_word_at *word_at, const void *words, si
 /* INVALID, as a further line of the message: "FILE: HAS no column COLUMN; did you mean NAME?", without the file if that is NULL.
  * `names` are the `count` columns that there are. A header is public, but the first line of a file without one is not: only
  * what is nearly the caller's own word, and a word, is shown; of fewer than four letters, only other capitals.
- * SYSTEM without memory. */
+ * SYSTEM if memory runs out. */
 tamis_status tmi_fail_column(tamis_error *err, const char *file, const char *has, const char *column, tmi_word_at *name_at,
                              const void *names, size_t count);
 

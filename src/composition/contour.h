@@ -1,5 +1,5 @@
 /* delta of a list by an integral in the complex plane; for lists with a Gaussian whose losses all have a closed generating
- * function. The proof of its error stands here, the code in contour.c.
+ * function. The proof of its error bound is here, the code in contour.c.
  *
  * Let L be the loss of the whole list under P, without the mass at infinity that claims may have, and M(z) = E e^(zL) the
  * product of the M of its releases. (1 - e^(eps-L))+ is the integral of e^(z(L-eps)) / (z(z+1)) along any vertical line
@@ -27,7 +27,7 @@
  *     Laplace               e^(z lambda) (z (1 + w) + 1) / (2z + 1)
  *     Gaussian              e^(m z(z+1)/2)
  *     discrete Laplace      e^(z D/b) (1 + r^D + (1-p)(r - r^D)/(1-r)) / (1+p),   p = e^(-1/b), r = e^(-(2z+1)/b)
- *     discrete Gaussian     e^(D^2 z(z+1)/(2v)) theta(zD)/theta(0),  theta(w) = sum over k of e^(-(k+w)^2/(2v))            */
+ *     discrete Gaussian     e^(D^2 z(z+1)/(2v)) theta(zD)/theta(0),  theta(w) = sum over k of e^(-(k+w)^2/(2v)) */
 #ifndef TMI_COMPOSITION_CONTOUR_H
 #define TMI_COMPOSITION_CONTOUR_H
 

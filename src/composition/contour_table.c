@@ -33,7 +33,7 @@ static void rotate(tmi_complex *w, size_t nodes, const tmi_ball *a, double s, do
     tmi_ball_clear(&zero);
 }
 
-/* What stands for one release at z, e^(z largest loss) and constants aside. */
+/* What represents one release at z, apart from e^(z largest loss) and constants. */
 static void factor_at(tmi_complex *z, const tmi_loss *loss, const tmi_complex *at, const tmi_complex *w,
                       const tmi_complex *w_step, const tmi_ball *ratio, tmi_complex *scratch, long bits)
 {

@@ -12,7 +12,7 @@
 
 typedef struct whole {
     const tamis_profile *profile;
-    tamis_profile *sum; /* one loss that stands for all, or NULL */
+    tamis_profile *sum; /* one loss that represents all, or NULL */
     bool is_lattice;
     tmi_evaluator inner;
     tmi_evaluator lattice; /* where the inner evaluator does not lead; opened when it is needed */

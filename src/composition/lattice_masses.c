@@ -284,7 +284,7 @@ static tamis_status set_masses(tmi_lattice_masses *d, const knots *k, const tmi_
 
 /* ---- from below ---- */
 
-/* Whether the knot y lies on or above the line from x to z, as far as can be told from the middles. */
+/* Whether the knot y lies on or above the line from x to z, judging by the midpoints. */
 static bool is_above(const knots *k, size_t x, size_t y, size_t z)
 {
     tmi_ball u, w, du, dw;

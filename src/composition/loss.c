@@ -1,13 +1,4 @@
-/* The profiles of single mechanisms, each by the set of answers that tells most: those whose loss passes eps.
- *
- *     claim               delta + (1 - delta) (1 - e^(eps - eps0)) / (1 + e^-eps0)                     for eps < eps0
- *     Laplace             1 - e^((eps - a)/2)                                                          for eps < a
- *     Gaussian            P(Z >= eps/m - m/2) - e^eps P(Z >= eps/m + m/2),  m = sqrt a
- *     discrete Laplace    P(X <= k) - e^eps P(X <= k - D) = 1 - (p^(k+1) + e^eps p^(D-k)) / (1+p),  p = e^(-1/scale)
- *     discrete Gaussian   P(X <= k) - e^eps P(X <= k - D)
- *     zCDP                min over a > 1 of e^((a-1)(a rho - eps)) (1-1/a)^a / (a-1)                    (CKS20, upper end)
- *
- * In the discrete laws k is the last point whose loss passes eps: 2k < D - eps scale, or 2kD < D^2 - 2 eps scale^2.     */
+/* The profiles of single mechanisms, each by the most revealing set of answers: those whose loss exceeds eps. */
 #include "composition/loss.h"
 
 #include <math.h>

@@ -126,7 +126,7 @@ tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const 
     TMI_TRY(tmi_check_eps(eps, err));
     TMI_TRY(tmi_check_delta(delta, err));
     bool laplace = kind == TAMIS_NOISE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_LAPLACE;
-    /* what is wrong with the kind or the sensitivity is told of the scale that is as large as it */
+    /* errors in the kind or the sensitivity are reported for the scale that equals it */
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tamis_profile_noise(&profile, kind, sensitivity && tmi_number_sign(sensitivity) > 0 ? sensitivity : one,
                                 sensitivity, err));

@@ -198,8 +198,8 @@ tamis_status tmi_profile_laws(tamis_profile **profile, const tmi_law *p, const t
         if (k >= p->first && k < p_end) tmi_ball_set(&a->p, &p->mass[k - p->first]);
         if (k >= q->first && k < q_end) tmi_ball_set(&a->q, &q->mass[k - q->first]);
     }
-    /* Where one law's answers lie outside the other's window, the mass that the other keeps outside may or may not be
-     * there. The upper end takes it as if it were not, and what a law keeps outside as told; the lower end takes it as all
+    /* Where one law's answers lie outside the other's window, the mass that the other keeps outside may or may not be there.
+     * The upper end takes it as if it were not, and what a law keeps outside as fully revealed; the lower end takes it as all
      * there, at its price e^eps. */
     tmi_ball_add(&z->outside, &p->below, &p->above, BITS);
     tmi_ball_add(&z->outside, &z->outside, &q->below, BITS);

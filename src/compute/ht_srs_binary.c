@@ -33,7 +33,7 @@ static tamis_status delta_none(tmi_json_out *out, const tmi_field_value *in, tam
     return status;
 }
 
-/* `in` ends with eps; before it stands the scale of the noise. */
+/* `in` ends with eps; the scale of the noise comes before it. */
 static tamis_status delta_with(tmi_json_out *out, const tmi_field_value *in, tamis_noise_kind noise, tamis_error *err)
 {
     bool silent = noise == TAMIS_NOISE_NONE;

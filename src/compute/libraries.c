@@ -1,4 +1,4 @@
-/* The parts of all rooms in one list. It stands in the topmost room because it looks into every other one. */
+/* The libraries of all rooms in one list. It is in the topmost room because it looks into every other one. */
 #include "base/json.h"
 #include "base/libraries.h"
 #include "engine/core/libraries.h"

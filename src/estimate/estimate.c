@@ -1,7 +1,7 @@
 /* The ordinary design-based estimates, unprotected: what R's package survey computes from the same file.
  *
- * The rows are read once, as they stand. A statistic gives its estimate and a linear value for each row; the design turns
- * linear values into a variance (estimate_variance.h).                                                               */
+ * The rows are read once, as they are. A statistic gives its estimate and a linear value for each row; the design turns linear
+ * values into a variance (estimate_variance.h). */
 #include <math.h>
 
 #include "base/memory.h"

@@ -120,7 +120,7 @@ static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, siz
     for (size_t i = v->starts[h]; i < v->starts[h + 1]; i++) {
         const double p = v->pi[v->order[i]];
         size_t low = 0, high = count;
-        while (low < high) { /* the first that is not below p, but for what writing a number with 15 digits changes */
+        while (low < high) { /* the first that is not below p, apart from rounding to 15 digits */
             const size_t middle = low + (high - low) / 2;
             if (pi[middle] < p * (1 - 1e-12)) low = middle + 1;
             else high = middle;

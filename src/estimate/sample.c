@@ -54,7 +54,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
     return TAMIS_OK;
 }
 
-/* A number that is read as it stands: the grid is not used. */
+/* A number that is read as it is: the grid is not used. */
 static const tmi_column *add_number(tmi_columns *columns, const char *name)
 {
     if (!name) return NULL;
@@ -70,7 +70,7 @@ static const void *list_of(const tmi_sample *s, const tmi_column *column)
 
 /* ---- columns made from others ---- */
 
-/* 1: all conditions hold; 0: one does not; NaN: that cannot be told. */
+/* 1: all conditions hold; 0: one does not; NaN: unknown. */
 static double indicator_of(const tmi_sample *s, const tmi_plan_column *column, size_t row)
 {
     bool missing = false;
@@ -163,14 +163,14 @@ static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, c
     }
 }
 
-/* ---- what a row stands for ---- */
+/* ---- what a row represents ---- */
 
 static double positive(double x)
 {
     return x > 0 && isfinite(x) ? x : NAN;
 }
 
-/* Units drawn of a cluster of `size`, and how many units each stands for. */
+/* Units drawn from a cluster of `size`, and how many units each represents. */
 static double second_weight(const tmi_sample *s, size_t row)
 {
     const double size = s->second_population[row], take = (double)s->plan->design.second_take;

@@ -1,5 +1,5 @@
-/* The sampled rows as lists, for unprotected estimates: what the plan's columns hold, what a row stands for, and where it
- * was drawn. Inside the agency only.                                                                                 */
+/* The sampled rows as lists, for unprotected estimates: the values of the plan's columns, what a row represents, and where it
+ * was drawn. Inside the agency only. */
 #ifndef TMI_ESTIMATE_SAMPLE_H
 #define TMI_ESTIMATE_SAMPLE_H
 
@@ -12,13 +12,13 @@ typedef struct tmi_sample {
     size_t count;
 
     /* As the file has them; NULL where the plan has none. */
-    void **lists;          /* one a column of columns.files: doubles, int32_t codes (-1: missing), int64_t labels (-1) */
-    void **made;           /* one a column of the plan: values, or bins and indicators made from them */
+    void **lists;          /* one per column of columns.files: doubles, int32_t codes (-1: missing), int64_t labels (-1) */
+    void **made;           /* one per column of the plan: values, or bins and indicators made from them */
     const int32_t *strata; /* codes; every row has one */
     const int64_t *units, *clusters, *labels; /* labels: strata of a finished survey */
     const double *probabilities, *second_population, *second_sample;
 
-    double *weights; /* what a row stands for */
+    double *weights; /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
     size_t room;
 } tmi_sample;

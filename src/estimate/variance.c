@@ -281,8 +281,8 @@ static tamis_status variance_by_probabilities(double *value, tmi_sample_variance
     return TAMIS_OK;
 }
 
-/* A stratum (or cluster) with one sampled unit of several. If it has no row of the domain, it adds nothing; else the variance is
- * NaN. The domain's own total tells: it is the larger where such strata count. */
+/* A stratum (or cluster) with one sampled unit of several. If it has no row of the domain, it adds nothing; else the variance
+ * is NaN. The domain's own total shows which: it is the larger where such strata count. */
 static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, const double *linear, const uint8_t *domain, tamis_error *err)
 {
     const size_t n = v->sample->count;

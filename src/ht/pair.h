@@ -1,7 +1,4 @@
-/* Two laws on the same points, and how well they can be told apart once noise is added; for mech/ alone.
- *
- * The points are exact, so equal totals are found equal. The masses are exact where the design has rational
- * probabilities, and balls where it has not (conditional Poisson).                                                  */
+/* Two laws on the same points, and how well they can be distinguished once noise is added; used only inside the library. */
 #ifndef TMI_HT_PAIR_H
 #define TMI_HT_PAIR_H
 

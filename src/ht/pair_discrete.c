@@ -1,13 +1,13 @@
 /* delta of two atomic laws with discrete noise: an integer of mass C r^|k|, r = e^(-1/s), or of a discrete Gaussian law,
  * times the step on which all points lie.
  *
- * Laplace. Between two points L steps apart the difference of the masses at the distance k is C (u r^k + d r^(L-k)), with
- * u and d as in ht_pair_laplace.c; it changes sign at most once, at k = L/2 + (s/2) log(-u/d), and what is positive is two
- * geometric series. Where the root cannot be told from an integer, both choices are tried: the sum of the positive terms
- * is the largest of all such sums. C = (1-r)/(1+r), and C/(1-r) = 1/(1+r).
+ * Laplace. Between two points L steps apart the difference of the masses at the distance k is C (u r^k + d r^(L-k)), with u
+ * and d as in ht_pair_laplace.c; it changes sign at most once, at k = L/2 + (s/2) log(-u/d), and what is positive is two
+ * geometric series. Where the root cannot be distinguished from an integer, both choices are tried: the sum of the positive
+ * terms is the largest of all such sums. C = (1-r)/(1+r), and C/(1-r) = 1/(1+r).
  *
  * Gaussian. One place after the other, over the places where some mass is stored; what the stored law leaves out changes
- * the sum by at most its own mass times the sum of all |a_j|.                                                        */
+ * the sum by at most its own mass times the sum of all |a_j|. */
 #include <math.h>
 
 #include "ht/pair.h"

@@ -4,12 +4,12 @@
  *
  *     S(y) = sum_j a_j e^(y z_j - z_j^2 / 2),    a_j = P_x(z_j) - e^eps P_x'(z_j) != 0,
  *
- * the points being counted from the first one: what all totals have in common tells nothing, and would cost digits.
+ * the points being counted from the first one: what all totals have in common reveals nothing, and would cost digits.
  *
  * Far to the left the sign is that of a_0: once |a_0| exceeds the other terms together it does so further left as well,
  * since their ratios fall; far to the right that of the last one. Between, intervals are halved until the sign of S is
  * certain (S is divided by the largest term's exponential, then taken in the mean value form), or until they are so short
- * that all they hold does not matter. What is positive is added up by normal tails.                          */
+ * that all they hold does not matter. What is positive is added up by normal tails. */
 #include <math.h>
 
 #include "base/memory.h"

@@ -62,7 +62,7 @@ done:
 
 /* ---- delta ---- */
 
-/* A census with Laplace noise: pure iff eps >= 1/scale, told exactly, since plans like to be at the limit. */
+/* A census with Laplace noise: pure iff eps >= 1/scale. This is decided exactly, because plans are often right at the limit. */
 static tamis_status is_pure_census(bool *pure, const tmi_ht_srs *s, tamis_error *err)
 {
     tamis_number *product = NULL;

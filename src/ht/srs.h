@@ -52,11 +52,11 @@ tamis_status tmi_ht_pair_delta(tamis_bound *delta, const tmi_ht_srs *s, int64_t 
 /* The smallest eps with delta(eps) = 0 for totals between low and high; the scale of s is used, eps is not. */
 tamis_status tmi_ht_pure(tamis_bound *eps, const tmi_ht_srs *s, int64_t low, int64_t high, tamis_error *err);
 
-/* The largest sup_z g(t; z) over low <= t <= high < N. `worst` is a t that attains it, -1 if it is 0; `blocks` counts
- * the blocks of totals that were excluded by a bound. With a target, values up to its lower end are not told apart, and
- * one above its upper end ends the search; TMI_HT_NO_TARGET asks for the value itself. On failure delta still encloses. */
+/* The largest sup_z g(t; z) over low <= t <= high < N. `worst` is a t that attains it, -1 if it is 0; `blocks` counts the
+ * blocks of totals that were excluded by a bound. With a target, values up to its lower end are not distinguished, and one
+ * above its upper end ends the search; TMI_HT_NO_TARGET asks for the value itself. On failure delta still encloses. */
 #define TMI_HT_NO_TARGET ((tamis_bound){0, 1})
-#define TMI_HT_TINY 1e-275 /* values below this one are not told from 0 */
+#define TMI_HT_TINY 1e-275 /* values below this one are treated as indistinguishable from 0 */
 tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low,
                            int64_t high, tamis_bound target, tamis_error *err);
 

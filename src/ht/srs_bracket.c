@@ -5,14 +5,15 @@
  *
  *     int p_t (1 - E l) <= (1 - E l(low)) (F_t(top) - F_t(low)),
  *
- * which is of second order in top - low. On a lattice the same holds with sums. Where the sign at a point z cannot be told,
- * because E l(z) is nearly 1, g(t; z) itself is close: upwards and downwards it gains at most |1 - E l(z)| times the mass. */
+ * which is of second order in top - low. On a lattice the same holds with sums. Where the sign at a point z cannot be
+ * determined, because E l(z) is nearly 1, g(t; z) itself is close: upwards and downwards it gains at most |1 - E l(z)| times
+ * the mass. */
 #include <float.h>
 #include <math.h>
 
 #include "ht/srs_total.h"
 
-/* Probes for one total, and points of a lattice that are tried one by one where signs cannot be told. */
+/* Probes for one total, and points of a lattice that are tried one by one where signs cannot be determined. */
 #define PROBES 400
 #define POINTS 8
 
@@ -24,7 +25,7 @@ typedef struct bracket {
     bool has_low, has_top, open;
     double low, top;             /* g certainly rises at low (or F_t is below the floor), and falls at top */
     long double at_low, at_top;  /* slope over density, about */
-    double unsure;               /* a point whose sign could not be told, */
+    double unsure;               /* a point whose sign could not be determined, */
     long double gap;             /* and how far E l can be from 1 there, or 1 */
     int probes;
 } bracket;
@@ -69,8 +70,8 @@ done:
     return status;
 }
 
-/* From the guess outwards, in steps that double. Upwards only up to the stride, lest one jumps over the points that can be
- * told; downwards the floor catches all. */
+/* From the guess outwards, in steps that double. Upwards only up to the stride, so as not to jump over the points whose signs
+ * can be determined; downwards the floor catches all. */
 static tamis_status surround(bracket *b, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -90,7 +91,7 @@ done:
     return status;
 }
 
-/* The sign at z, inside of the bracket, cannot be told: the nearest points around it where it can. */
+/* The sign at z, inside the bracket, cannot be determined: finds the nearest points around it where it can. */
 static tamis_status step_aside(bracket *b, double z, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

@@ -45,7 +45,7 @@
 
 #include "ht/srs_total.h"
 
-/* A block is excluded when its bound is at most this much above the best: ties need not be told apart. */
+/* A block is excluded when its bound is at most this much above the best: ties need not be distinguished. */
 #define SLACK 1e-11
 
 /* Relative width that is good enough for the value of one total in long double; balls do the others. */
@@ -65,7 +65,7 @@ typedef struct search {
     bool has_rows;     /* or else every total is looked at, in balls */
     bool is_large;     /* e^eps is beyond LARGE: long double gives upper bounds only */
     double negligible;
-    tamis_bound target; /* values up to its lower end need not be told apart; one above its upper end ends the search */
+    tamis_bound target; /* values up to its lower end need not be distinguished; one above its upper end ends the search */
     double best;       /* the largest upper end of the totals whose value is known closely */
     double known;      /* the best value is at least this */
     double rest;       /* the largest bound of all that was excluded */
@@ -101,7 +101,7 @@ static double power_of_2(double x) { return ldexp(1, ilogb(x)); }
 static tmi_ht_aim aim_at(const search *a, int64_t t, double guess, double grain)
 {
     double spread = sqrt(variance_of(a, t)), size = fmax(fabs(guess), (double)a->s->n);
-    guess = fmin(guess, mean_of(a->s, t) + 1); /* where the crossing is for eps = 0, about: there signs can be told */
+    guess = fmin(guess, mean_of(a->s, t) + 1); /* roughly where the crossing is for eps = 0: signs can be determined there */
     guess = fmax(guess, mean_of(a->s, t) - 40 * spread - 2);
     if (tmi_ht_is_lattice(a->s->noise)) {
         grain = 1;
@@ -278,7 +278,7 @@ static double change(double allowed, double excess)
     return 0.8 * sqrt(fmax(allowed, 0) / excess);
 }
 
-/* From `from`, where a->here stands, to `to`; in balls where there are no rows. */
+/* From `from`, where a->here is, to `to`; in balls where there are no rows. */
 static tamis_status walk(search *a, int64_t from, int64_t to, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

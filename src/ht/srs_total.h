@@ -113,7 +113,7 @@ typedef struct tmi_ht_aim {
     double negligible;
 } tmi_ht_aim;
 
-/* sup g(t; .) and where it is; UNABLE if no sign could be told. */
+/* sup g(t; .) and where it is; UNABLE if no sign could be determined. */
 tamis_status tmi_ht_total_set(tmi_ht_total *x, tmi_ht_rows *r, const tmi_ht_factors *e, int64_t t, tmi_ht_aim aim,
                               tamis_error *err);
 void tmi_ht_total_clear(tmi_ht_total *x);

@@ -42,7 +42,7 @@ static tamis_status ask_near(probe *p, const question *q, double x, double high,
     if (status == TAMIS_OK && !p->meets && !p->misses)
         status = ask(p, q, fmin(x + WIDTH * high / 4, (x + high) / 2), err);
     if (status == TAMIS_OK && !p->meets && !p->misses)
-        status = tmi_fail(err, TAMIS_UNABLE, "the target is too near to a jump to be told from it");
+        status = tmi_fail(err, TAMIS_UNABLE, "the target is too close to a discontinuity to certify");
     return status;
 }
 

@@ -290,13 +290,13 @@ static void weighed_form(tmi_group_sums *z, const crossed *x)
             z->form.xx += s.aa * value;
             z->form.xy += s.ab * value / -2;
             z->form.yy += s.bb * value;
-            if (same && role == TMI_NUMERATOR_SQUARES && cell->noise[role] > 0) continue; /* it is told with the sum of a */
+            if (same && role == TMI_NUMERATOR_SQUARES && cell->noise[role] > 0) continue; /* reported with the sum of a */
             if (same && role == TMI_CONTROL_SQUARES && cell->noise[TMI_NUMERATOR_SQUARES] > 0) add_slope(&s, xx.aa, xx.ab, xx.bb);
             tmi_form_noise_add(&z->form_noise, g2 * s.aa, g2 * s.ab, g2 * s.bb, cell->noise[role]);
         }
     }
     for (size_t h = 0; x->s->sampling.spread && h < x->s->sampling.strata; h++) {
-        if (isnan(x->s->sampling.spread[h])) z->form.xx = x->s->sampling.spread[h]; /* one unit of a stratum tells nothing */
+        if (isnan(x->s->sampling.spread[h])) z->form.xx = x->s->sampling.spread[h]; /* one unit of a stratum says nothing */
     }
     z->spread = tmi_weighed_spread(z, x->s, x->statistic) * largest_square(x->c);
 }

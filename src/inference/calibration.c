@@ -7,8 +7,8 @@
 #include "schedule/noise_law.h"
 #include "survey/normal.h"
 
-/* Rows of a public count below so many standard deviations of their noise make no factor: the ratio's bias, of the order of the square
- * of one over it, would then be no small part of its error. */
+/* Public counts whose estimates are below this many standard deviations of their noise give no factor: the bias of the ratio,
+ * of the order of the square of one over it, would be a considerable part of its error. */
 #define LEAST_CERTAIN 4
 
 /* The weighted counts of the control cells, and the variances of their noise. */
@@ -26,7 +26,7 @@ static void add_counts(double *counts, double *variances, const tmi_schedule *s,
     }
 }
 
-/* Whether every count that is to be moved onto a public one stands out of its noise. */
+/* Whether every count that is to be moved onto a public one is well above its noise. */
 static bool are_certain(const tmi_calibration *c, const double *counts, const double *variances)
 {
     for (size_t j = 0; j < c->totals; j++) {

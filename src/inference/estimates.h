@@ -15,7 +15,7 @@ typedef struct tmi_inference {
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
 } tmi_inference;
 
-/* Fills a result whose `statistic` and `cell` are set. What cannot be told is NaN, with the reason. Errors: UNABLE, SYSTEM. */
+/* Fills a result whose `statistic` and `cell` are set. What is unknown is NaN, with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_result(tmi_result *result, const tmi_inference *reading, tamis_error *err);
 
 /* The interval of a count whose test can be inverted (`exact`), by the variance that each possible total would have. `moved`: the

@@ -148,7 +148,7 @@ static void weighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, si
     }
     z->form = (tmi_quadratic){sum_of(r, &aa), ab.m ? sum_of(r, &ab) : sum_of(r, &aa), sum_of(r, &bb)};
     for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) {
-        if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum tells nothing */
+        if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum says nothing */
     }
     z->spread = tmi_weighed_spread(z, s, i);
 }

@@ -43,7 +43,7 @@ double tmi_sums_noise(const tmi_group_sums *sums, const double factors[TMI_MAIN_
 tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_inference *reading, size_t statistic, size_t group,
                                 const double factors[TMI_MAIN_ROLES], tamis_error *err);
 
-/* A stratum, or all of the sample where strata are not told apart (SIZE_MAX): its factor a and its number of rows. */
+/* A stratum, or the whole sample where strata are not distinguished (SIZE_MAX): its factor a and its number of rows. */
 typedef struct tmi_stratum_part {
     double a, rows;
 } tmi_stratum_part;

@@ -17,7 +17,7 @@
 
 /* ---- certainty ---- */
 
-/* One K with so many bits: 1 if the probability is certainly above alpha/2, -1 if below, 0 if not known. */
+/* One K at this precision: 1 if the probability is certainly above alpha/2, -1 if below, 0 if unknown. */
 static tamis_status decide_with(int *order, const tmi_count_test *test, int64_t ones, long bits, tamis_error *err)
 {
     tmi_ball p, half;

@@ -21,7 +21,7 @@
 #define SMALL 1e-11
 #define LARGEST_SCALE 1e100 /* its square is still a double */
 #define FAR 30.0     /* standard deviations beyond which Student's tail is that of the sum */
-#define HEAVY 20      /* with so many degrees of freedom or more nothing is left at 19 standard deviations */
+#define HEAVY 20      /* with this many degrees of freedom or more nothing is left at 19 standard deviations */
 #define VISIBLE 1e-3 /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
 #define WIDE 300.0   /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
 

@@ -5,7 +5,7 @@
 #include "inference/interval.h"
 #include "inference/variance.h"
 
-/* A noise, and the factors with which it stands in the numerator and in the denominator. */
+/* A noise, and its factors in the numerator and in the denominator. */
 typedef struct tmi_ratio_part {
     double numerator, denominator, scale;
     bool gaussian;

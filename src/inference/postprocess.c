@@ -16,7 +16,7 @@ static bool is_sum(const tmi_plan_statistic *s)
     return s->kind == TMI_COUNT || s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM || s->kind == TMI_TOTAL;
 }
 
-/* Where column c stands among `by`; count if it does not. */
+/* The position of column c in `by`; count if it is not there. */
 static size_t place_of(const tmi_plan_column *c, const tmi_plan_column *const *by, size_t count)
 {
     size_t i = 0;
@@ -156,9 +156,9 @@ static double common_noise(const family *f, const tmi_result *a, const tmi_resul
     return low < end ? fmin(own_a, own_b) : 0;
 }
 
-/* Numbers of one sample add up but for the noise, so that only the noise is adjusted: what does not add up is shared out by
- * the variances of the noise, and each number keeps the sampling error that it had. The noise of calibration's counts adds up
- * as the sample does. */
+/* Numbers of one sample add up except for the noise, so only the noise is adjusted: what does not add up is shared out by the
+ * variances of the noise, and each number keeps the sampling error that it had. The noise of calibration's counts adds up as
+ * the sample does. */
 static void set_covariance(family *f)
 {
     for (size_t i = 0; i < f->count; i++)

@@ -75,7 +75,7 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
 
 /* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. */
 typedef struct sums_said {
-    const tmi_json *account; /* as the certificate tells of it */
+    const tmi_json *account; /* as the certificate states it */
     bool right_before, right_after; /* met at one moment, together if both are */
 } sums_said;
 
@@ -269,7 +269,8 @@ static bool is_one_of(const char *key, const char *const *list)
     return false;
 }
 
-/* Whether two objects have the same fields with the same values, but for those that are none of the comparison's on either side. */
+/* Whether two objects have the same fields with the same values, ignoring on both sides the fields that are not to be
+ * compared. */
 static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tmi_json *y, const char *const *not_of_y)
 {
     if (!x || !y) return false;

@@ -117,7 +117,7 @@ tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave,
 tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts,
                                       tamis_error *err);
 
-/* Notes a raise (raise.c). INVALID if it is none; the account is as it was on failure. */
+/* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
 tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget, const char *reason,
                                 tamis_error *err);
 

@@ -281,7 +281,7 @@ done:
     if (ledger->file) tmi_store_cancel(ledger->file);
     tmi_owner_clear(&owner, tmi_store_place(ledger->file), false); /* whether the commit reached the disk is not known */
     if (status != TAMIS_OK) tamis_charged_clear(charged);
-    if (status != TAMIS_OK) charged->entry = written_as; /* the charge stands */
+    if (status != TAMIS_OK) charged->entry = written_as; /* the charge remains in force */
     tmi_request_clear(&r);
     return status;
 }

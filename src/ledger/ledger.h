@@ -48,8 +48,8 @@ void tmi_ledger_disown_all(tamis_ledger *ledger);
  * Errors   REFUSED, SYSTEM.                                                                                          */
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, const char *parts, tamis_error *err);
 
-/* What can be done about the charges of an account that were never published, a sentence or three each, a line each;
- * nothing if there are none. `except`: an entry that is not told. */
+/* What can be done about the charges of an account that were never published: one to three sentences each, one line each;
+ * nothing if there are none. `except`: an entry that is not mentioned. */
 void tmi_ledger_unpublished(tmi_text *text, const tamis_ledger *ledger, size_t account, int64_t except);
 
 #endif

@@ -6,12 +6,12 @@
  *
  *     which charge of which ledger it is: its number, its hash, the inode of the ledger;
  *     the temporary folders in which unpublished numbers may lie, should the process die, each after the file system and the inode of the
-    folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
+ *     folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
  *
- * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it
- * nobody knows what to delete, and the charge is neither voided nor claimed. That is also so for a copy of a ledger, which
- * has another inode. It is no defence against a rollback: a ledger overwritten in place keeps its inode, and this file can be restored
- * with it.
+ * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it, it
+ * is not known what to delete, and the charge is neither voided nor claimed. That is also so for a copy of a ledger, which has
+ * another inode. It is no defence against a rollback: a ledger overwritten in place keeps its inode, and this file can be
+ * restored with it.
  *
  * Everything here but tmi_owner_ask happens while the caller holds the ledger's write transaction. */
 #ifndef TMI_LEDGER_OWNER_H

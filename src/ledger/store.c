@@ -70,7 +70,7 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return text && strlen(text) == (size_t)sqlite3_column_bytes(statement, column) ? text : NULL;
 }
 
-/* Rows from `first` on. A row that is not two texts is told with NULL for what is none. */
+/* Rows from `first` on. A row that is not two texts is reported with NULL for what is not a text. */
 static tamis_status each_from(tmi_store *file, int64_t first, tmi_entry_seen *seen, void *context, tamis_error *err)
 {
     sqlite3_stmt *statement;

@@ -40,7 +40,7 @@ tamis_status tmi_store_add_measurements(tmi_store *file, int64_t number, const c
 /* What was kept with an entry; NULL if there is nothing. The caller frees it with tmi_free. */
 tamis_status tmi_store_measurements(char **text, tmi_store *file, int64_t number, tamis_error *err);
 
-/* Called with each entry as it stands in the file. */
+/* Called with each entry as it is in the file. */
 typedef tamis_status tmi_entry_seen(void *context, int64_t number, const char *entry, const char *hash, tamis_error *err);
 tamis_status tmi_store_each(tmi_store *file, tmi_entry_seen *seen, void *context, tamis_error *err);
 

@@ -281,8 +281,8 @@ static void disconnect(tmi_store *file)
     file->db = NULL;
 }
 
-/* A ledger that nobody can write to, on a read-only disk for instance, has no log beside it and needs none; SQLite wants to be
- * told that. */
+/* A ledger that nobody can write to, for instance on a read-only disk, has no log beside it and needs none; SQLite has to be
+ * told. */
 static tamis_status connect_unchanging(tmi_store *file, const char *full, tamis_error *err)
 {
     tmi_text uri;

@@ -18,7 +18,7 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-/* At which an account of rho is told in epsilon, unless asked otherwise: below one in the population of a country. */
+/* The delta at which an account of rho is shown as epsilon, unless another is given: below one in the population of a country. */
 #define USUAL_DELTA "1e-9"
 
 void tmi_sums_clear(tmi_sums *sums)

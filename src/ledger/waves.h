@@ -23,7 +23,7 @@ bool tmi_wave_named(const tmi_wave *wave, const char *name); /* name NULL: that 
 void tmi_wave_put(tmi_json_out *out, const tmi_wave *wave);  /* the object above, or null */
 void tmi_wave_clear(tmi_wave *wave);
 
-/* Why nothing is claimed for outsiders across waves; NULL if nothing stands against it: one wave, or the same sample in all. */
+/* Why nothing is claimed for outsiders across waves; NULL if there is no obstacle: one wave, or the same sample in all. */
 const char *tmi_waves_apart(const tmi_wave *first, size_t stride, size_t count); /* stride: bytes from one to the next */
 
 /* A budget that was raised. */
@@ -40,7 +40,7 @@ void tmi_raise_clear(tmi_raise *raise);
 /* INVALID, with the reason, if `to` is not a higher cap of the same kind. */
 tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin *to, tamis_error *err);
 
-/* An account as a certificate tells of it. */
+/* An account as a certificate states it. */
 typedef struct tmi_standing {
     tmi_ledger_coin cap; /* of the day */
     tmi_raise *raises;

@@ -34,8 +34,8 @@ static bool has_rest(const char *digits, int printed)
 }
 
 /* The expansion is cut after `printed` digits, and the last one goes up by one where the cut moved the value to the wrong
- * side. If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first
- * 17; if it does, the exact one tells. */
+ * side. If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first 17;
+ * if it does, the exact one decides. */
 static void decimal(char *text, double x, int printed, bool up)
 {
     char digits[EXACT + 1];

@@ -10,6 +10,6 @@ struct tamis_number {
     mpq_t value; /* canonical */
 };
 
-tamis_number *tmi_number_new(void); /* zero; NULL without memory */
+tamis_number *tmi_number_new(void); /* zero; NULL if memory runs out */
 
 #endif

@@ -318,8 +318,9 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
     }
     tamis_status status = show_examples(page, d, method, err);
     if (page->json) tmi_json_close(page->json, ']');
-    tmi_page_note(page, "\nAn outsider does not know who was sampled; for anyone who does, epsilon is 1. The amplified epsilon holds once "
-                  "for everything released from one sample, and needs `protect: frame` or `population` and `secret_sample: yes`.");
+    tmi_page_note(page, "\nAn outsider does not know who was sampled; for anyone who does, epsilon is 1. The amplified epsilon "
+                  "holds once for everything released from one sample, and needs `protect: frame` or `population` and "
+                  "`secret_sample: yes`.");
     return status;
 }
 
@@ -388,9 +389,9 @@ tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
     tmi_page_note(page, "Designs: how a sample is drawn, and what epsilon 1 on the sample becomes for an outsider");
     tmi_text_put(page->text, "\n");
     status = write_table(page->text, err);
-    tmi_page_note(page, "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon stays what "
-                  "it is. With clusters and lists in public order many people come and go together, so that the rate alone says nothing. "
-                  "Whoever knows who was sampled is promised 1, whatever the design.");
+    tmi_page_note(page, "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon "
+                  "stays what it is. With clusters and lists in public order many people come and go together, so that the rate "
+                  "alone says nothing. Whoever knows who was sampled is promised 1, whatever the design.");
     tmi_page_note(page, "\nMore about one of them: tamis explain stratified");
     return status;
 }

@@ -1,10 +1,9 @@
 /* Bernoulli(p) for p rational, p = exp(-x) or p = 1/(1 + exp(x 2^i)) with x rational.
  *
- * Why exact. Let U be a random number in [0, 1) whose binary digits are fair coins; P(U < p) = p. Which of U and p is
- * smaller is told by the first digit in which they differ, so the digits of U are drawn only until then, eight at a
- * time: one byte decides with probability 255/256. The digits of p come from num/, which certifies each of them; 128
- * are kept and further ones are computed when all of those tie. U ties with p for ever with probability 0. Where p is
- * 0 or 1 no digit is drawn. */
+ * Why exact. Let U be a random number in [0, 1) whose binary digits are fair coins; P(U < p) = p. Which of U and p is smaller
+ * is decided by the first digit in which they differ, so the digits of U are drawn only until then, eight at a time: one byte
+ * decides with probability 255/256. The digits of p come from num/, which certifies each of them; 128 are kept and further
+ * ones are computed when all of those tie. U ties with p for ever with probability 0. Where p is 0 or 1 no digit is drawn. */
 #include "rng/bernoulli.h"
 
 tamis_status tmi_coin_init(tmi_rng_coin *coin, const tmi_digit_source *p, tamis_error *err)

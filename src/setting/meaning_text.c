@@ -135,9 +135,10 @@ static void put_explanation(tmi_text *text, const char *unit)
 {
     tmi_text p;
     tmi_text_init(&p);
-    tmi_text_format(&p, "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s can "
-                    "grow, compared with a world without that %s's answers; what a belief of 1, 10 or 50 %% can become, in %%; and the "
-                    "power, in %%, of a test with 1 or 5 %% false positives. An outsider does not know who was sampled.", unit, unit);
+    tmi_text_format(&p, "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s "
+                    "can grow, compared with a world without that %s's answers; what a belief of 1, 10 or 50 %% can become, in "
+                    "%%; and the power, in %%, of a test with 1 or 5 %% false positives. An outsider does not know who was "
+                    "sampled.", unit, unit);
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);

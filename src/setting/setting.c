@@ -22,14 +22,15 @@
 #define RESPONDENT_CHANGES "one respondent's record is replaced by any other, or is there or not: the number of rows is protected"
 #define ANSWER_CHANGES "one sampled unit's answers are replaced by any other, or are there or not; the unit and its weight stay"
 
-#define WEIGHTS_ANY "fixed while strata and sizes are public; if they are protected, any weight that the plan declares, and one " \
-                    "record may move them all"
-#define WEIGHTS_POPULATION "fixed while strata and sizes are public; if they are protected, any weight of the population, and one " \
-                           "record may move them all"
+#define WEIGHTS_ANY "fixed while strata and sizes are public; if they are protected, any weight that the plan declares, and " \
+                    "one record may move them all"
+#define WEIGHTS_POPULATION "fixed while strata and sizes are public; if they are protected, any weight of the population, and " \
+                           "one record may move them all"
 #define WEIGHTS_FRAME "fixed: the largest weight of the frame; a replaced record brings its own weight"
 #define WEIGHTS_SAMPLE "fixed: the largest weight of the sample; a changed record keeps its weight"
 
-#define SAMPLING_MAY "sampling, if the sample is secret and the design is on the proved list; never coverage of the frame or nonresponse"
+#define SAMPLING_MAY "sampling, if the sample is secret and the design is on the proved list; never coverage of the frame or " \
+                     "nonresponse"
 #define NOTHING_MAY "nothing: the sample is where the promise begins, and nonresponse is behaviour, not a draw"
 #define RESPONDENTS_MAY "nothing: the respondents are where the promise begins"
 
@@ -81,7 +82,8 @@ static const tamis_setting table[TAMIS_SETTINGS] = {
     {TAMIS_RESPONDENTS, TAMIS_SAMPLE, "respondents given sample", 1, 0, 0, 0,
      RESPONDENTS_DOMAIN, SAME_SAMPLE, ANSWER_CHANGES, WEIGHTS_SAMPLE, RESPONDENTS_MAY,
      MAY_KNOW_OTHERS SEES_SAMPLE "; who answered, and what, is protected",
-     "where the list of the sampled is public; the sample may restrict what a record can be, so prefer `respondents given frame`"},
+     "where the list of the sampled is public; the sample may restrict what a record can be, so prefer `respondents "
+     "given frame`"},
 };
 
 const tamis_setting *tamis_settings(void)

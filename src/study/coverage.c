@@ -137,7 +137,7 @@ typedef struct worker {
     const tmi_population *population;
     const tamis_sampler *sampler;
     watch *watch;
-    bool aloud; /* the caller's thread, which alone tells of progress */
+    bool aloud; /* the caller's thread, the only one that reports progress */
     tmi_sample_room *room;
     tamis_rng *rng;
     tmi_coverage_cell *cells;

@@ -40,7 +40,7 @@ struct tamis_coverage {
     bool weighed;       /* sums hold weights: their variance formula takes no stratum's mean off */
 };
 
-/* Share of the intervals that hold the truth, and its Monte-Carlo error; NaN if there is none. */
+/* Share of the intervals that cover the true value, and its Monte Carlo error; NaN if there is none. */
 double tmi_tally_share(const tmi_tally *tally);
 double tmi_tally_error(const tmi_tally *tally);
 

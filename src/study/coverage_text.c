@@ -13,7 +13,7 @@
 #include "study/coverage.h"
 
 #define LEVEL 0.01
-#define OFTEN 5 /* in more than one run of so many */
+#define OFTEN 5 /* in more than one run out of this many */
 #define DUST 1e-9 /* of the protected width: an unprotected width below it is rounding, not an error */
 
 /* What is to be said about a coverage: that it is low, or why it is above 0.98. */

@@ -6,7 +6,7 @@
 
 #include "survey/design/design.h"
 
-/* A mean or a variance that is 0 is told as narrowly as this, relative to sum |y| or its square. */
+/* A mean or a variance that is 0 is reported as narrowly as this, relative to sum |y| or its square. */
 #define NEAR_ZERO 1e-50
 
 typedef struct side {

@@ -1,7 +1,7 @@
-/* Variances that need no joint inclusion probabilities: squared distances of z = u / p (or weight * u) from a centre,
- * with weights c = 1 - p. The approximations differ in the centre and in the factor that stands for the degree of
- * freedom that the centre costs. A unit of p = 1 has c = 0: it drops out of Hajek's and Deville's, and counts in the
- * plain mean and in n of the other three, as in R's survey.                                                          */
+/* Variances that need no joint inclusion probabilities: squared distances of z = u / p (or weight * u) from a centre, with
+ * weights c = 1 - p. The approximations differ in the centre and in the factor that accounts for the degree of freedom that
+ * the centre costs. A unit of p = 1 has c = 0: it drops out of Hajek's and Deville's, and counts in the plain mean and in n of
+ * the other three, as in R's survey. */
 #include "survey/estimator.h"
 
 static tamis_status check(double *variance, const double *linear, size_t count, tamis_error *err)

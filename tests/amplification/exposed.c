@@ -138,13 +138,13 @@ static void what_claims_too_much_is_refused(void **state)
     (void)state;
     facts_are_refused((tamis_sampling_facts){0}, equal_clusters(3, 2), NULL);
     facts_are_refused((tamis_sampling_facts){.known = 1}, srs(9, 3), "who was sampled is known");
-    facts_are_refused((tamis_sampling_facts){.by_response = 1}, srs(9, 3), "nonresponse is no sampling");
-    facts_are_refused((tamis_sampling_facts){.looked_at = 1}, srs(9, 3), "looked at protected values");
+    facts_are_refused((tamis_sampling_facts){.by_response = 1}, srs(9, 3), "nonresponse does not amplify");
+    facts_are_refused((tamis_sampling_facts){.looked_at = 1}, srs(9, 3), "depended on protected variables");
     facts_are_refused((tamis_sampling_facts){.one_of_several = 1}, srs(9, 3), "composed first and amplified once");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 0), "up to 3 records");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, equal_clusters(3, 4), "up to 4 records");
-    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, with_replacement(5, 2), "no simple random sample");
-    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(srs(2, 1), 3, 2), "no simple random sample");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, with_replacement(5, 2), "not a simple random sample");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(srs(2, 1), 3, 2), "not a simple random sample");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 1), NULL);
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, pps("sampford", "0.3 0.7 0.3 0.7"), NULL);
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, census(4), NULL);

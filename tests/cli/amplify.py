@@ -118,7 +118,7 @@ REFUSALS = {
     "clusters as if they were a simple random sample": (["--design", CLUSTERS, "--as-srs"], "up to 2 records"),
     "a public list as if it were a simple random sample": (["--design", SYSTEMATIC, "--as-srs"], "up to 3 records"),
     "a known sample": ([*API_SURVEY, "--known-sample"], "who was sampled is known"),
-    "nonresponse": ([*API_SURVEY, "--nonresponse"], "nonresponse is no sampling"),
+    "nonresponse": ([*API_SURVEY, "--nonresponse"], "nonresponse does not amplify"),
     "one release of several": ([*API_SURVEY, "--one-of-several"], "composed first and amplified once"),
     "Brewer's method": (["--design", '{"pps": {"method": "brewer", "probabilities": ["1/2", "1/2"]}}'], "no proved coupling"),
     "records that come and go": (["--design", SYSTEMATIC, "--neighbours", "add_remove"], "changes how the others are drawn"),

@@ -75,8 +75,8 @@ static bool overlap(box a, tmi_plot_label label)
            a.top < label.top + 1 && label.top < a.bottom;
 }
 
-/* How good a place is; larger is better. A name that touches a curve or stands outside is bad, but if there is no other
- * place it has to stand somewhere. */
+/* How good a position is; larger is better. A name that touches a curve or lies outside is bad, but if there is no other
+ * position it has to go somewhere. */
 static double score(box b, size_t own, const dots *curves, size_t count, const tmi_plot_label *placed, double width,
                     double height, double gap)
 {

@@ -41,8 +41,8 @@ typedef struct tmi_plot_drawing {
                                                                               control characters */
 } tmi_plot_drawing;
 
-/* Checks the plot and lays it out with about so many ticks; `unicode`: powers of ten with raised digits. Clear it
- * whatever happens. */
+/* Checks the plot and lays it out with about this many ticks; `unicode`: powers of ten with raised digits. Clear it whatever
+ * happens. */
 tamis_status tmi_plot_draw(tmi_plot_drawing *drawing, const tamis_plot *plot, int x_ticks, int y_ticks, bool unicode,
                            tamis_error *err);
 void tmi_plot_clear(tmi_plot_drawing *drawing);
@@ -50,8 +50,7 @@ void tmi_plot_clear(tmi_plot_drawing *drawing);
 /* Ticks at round numbers; from and to are widened to round ones if `widen`. */
 void tmi_plot_ticks(tmi_plot_scale *scale, int wanted, bool widen, bool unicode);
 
-/* Where the name of a curve stands: the left end of its line and the top of it, in lines from the upper left corner of
- * the frame. */
+/* Where the name of a curve is: the left end of its line and the top of it, in lines from the upper left corner of the frame. */
 typedef struct tmi_plot_label {
     double left, top, width; /* width is given; 0: no name */
 } tmi_plot_label;

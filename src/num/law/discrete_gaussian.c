@@ -1,7 +1,7 @@
 /* P(k) = f(k) / (sum of f over all integers), f(x) = exp(-x^2 / (2v)).
  *
- * The total is a theta function. For v < 1 it is summed as it stands; for larger v Poisson's formula
- * sum f = sqrt(2 pi v) (1 + 2 sum_{j>=1} exp(-2 pi^2 v j^2)) needs even fewer terms. Tails are in gaussian_tail.c.   */
+ * The total is a theta function. For v < 1 it is summed as it is; for larger v Poisson's formula sum f = sqrt(2 pi v) (1 + 2
+ * sum_{j>=1} exp(-2 pi^2 v j^2)) needs even fewer terms. Tails are in gaussian_tail.c. */
 #include <math.h>
 #include <tamis/num.h>
 

@@ -1,5 +1,4 @@
-/* Where a tail is short it is summed as it stands: the ratio of neighbours falls, so the rest is below a geometric
- * series.
+/* Where a tail is short it is summed as it is: the ratio of neighbours falls, so the rest is below a geometric series.
  *
  * Where it is long, a/v is small and f(x) = exp(-x^2 / (2v)) is smooth from one integer to the next, and the
  * Euler-Maclaurin formula gives it in time that does not depend on v: with f^(m)(x) = (-1)^m h_m(x) f(x), where
@@ -9,7 +8,7 @@
  *     |R| <= |B_{2M}|/(2M)! integral of |h_{2M}| f  <=  |B_{2M}| sum_{j=0..M} v^{-(2M-j)} I_{2M-2j} / (2^j j! (2M-2j)!)
  *
  * from the coefficients of h_{2M} with all signs made positive; I_0 = sqrt(pi v/2) erfc(a/sqrt(2v)) and
- * I_i = v a^{i-1} f(a) + v (i-1) I_{i-2}, all terms positive.                                                        */
+ * I_i = v a^{i-1} f(a) + v (i-1) I_{i-2}, all terms positive. */
 #include "num/law/gaussian_tail.h"
 
 #if __has_include(<flint/arb_hypgeom.h>)

@@ -46,7 +46,7 @@ static void tail(arb_t p, double t, int64_t df)
     arb_clear(half);
 }
 
-/* 1 if the tail beyond t is certainly larger than alpha, -1 if smaller, 0 if they can not be told apart. */
+/* 1 if the tail beyond t is certainly larger than alpha, -1 if smaller, 0 if they cannot be distinguished. */
 static int compare(double t, int64_t df, const arb_t alpha)
 {
     arb_t p;

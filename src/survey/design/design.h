@@ -54,7 +54,7 @@ struct tamis_design {
     int64_t sample; /* size of every sample, or -1 */
 };
 
-/* A zeroed design of `size` bytes; NULL without memory. */
+/* A zeroed design of `size` bytes; NULL if memory runs out. */
 void *tmi_design_alloc(size_t size, const tmi_design_kind *kind, int64_t population, int64_t sample);
 
 tamis_status tmi_check_population(int64_t population, tamis_error *err);
@@ -86,7 +86,7 @@ tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *e
 tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure exposure, const tamis_design *design,
                               tamis_error *err);
 
-tmi_ball *tmi_balls_new(size_t count); /* NULL without memory */
+tmi_ball *tmi_balls_new(size_t count); /* NULL if memory runs out */
 void tmi_balls_free(tmi_ball *balls, size_t count);
 
 #endif

@@ -65,7 +65,7 @@ tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int6
 
 extern const tmi_design_kind tmi_poisson;
 
-/* Kinds of tamis_design_pps, one a file. */
+/* Kinds of tamis_design_pps, one per file. */
 extern const tmi_design_kind tmi_conditional_poisson, tmi_sampford, tmi_pivotal, tmi_pivotal_random, tmi_systematic_pps,
     tmi_systematic_random, tmi_brewer, tmi_tille;
 

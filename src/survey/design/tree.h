@@ -50,7 +50,7 @@ void tmi_tree_clear(tmi_tree *tree);
 /* What is below block number `index`: a tree whose leaves are its units. */
 tamis_status tmi_tree_block(tmi_tree *below, const tmi_tree *tree, size_t index, tamis_error *err);
 
-/* The odds that each unit is a head, given n heads in all: told one by one, in order. */
+/* The odds that each unit is a head, given n heads in all: given one by one, in order. */
 typedef void tmi_take_odds(void *context, size_t unit, const tmi_ball *given);
 tamis_status tmi_tree_given(const tmi_tree *tree, int64_t n, tmi_take_odds *take, void *context, const tmi_watch *watch,
                             tamis_error *err);
