@@ -77,6 +77,7 @@ none("the papers' table names files and functions that exist",
 none("every claim that is cited stands in the papers' table", (f"{f}: {c}" for f in tracked("include/*", "src/*", "tests/*")
      if f.endswith((".c", ".h")) for c in re.findall(r"papers\.md(#[\w-]+)", (TOP / f).read_text())
      if f'id="{c[1:]}"' not in papers and f"\n#{c}\n".replace("##", "## ") not in papers))
+none("a NULL argument is reported in the same words everywhere", lines_with(r'"[\w%]+:? is NULL"|got NULL"', tracked("src/*")))
 none("no file of more than 600 lines", (f"{f}: {n}" for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f)
      if (n := len((TOP / f).read_text().splitlines())) > 600))
 sys.exit(done())
