@@ -26,7 +26,7 @@ static int read_window(request *r)
     if (r->srs.low >= r->srs.high)
         return cli_wrong_usage(call->command, "--ones LOW:HIGH needs LOW below HIGH: with one possible number nobody's value "
                                "could be another");
-    if (r->srs.high > r->srs.N)
+    if (r->srs.high > r->srs.population)
         return cli_wrong_usage(call->command, "--ones cannot be more than the --population");
     return 0;
 }
@@ -34,11 +34,11 @@ static int read_window(request *r)
 static int read_request(request *r, const cli_call *call)
 {
     *r = (request){.call = call};
-    if (!cli_whole(&r->srs.N, cli_value(call, "population"), 1, TAMIS_MAX_UNITS))
+    if (!cli_whole(&r->srs.population, cli_value(call, "population"), 1, TAMIS_MAX_UNITS))
         return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!cli_whole(&r->srs.n, cli_value(call, "sample"), 1, TAMIS_MAX_UNITS))
+    if (!cli_whole(&r->srs.sample, cli_value(call, "sample"), 1, TAMIS_MAX_UNITS))
         return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (r->srs.n > r->srs.N) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    if (r->srs.sample > r->srs.population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
     int code = read_window(r);
     if (code == 0) code = cli_noise_read(&r->noise, call);
     r->srs.noise = r->noise.kind;
@@ -77,7 +77,7 @@ static void put_subject(char *room, size_t size, const tamis_ht_srs *s)
 {
     char N[32], n[32], low[32], high[32];
     snprintf(room, size, "Simple random sample of %s out of %s people; %s to %s of them have the value 1",
-             cli_thousands(n, sizeof n, s->n), cli_thousands(N, sizeof N, s->N), cli_thousands(low, sizeof low, s->low),
+             cli_thousands(n, sizeof n, s->sample), cli_thousands(N, sizeof N, s->population), cli_thousands(low, sizeof low, s->low),
              cli_thousands(high, sizeof high, s->high));
 }
 
@@ -86,8 +86,8 @@ static void put_published(char *room, size_t size, const request *r)
     char N[32], n[32];
     const tamis_ht_srs *s = &r->srs;
     if (s->noise == TAMIS_NOISE_NONE)
-        snprintf(room, size, "published without noise: %s/%s times the ones in the sample", cli_thousands(N, sizeof N, s->N),
-                 cli_thousands(n, sizeof n, s->n));
+        snprintf(room, size, "published without noise: %s/%s times the ones in the sample", cli_thousands(N, sizeof N, s->population),
+                 cli_thousands(n, sizeof n, s->sample));
     else
         snprintf(room, size, "published with %s noise of scale %s on the %s", cli_kinds[s->noise].words, cli_noise_scale(&r->noise),
                  added_to[s->noise]);
@@ -95,13 +95,13 @@ static void put_published(char *room, size_t size, const request *r)
 
 static bool touches_an_end(const tamis_ht_srs *s)
 {
-    return s->low == 0 || s->high == s->N;
+    return s->low == 0 || s->high == s->population;
 }
 
 /* The largest standard deviation of the estimate itself, over the window. */
 static double sampling_error(const tamis_ht_srs *s)
 {
-    double N = (double)s->N, n = (double)s->n, t = fmin(fmax(N / 2, (double)s->low), (double)s->high);
+    double N = (double)s->population, n = (double)s->sample, t = fmin(fmax(N / 2, (double)s->low), (double)s->high);
     return N < 2 ? 0 : sqrt(N * (N - n) / n * t * (N - t) / N / (N - 1));
 }
 
@@ -112,7 +112,7 @@ static void explain(const void *what, const cli_guarantee *g)
     char text[1024], words[256], N[32], n[32], low[32], high[32];
     if (!g)
         printf("the standard error of the sampling itself: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
-    cli_thousands(N, sizeof N, s->N), cli_thousands(n, sizeof n, s->n), cli_thousands(low, sizeof low, s->low), cli_thousands(high, sizeof high, s->high);
+    cli_thousands(N, sizeof N, s->population), cli_thousands(n, sizeof n, s->sample), cli_thousands(low, sizeof low, s->low), cli_thousands(high, sizeof high, s->high);
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
@@ -123,7 +123,7 @@ static void explain(const void *what, const cli_guarantee *g)
     }
     snprintf(text, sizeof text,
              "It is taken as public, and not learned from these answers, that at least %s and at most %s of them have the value "
-             "1. If you cannot vouch for that, ask with --ones 0:%" PRId64 ".", low, high, s->N);
+             "1. If you cannot vouch for that, ask with --ones 0:%" PRId64 ".", low, high, s->population);
     if (!touches_an_end(s)) cli_paragraph(stdout, text, 2);
     snprintf(text, sizeof text,
              "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives "
@@ -140,7 +140,7 @@ static void json_head(const void *what)
     const request *r = what;
     const tamis_ht_srs *s = &r->srs;
     printf("{\"design\": {\"srs\": {\"population\": %" PRId64 ", \"sample\": %" PRId64 "}}, \"ones\": [%" PRId64 ", %" PRId64 "]",
-           s->N, s->n, s->low, s->high);
+           s->population, s->sample, s->low, s->high);
     cli_noise_json(&r->noise, added_to[s->noise]);
 }
 
@@ -153,7 +153,7 @@ static int show(request *r)
     put_published(subtitle, sizeof subtitle, r);
     const cli_mechanism mechanism = {
         .what = &r->srs, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .note_heading = "hardest to protect",
-        .title = title, .subtitle = subtitle, .limit_name = "n/N", .limit = (double)r->srs.n / (double)r->srs.N};
+        .title = title, .subtitle = subtitle, .limit_name = "n/N", .limit = (double)r->srs.sample / (double)r->srs.population};
     return cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .subtitle = subtitle, .what = r,
                                               .json_head = json_head, .explain = explain}, &mechanism);
 }
@@ -182,7 +182,7 @@ static double unit_of(const void *what, tamis_noise_kind kind)
 {
     const tamis_ht_srs *s = what;
     bool on_total = kind == TAMIS_NOISE_LAPLACE || kind == TAMIS_NOISE_GAUSSIAN;
-    return on_total ? 1 : (double)s->N / (double)s->n;
+    return on_total ? 1 : (double)s->population / (double)s->sample;
 }
 
 static int find_noise(request *r)

@@ -244,7 +244,7 @@ TAMIS_API void tamis_outsider_free(tamis_outsider *outsider); /* NULL is fine */
 TAMIS_USE tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
                                                  const tamis_number *const *loss, size_t count, tamis_error *err);
 
-/* ---- the theorem, and simple random sampling ---- */
+/* ---- the theorem, and simple random sampling: n = `sample` of N = `population` units ---- */
 
 /* What sampling leaves of a loss, whatever the design. A unit is in the sample with probability `inclusion`. If it is,
  * a change of its value is (loss, delta)-private; and a sample with the unit and one without it, drawn together such
@@ -272,24 +272,24 @@ TAMIS_USE tamis_status tamis_amplify(tamis_bound *eps_pop, tamis_bound *delta_po
 
 /* From the guarantee on the sample to the guarantee on the population.
  *
- * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1; membership in the sample is secret.
+ * Needs    1 <= sample <= population, eps >= 0, 0 <= delta <= 1; membership in the sample is secret.
  * Gives    enclosures of eps_pop and delta_pop; `upper` is the number to publish. On failure [0, inf] and [0, 1].
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    settings, Theorem 4.1; gain, Theorem 1 (docs/papers.md#settings-4-1, #gain-1).                            */
-TAMIS_USE tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n,
+TAMIS_USE tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t population, int64_t sample,
                                          const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 /* The other way: the largest budget on the sample that a target (eps, delta) on the population allows,
  *
  *     eps_n = log(1 + N/n (e^eps - 1)),    delta_n = min(1, N/n delta).
  *
- * Needs    1 <= n <= N, eps >= 0, 0 <= delta <= 1.
+ * Needs    1 <= sample <= population, eps >= 0, 0 <= delta <= 1.
  * Gives    enclosures; `lower` is the budget that may be spent. On failure [0, inf] and [0, 1].
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    gain, Theorem 1 (docs/papers.md#gain-1).                                                                  */
-TAMIS_USE tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
+TAMIS_USE tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t population, int64_t sample,
                                                  const tamis_number *eps, const tamis_number *delta,
                                                  tamis_error *err);
 
@@ -298,25 +298,25 @@ TAMIS_USE tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound
  *
  *     delta_pop = n/N max(0, 1 - e^((eps_sample - eps0)/2)).
  *
- * Needs    1 <= n <= N, eps0 >= 0, eps_pop >= 0.
+ * Needs    1 <= sample <= population, eps0 >= 0, eps_pop >= 0.
  * Gives    enclosures; `upper` is the number to publish. On failure [0, inf] and [0, 1].
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    settings, Theorem 4.1 on the whole profile (docs/papers.md#settings-4-1).                                 */
-TAMIS_USE tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t N, int64_t n,
-                                                 const tamis_number *eps0, const tamis_number *eps_pop,
+TAMIS_USE tamis_status tamis_amplify_srs_laplace(tamis_bound *eps_sample, tamis_bound *delta_pop, int64_t population,
+                                                 int64_t sample, const tamis_number *eps0, const tamis_number *eps_pop,
                                                  tamis_error *err);
 
 /* `count` releases from one simple random sample, release j being eps[j]-private on the sample (delta = 0): the losses
  * add up on the sample, then the sampling amplifies once.
  *
- * Needs    1 <= n <= N, count >= 1, each eps[j] >= 0.
+ * Needs    1 <= sample <= population, count >= 1, each eps[j] >= 0.
  * Gives    an enclosure of log(1 + n/N (e^(eps[0] + eps[1] + ...) - 1)); `upper` is the number to publish. On failure
  *          [0, inf].
  * Cost     O(count).
  * Errors   INVALID, UNABLE.
  * Paper    settings, section 5.2 (docs/papers.md#settings-5-2).                                                      */
-TAMIS_USE tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const tamis_number *const *eps,
+TAMIS_USE tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t population, int64_t sample, const tamis_number *const *eps,
                                          size_t count, tamis_error *err);
 
 TAMIS_END

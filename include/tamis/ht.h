@@ -28,12 +28,13 @@ TAMIS_BEGIN
  * nothing else; neighbours differ in one person's value. Published is N/n times the ones in the sample, with or without
  * noise. The sampling alone makes the answer random, so it gives some privacy: these functions say how much, exactly.
  *
- * Needs (all)   1 <= n <= N <= TAMIS_MAX_UNITS, 0 <= low < high <= N, a scale > 0 with noise and NULL without, eps >= 0,
- *               0 <= delta <= 1.
+ * Needs (all)   1 <= sample <= population <= TAMIS_MAX_UNITS, 0 <= low < high <= population, a scale > 0 with
+ *               noise and NULL without, eps >= 0, 0 <= delta <= 1.
  * Errors (all)  INVALID, SYSTEM (memory), UNABLE (the work limit; the output is then a safe bound).                    */
 
 typedef struct tamis_ht_srs {
-    int64_t N, n, low, high;
+    int64_t population, sample; /* N and n above */
+    int64_t low, high;
     tamis_noise_kind noise;
     const tamis_number *scale;
 } tamis_ht_srs;

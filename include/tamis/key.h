@@ -2,7 +2,7 @@
  *
  * A certificate proves that its numbers follow from one another, not whose they are. An agency that wants its releases known
  * as its own makes one pair of Ed25519 keys, publishes the public one and its fingerprint, and signs each release with
- * the secret one (tamis_run_options.sign); tamis_verify_text checks the signature. Keys are PEM files as OpenSSL writes them
+ * the secret one (tamis_release_options.sign); tamis_verify_text checks the signature. Keys are PEM files as OpenSSL writes them
  * (PKCS #8 and SubjectPublicKeyInfo), so that other programs can make and check them too: docs/certificate.md#signatures
  * has the commands.                                                                                                   */
 #ifndef TAMIS_KEY_H

@@ -8,7 +8,7 @@
  * Profiles of several releases are composed. The composition is the profile of the product of the pairs of laws that
  * have these profiles, one pair each; it holds for every mechanism with these profiles, also if a later query is chosen
  * after seeing earlier answers, as long as the list of profiles was fixed before the first look. Where budgets follow
- * answers, use a tamis_account.
+ * answers, charge a ledger (<tamis/ledger.h>).
  *
  * What a person has who is known to be in the sample is a tamis_profile. What a person of the frame has, as long as
  * nobody outside knows who was sampled, is a tamis_outsider: another type. The releases of one sample are composed as

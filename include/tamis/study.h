@@ -23,12 +23,13 @@ typedef struct tamis_mean_gain {
 /* The mean of a census beside the mean of a sample, both eps-private for the population. r < 1 whenever n < N: for the
  * mean the noise of the sample is always the larger one.
  *
- * Needs    1 <= n <= N, eps > 0, R >= 0 (length of the range), S2 >= 0 (variance in the population, divisor N - 1).
+ * Needs    1 <= sample <= population, the n and N above, eps > 0, R >= 0 (length of the range), S2 >= 0 (variance in
+ *          the population, divisor N - 1).
  * Gives    enclosures. On failure r, one_minus_r, q are [0, 1], the others [0, inf].
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    gain, sections on the mean (docs/papers.md#gain-5, #gain-fig-5).                                          */
-TAMIS_USE tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const tamis_number *eps,
+TAMIS_USE tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t population, int64_t sample, const tamis_number *eps,
                                         const tamis_number *R, const tamis_number *S2, tamis_error *err);
 
 /* The sampling fraction at which a share q of the noise variance is saved for a statistic whose sensitivity does not

@@ -21,8 +21,8 @@ typedef struct releases {
 
 tamis_status tmi_srs_check(int64_t N, int64_t n, tamis_error *err)
 {
-    if (N < 1) return tmi_fail(err, TAMIS_INVALID, "N: must be at least 1");
-    if (n < 1 || n > N) return tmi_fail(err, TAMIS_INVALID, "n: must be between 1 and N");
+    if (N < 1) return tmi_fail(err, TAMIS_INVALID, "population: must be at least 1");
+    if (n < 1 || n > N) return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
     return TAMIS_OK;
 }
 

@@ -206,9 +206,9 @@ static void put_item(tmi_json_out *out, const tamis_error *problem, size_t i, co
 
 tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file, tamis_error *err)
 {
-    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: expected a place for the result, got NULL");
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
     *json = NULL;
-    if (!problem) return tmi_fail(err, TAMIS_INVALID, "problem: expected an error, got NULL");
+    if (!problem) return tmi_fail(err, TAMIS_INVALID, "problem: NULL");
     tmi_text text;
     tmi_json_out out;
     tmi_text_init(&text);

@@ -251,7 +251,7 @@ tamis_status tamis_key_create(char fingerprint[TAMIS_KEY_FINGERPRINT], const cha
     BIO *secret = NULL, *public = NULL;
     EVP_PKEY *pair = NULL;
     tamis_status status = TAMIS_OK;
-    if (!fingerprint) return tmi_fail(err, TAMIS_INVALID, "fingerprint: expected a place for the result, got NULL");
+    if (!fingerprint) return tmi_fail(err, TAMIS_INVALID, "fingerprint: NULL");
     fingerprint[0] = '\0';
     if (!name || !*name) return tmi_fail(err, TAMIS_INVALID, "name: expected a name for the keys, e.g. agency");
     TMI_TRY(with_ending(&secret_path, name, ".key", err));

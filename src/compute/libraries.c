@@ -20,7 +20,7 @@ static void collect(tmi_library_list *list)
 
 tamis_status tamis_parts_text(char **text, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text is NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     tmi_library_list list;
     tmi_text lines;
     collect(&list);
@@ -33,7 +33,7 @@ tamis_status tamis_parts_text(char **text, tamis_error *err)
 
 tamis_status tamis_parts_json(char **json, tamis_error *err)
 {
-    if (!json) return tmi_fail(err, TAMIS_INVALID, "json is NULL");
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
     tmi_library_list list;
     tmi_text text;
     tmi_json_out out;

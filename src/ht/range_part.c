@@ -407,7 +407,7 @@ static tamis_status window(bool *used, tmi_between *b, const tmi_stratum *s, con
         return TAMIS_OK;
     }
     if (!simple) return TAMIS_OK;
-    TMI_TRY(tmi_number_ratio(&weight, srs.N, srs.n, err));
+    TMI_TRY(tmi_number_ratio(&weight, srs.population, srs.sample, err));
     if (r->step && tmi_number_compare(r->step, weight) != 0) goto done; /* the noise is finer than the count */
     status = eps ? tamis_ht_srs_delta(&b->most, NULL, &srs, eps, err) : tamis_ht_srs_pure(&b->most, &srs, err);
     *used = status == TAMIS_OK;

@@ -16,12 +16,12 @@
 static tamis_status check(const tamis_ht_srs *s, bool scale_asked, tamis_error *err)
 {
     if (!s) return tmi_fail(err, TAMIS_INVALID, "srs: NULL");
-    if (s->N < 1 || s->N > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "N: must lie between 1 and 2^40");
-    if (s->n < 1 || s->n > s->N) return tmi_fail(err, TAMIS_INVALID, "n: must be between 1 and N");
-    if (s->low < 0 || s->low > s->N) return tmi_fail(err, TAMIS_INVALID, "mt: must be between 0 and N");
-    if (s->high > s->N) return tmi_fail(err, TAMIS_INVALID, "Mt: must not exceed N");
+    if (s->population < 1 || s->population > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: must lie between 1 and 2^40");
+    if (s->sample < 1 || s->sample > s->population) return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
+    if (s->low < 0 || s->low > s->population) return tmi_fail(err, TAMIS_INVALID, "low: must be between 0 and the population");
+    if (s->high > s->population) return tmi_fail(err, TAMIS_INVALID, "high: must not exceed the population");
     if (s->high <= s->low)
-        return tmi_fail(err, TAMIS_INVALID, "mt, Mt: mt must be below Mt, or no person can have another value");
+        return tmi_fail(err, TAMIS_INVALID, "low, high: low must be below high, or no person can have another value");
     if (s->noise < TAMIS_NOISE_NONE || s->noise > TAMIS_NOISE_DISCRETE_GAUSSIAN)
         return tmi_fail(err, TAMIS_INVALID, "noise: not a kind of noise");
     if (scale_asked) return TAMIS_OK;
@@ -53,7 +53,7 @@ static tamis_status count_scale(tamis_number **scale, const tamis_ht_srs *s, tam
     tamis_status status = TAMIS_OK;
     tamis_number *f = NULL;
     bool lattice = tmi_ht_is_lattice(s->noise);
-    TMI_TRY(tmi_number_ratio(&f, lattice ? 1 : s->n, lattice ? 1 : s->N, err));
+    TMI_TRY(tmi_number_ratio(&f, lattice ? 1 : s->sample, lattice ? 1 : s->population, err));
     TMI_TRY(tmi_number_mul(scale, s->scale, f, err));
 done:
     tamis_number_free(f);
@@ -101,12 +101,12 @@ static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const ta
 {
     tamis_status status = TAMIS_OK;
     tamis_number *scale = NULL;
-    tmi_ht_srs s = {srs->N, srs->n, srs->noise, NULL, eps, exp_eps};
+    tmi_ht_srs s = {srs->population, srs->sample, srs->noise, NULL, eps, exp_eps};
     tamis_bound other = {0, 0};
     int64_t t = -1, u = -1, more = 0;
     bool pure;
     tamis_ht_worst own;
-    int64_t mirror_low = srs->N - srs->high, mirror_high = srs->N - 1 - srs->low;
+    int64_t mirror_low = srs->population - srs->high, mirror_high = srs->population - 1 - srs->low;
     if (!worst) worst = &own;
     *delta = (tamis_bound){0, 1};
     if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
@@ -122,7 +122,7 @@ static tamis_status delta_of(tamis_bound *delta, tamis_ht_worst *worst, const ta
         worst->blocks += more;
         if (second != TAMIS_OK) status = second;
     }
-    worst->t = other.lower > delta->lower ? srs->N - 1 - u : t;
+    worst->t = other.lower > delta->lower ? srs->population - 1 - u : t;
     worst->order = delta->upper <= TMI_HT_TINY && other.upper <= TMI_HT_TINY ? 0 : other.lower > delta->lower ? '+' : '-';
     if (worst->order == 0) worst->t = -1;
     *delta = (tamis_bound){fmax(delta->lower, other.lower), fmax(delta->upper, other.upper)};
@@ -173,7 +173,7 @@ tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_
     TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
     TMI_TRY(check(srs, false, err));
     if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
-    TMI_TRY(tmi_ht_pure(eps, &(tmi_ht_srs){srs->N, srs->n, srs->noise, scale, NULL, NULL}, srs->low, srs->high, err));
+    TMI_TRY(tmi_ht_pure(eps, &(tmi_ht_srs){srs->population, srs->sample, srs->noise, scale, NULL, NULL}, srs->low, srs->high, err));
 done:
     tamis_number_free(scale);
     return status;
@@ -209,8 +209,8 @@ static tamis_status pure_at(tamis_bound *value, void *context, const tamis_numbe
 /* delta as eps grows without bound, without noise: P(all k+1 rarer people are sampled), k = min(low, N - high). */
 static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis_error *err)
 {
-    int64_t k = s->low < s->N - s->high ? s->low : s->N - s->high;
-    return tamis_hypergeometric_mass(limit, s->N, k + 1, s->n, k + 1, err);
+    int64_t k = s->low < s->population - s->high ? s->low : s->population - s->high;
+    return tamis_hypergeometric_mass(limit, s->population, k + 1, s->sample, k + 1, err);
 }
 
 /* No set of answers changes its probability by more than n/N, that of being sampled: is delta at least that? Told exactly,
@@ -218,7 +218,7 @@ static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis
 static tamis_status is_enough(bool *enough, const tamis_ht_srs *s, const tamis_number *delta, tamis_error *err)
 {
     tamis_number *rate = NULL;
-    tamis_status status = tmi_number_ratio(&rate, s->n, s->N, err);
+    tamis_status status = tmi_number_ratio(&rate, s->sample, s->population, err);
     *enough = status == TAMIS_OK && tmi_number_compare(delta, rate) >= 0;
     tamis_number_free(rate);
     return status;
@@ -238,7 +238,7 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
         *eps = (tamis_bound){0, 0};
         goto done;
     }
-    if (srs->noise == TAMIS_NOISE_NONE && (srs->low == 0 || srs->high == srs->N)) {
+    if (srs->noise == TAMIS_NOISE_NONE && (srs->low == 0 || srs->high == srs->population)) {
         *eps = INFINITE;
         goto done;
     }
@@ -278,7 +278,7 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
     if (srs->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
     TMI_TRY(check_eps(eps, err));
     TMI_TRY(check_delta(delta, err));
-    tamis_ht_srs silent = {srs->N, srs->n, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};
+    tamis_ht_srs silent = {srs->population, srs->sample, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};
     exact = tmi_number_sign(delta) == 0;
     TMI_TRY(is_enough(&enough, srs, delta, err));
     if (enough) {
@@ -292,7 +292,7 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
     } else if (exact && (!laplace || tmi_number_sign(eps) == 0)) {
         *scale = INFINITE;
     } else {
-        double start = tmi_ht_is_lattice(srs->noise) ? 1 : (double)srs->N / (double)srs->n;
+        double start = tmi_ht_is_lattice(srs->noise) ? 1 : (double)srs->population / (double)srs->sample;
         inverse q = {*srs, eps, delta};
         TMI_TRY(tmi_smallest(scale, exact ? pure_at : delta_at, &q, exact ? eps : delta, start, LARGEST, err));
     }

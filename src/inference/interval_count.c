@@ -153,8 +153,8 @@ done:
 tamis_status tamis_interval_count(int64_t *lower, int64_t *upper, int64_t population, int64_t sample, int64_t noisy,
                                   const tamis_number *scale, const tamis_number *confidence, tamis_error *err)
 {
-    if (!lower) return tmi_fail(err, TAMIS_INVALID, "lower: is NULL");
-    if (!upper) return tmi_fail(err, TAMIS_INVALID, "upper: is NULL");
+    if (!lower) return tmi_fail(err, TAMIS_INVALID, "lower: NULL");
+    if (!upper) return tmi_fail(err, TAMIS_INVALID, "upper: NULL");
     tmi_count_case c = {.law = TMI_COUNT_SRS, .population = population, .sample = sample, .scale = scale,
                         .confidence = confidence, .certified = true};
     return tmi_interval_count(lower, upper, &c, noisy, err);

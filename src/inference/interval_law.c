@@ -141,12 +141,12 @@ static double noise(const tmi_smooth_part *part, double t)
 
 tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
 {
-    if (!law) return tmi_fail(err, TAMIS_INVALID, "law: is NULL");
+    if (!law) return tmi_fail(err, TAMIS_INVALID, "law: NULL");
     if (!(law->se >= 0 && isfinite(law->se))) return tmi_fail(err, TAMIS_INVALID, "se: not a finite number of at least 0");
     if (!isfinite(law->third) || (law->third != 0 && law->df != TMI_NORMAL))
         return tmi_fail(err, TAMIS_INVALID, "third: not a finite number, or given with degrees of freedom");
     if (law->df < 0) return tmi_fail(err, TAMIS_INVALID, "df: negative");
-    if (law->count > 0 && !law->parts) return tmi_fail(err, TAMIS_INVALID, "parts: is NULL");
+    if (law->count > 0 && !law->parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
     for (size_t i = 0; i < law->count; i++) {
         const tmi_noise_part *part = &law->parts[i];
         if (!isfinite(part->factor)) return tmi_fail(err, TAMIS_INVALID, "parts: the factor of number %zu is not finite", i);

@@ -14,7 +14,7 @@ typedef struct problem {
 
 static tamis_status check(const tmi_ratio *ratio, double least, double most, tamis_error *err)
 {
-    if (!ratio) return tmi_fail(err, TAMIS_INVALID, "ratio: is NULL");
+    if (!ratio) return tmi_fail(err, TAMIS_INVALID, "ratio: NULL");
     if (!isfinite(ratio->numerator) || !isfinite(ratio->denominator))
         return tmi_fail(err, TAMIS_INVALID, "ratio: its numerator or denominator is not finite");
     if (!isfinite(ratio->sampling.xx) || !isfinite(ratio->sampling.xy) || !isfinite(ratio->sampling.yy))
@@ -27,7 +27,7 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "largest: not a finite number of at least 0");
     if (!isfinite(least) || !isfinite(most) || !(least < most))
         return tmi_fail(err, TAMIS_INVALID, "least: not finite and below most");
-    if (ratio->count > 0 && !ratio->parts) return tmi_fail(err, TAMIS_INVALID, "parts: is NULL");
+    if (ratio->count > 0 && !ratio->parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
     return TAMIS_OK;
 }
 

@@ -107,8 +107,8 @@ tamis_status tmi_variance_units(tmi_quadratic *form, int64_t *df, const double *
 {
     *form = (tmi_quadratic){INFINITY, 0, INFINITY};
     *df = 0;
-    if (!x) return tmi_fail(err, TAMIS_INVALID, "x: is NULL");
-    if (!stratum) return tmi_fail(err, TAMIS_INVALID, "stratum: is NULL");
+    if (!x) return tmi_fail(err, TAMIS_INVALID, "x: NULL");
+    if (!stratum) return tmi_fail(err, TAMIS_INVALID, "stratum: NULL");
     if (units < 1) return tmi_fail(err, TAMIS_INVALID, "units: not at least 1");
     stratum_mean *means = tmi_alloc(units, sizeof *means);
     if (!means) return tmi_fail_memory(err);

@@ -126,10 +126,10 @@ bool tmi_plan_is_sound(const tamis_plan *plan)
 
 tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
 {
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     *plan = NULL;
-    if (!name) return tmi_fail(err, TAMIS_INVALID, "name: expected a text, got NULL");
-    if (!bytes) return tmi_fail(err, TAMIS_INVALID, "bytes: expected the text of a plan, got NULL");
+    if (!name) return tmi_fail(err, TAMIS_INVALID, "name: NULL");
+    if (!bytes) return tmi_fail(err, TAMIS_INVALID, "bytes: NULL");
 
     tmi_reader reader = {.name = name};
     tmi_yaml *root = NULL;
@@ -156,7 +156,7 @@ tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tami
 {
     *bytes = NULL;
     *length = 0;
-    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: expected the name of a file, got NULL");
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
 
     tamis_status status = TAMIS_OK;
     FILE *file = fopen(path, "rb");
@@ -187,7 +187,7 @@ tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *e
 {
     char *bytes = NULL;
     size_t length = 0;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a place for the result, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     *plan = NULL;
     tamis_status status = tmi_plan_bytes(&bytes, &length, path, err);
     if (status == TAMIS_OK) status = tamis_plan_read_text(plan, path, bytes, length, err);
@@ -207,9 +207,9 @@ const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 
 tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err)
 {
-    if (!folder) return tmi_fail(err, TAMIS_INVALID, "folder: expected a place for the result, got NULL");
+    if (!folder) return tmi_fail(err, TAMIS_INVALID, "folder: NULL");
     *folder = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     const char *slash = strrchr(plan->name, '/');
     const char *name = slash ? slash + 1 : plan->name;
     size_t length = strlen(name);

@@ -25,9 +25,9 @@ void tamis_estimate_free(tamis_estimate *estimate)
 tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *plan, const tamis_estimate_options *options,
                                 tamis_error *err)
 {
-    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected a place for the result, got NULL");
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: NULL");
     *estimate = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     const tamis_estimate_options how = options ? *options : (tamis_estimate_options){0};
     tmi_engine *engine = NULL;
     tamis_status status;
@@ -49,9 +49,9 @@ done:
 
 static tamis_status check(char **text, const tamis_estimate *estimate, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
-    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: expected an estimate, got NULL");
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: NULL");
     return TAMIS_OK;
 }
 

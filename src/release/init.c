@@ -192,10 +192,10 @@ tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *e
     tmi_header h = {0};
     tmi_text yaml;
     tamis_status status;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     if (!init || (!init->file && !init->connection))
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected the name of a file, got NULL", init ? "file" : "init");
+        return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
     if (init->connection && (init->file || !init->table))
         return tmi_fail(err, TAMIS_INVALID, "table: expected a table beside the connection, and no file");
     if (init->connection && tmi_has_password(init->connection))

@@ -34,9 +34,9 @@ static tamis_status refuse(tmi_preview *p, tamis_error *err)
 
 tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
 {
-    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: expected a place for the result, got NULL");
+    if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: NULL");
     *preview = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tamis_preview *made = tmi_alloc(1, sizeof *made);
     if (!made) return tmi_fail_memory(err);
     tmi_preview *p = &made->made;
@@ -69,9 +69,9 @@ done:
 
 static tamis_status check(char **text, const tamis_preview *preview, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
-    return preview ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "preview: expected a preview, got NULL");
+    return preview ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "preview: NULL");
 }
 
 tamis_status tamis_preview_json(char **text, const tamis_preview *preview, tamis_error *err)

@@ -20,9 +20,9 @@ const tmi_release_file tmi_files[TMI_FILES] = {
 
 static tamis_status check(char **text, const tamis_release *release, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
-    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a release, got NULL");
+    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: NULL");
     return TAMIS_OK;
 }
 

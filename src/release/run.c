@@ -427,9 +427,9 @@ tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const t
 tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
                                const tamis_release_options *options, tamis_error *err)
 {
-    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: expected a place for the result, got NULL");
+    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: NULL");
     *release = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
     const tamis_release_options how = options ? *options : (tamis_release_options){0};
     const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows};

@@ -219,10 +219,10 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     char *folder = NULL, *certificate = NULL;
     tamis_status status;
     tmi_text t;
-    if (!ok || !text) return tmi_fail(err, TAMIS_INVALID, "%s: expected a place for the result, got NULL", ok ? "text" : "ok");
+    if (!ok || !text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", ok ? "text" : "ok");
     *ok = 0;
     *text = NULL;
-    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: expected the folder of a release or its certificate, got NULL");
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
     TMI_TRY(read_document(&document, certificate, err));

@@ -103,7 +103,7 @@ static tamis_status write_topic(char **text, const char *topic, bool json, tamis
 {
     tmi_text t;
     tmi_json_out out;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     tmi_text_init(&t);
     tmi_json_out_init(&out, &t, true);

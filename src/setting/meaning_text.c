@@ -204,7 +204,7 @@ tamis_status tmi_put_meaning(tmi_json_out *out, const tamis_promise *promise, ta
 
 static tamis_status begin(char **text, tamis_error *err)
 {
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: expected a place for the result, got NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     return TAMIS_OK;
 }

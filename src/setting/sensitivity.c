@@ -25,7 +25,7 @@ void tamis_sensitivity_clear(tamis_sensitivity *s)
 
 static tamis_status check_span(const tamis_span *span, const char *what, tamis_error *err)
 {
-    if (!span->least || !span->most) return tmi_fail(err, TAMIS_INVALID, "%s: expected both ends, got NULL", what);
+    if (!span->least || !span->most) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", what);
     if (tmi_number_compare(span->least, span->most) > 0)
         return tmi_fail(err, TAMIS_INVALID, "%s: expected a least end that is not above the other", what);
     return TAMIS_OK;
@@ -52,7 +52,7 @@ static tamis_status check(const tamis_setting *setting, tamis_estimator estimato
 {
     static const char *const names[] = {"weights[nothing]", "weights[population]", "weights[frame]", "weights[sample]"};
     tamis_status status;
-    if (!setting) return tmi_fail(err, TAMIS_INVALID, "setting: expected a row of the table, got NULL");
+    if (!setting) return tmi_fail(err, TAMIS_INVALID, "setting: NULL");
     if (!c) return tmi_fail(err, TAMIS_INVALID, "contribution: NULL");
     if ((unsigned)estimator > TAMIS_HAJEK_TOTAL) return tmi_fail(err, TAMIS_INVALID, "estimator: unknown");
     TMI_TRY(check_span(&c->values, "values", err));

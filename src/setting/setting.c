@@ -127,7 +127,7 @@ const char *tamis_level_name(tamis_level level)
 
 tamis_status tamis_setting_outsider(const tamis_setting *s, int secret, int design_protected, tamis_error *err)
 {
-    if (!s) return tmi_fail(err, TAMIS_INVALID, "setting: expected a row of the table, got NULL");
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "setting: NULL");
     if (!s->may_amplify) {
         return tmi_fail(err, TAMIS_REFUSED,
                         "with `protect: %s` the promise begins after the sampling, so that an outsider is promised what "
@@ -150,7 +150,7 @@ tamis_status tamis_setting_outsider(const tamis_setting *s, int secret, int desi
 
 tamis_status tamis_setting_protects_design(const tamis_setting *s, tamis_error *err)
 {
-    if (!s) return tmi_fail(err, TAMIS_INVALID, "setting: expected a row of the table, got NULL");
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "setting: NULL");
     if (s->may_protect_design) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
                     "with `given: %s` strata, sizes and clusters are public, so that they cannot be protected; nearest setting "

@@ -362,10 +362,10 @@ tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, 
 {
     tmi_population *p = NULL;
     tamis_status status;
-    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: expected a place for the result, got NULL");
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     *study = NULL;
-    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: expected a plan, got NULL");
-    if (!options || !options->population) return tmi_fail(err, TAMIS_INVALID, "population: expected the name of a file, got NULL");
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    if (!options || !options->population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
     if (options->runs < 0 || options->runs > MOST_RUNS)
         return tmi_fail(err, TAMIS_INVALID, "runs: must lie between 0 and %d", MOST_RUNS);
     tamis_coverage *s = tmi_alloc(1, sizeof *s);

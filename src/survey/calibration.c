@@ -189,7 +189,7 @@ tamis_status tamis_calibrate(double *calibrated, const char *method, double lowe
     tamis_status status;
     double slope;
     tmi_error_reset(err);
-    if (!calibrated) return tmi_fail(err, TAMIS_INVALID, "calibrated: is NULL");
+    if (!calibrated) return tmi_fail(err, TAMIS_INVALID, "calibrated: NULL");
     if (count > MAX_COUNT) return tmi_fail(err, TAMIS_INVALID, "count: too large");
     TMI_TRY(read_method(&p, method, err));
     TMI_TRY(check_sample(weights, auxiliary, count, variables, err));
@@ -211,7 +211,7 @@ tamis_status tamis_calibration_residuals(double *residuals, const double *linear
     problem p = {.kind = LINEAR, .weights = weights, .x = auxiliary, .count = count, .variables = variables};
     tamis_status status;
     tmi_error_reset(err);
-    if (!residuals) return tmi_fail(err, TAMIS_INVALID, "residuals: is NULL");
+    if (!residuals) return tmi_fail(err, TAMIS_INVALID, "residuals: NULL");
     if (count > MAX_COUNT) return tmi_fail(err, TAMIS_INVALID, "count: too large");
     TMI_TRY(check_sample(weights, auxiliary, count, variables, err));
     TMI_TRY(tmi_check_finite("linear", linear, count, err));

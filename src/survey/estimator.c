@@ -4,7 +4,7 @@
 
 tamis_status tmi_check_finite(const char *name, const double *list, size_t count, tamis_error *err)
 {
-    if (!list) return tmi_fail(err, TAMIS_INVALID, "%s: is NULL", name);
+    if (!list) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: at least one unit is needed");
     for (size_t i = 0; i < count; i++)
         if (!isfinite(list[i])) return tmi_fail(err, TAMIS_INVALID, "%s: number %zu is not finite", name, i);
@@ -45,7 +45,7 @@ static tamis_status begin(double *estimate, const char *name, const double *valu
 {
     tamis_status status;
     tmi_error_reset(err);
-    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "%s: is NULL", name);
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
     *estimate = NAN;
     status = tmi_check_finite("values", values, count, err);
     return status == TAMIS_OK ? tmi_check_finite("weights", weights, count, err) : status;

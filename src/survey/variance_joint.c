@@ -14,7 +14,7 @@ static tamis_status check(double *variance, const double *linear, const double *
     tamis_status status;
     size_t cells;
     tmi_error_reset(err);
-    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
+    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
     *variance = INFINITY;
     if (__builtin_mul_overflow(count, count, &cells)) return tmi_fail(err, TAMIS_INVALID, "count: too large");
     TMI_TRY(tmi_check_finite("linear", linear, count, err));

@@ -7,7 +7,7 @@
 static tamis_status check(double *variance, const double *linear, size_t count, tamis_error *err)
 {
     tmi_error_reset(err);
-    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
+    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
     *variance = INFINITY;
     return tmi_check_finite("linear", linear, count, err);
 }

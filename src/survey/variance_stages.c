@@ -152,7 +152,7 @@ static tamis_status check(const double *linear, const double *weights, size_t co
     tamis_status status;
     TMI_TRY(tmi_check_finite("linear", linear, count, err));
     TMI_TRY(tmi_check_finite("weights", weights, count, err));
-    if (!stages) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stages: is NULL"));
+    if (!stages) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stages: NULL"));
     if (stage_count < 1 || stage_count > TAMIS_MAX_STAGES)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stage_count: not between 1 and %d", TAMIS_MAX_STAGES));
     for (size_t j = 0; j < stage_count; j++)
@@ -174,7 +174,7 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     tamis_status status;
     tmi_error_reset(err);
     if (degrees) *degrees = 0;
-    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: is NULL");
+    if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
     while (lonely && s.lonely < LONELY_RULES && strcmp(lonely, rules[s.lonely]) != 0) s.lonely++;

@@ -238,8 +238,9 @@ static void stands_absurd_numbers(void **state)
 static void refuses_bad_input(void **state)
 {
     static const struct { int64_t N, n; const char *eps, *delta, *names; } cases[] = {
-        {0, 0, "1", "0", "N"}, {-1, 1, "1", "0", "N"}, {INT64_MIN, 1, "1", "0", "N"}, {5, 0, "1", "0", "n"},
-        {5, 6, "1", "0", "n"}, {5, -1, "1", "0", "n"}, {5, INT64_MAX, "1", "0", "n"}, {5, INT64_MIN, "1", "0", "n"},
+        {0, 0, "1", "0", "population"}, {-1, 1, "1", "0", "population"}, {INT64_MIN, 1, "1", "0", "population"},
+        {5, 0, "1", "0", "sample"}, {5, 6, "1", "0", "sample"}, {5, -1, "1", "0", "sample"}, {5, INT64_MAX, "1", "0", "sample"},
+        {5, INT64_MIN, "1", "0", "sample"},
         {5, 1, "-1", "0", "eps"}, {5, 1, "-1e-1000", "0", "eps"}, {5, 1, "1", "-1", "delta"}, {5, 1, "1", "1.0001", "delta"},
         {5, 1, "1", "1e1000", "delta"}, {5, 1, NULL, "0", "eps"}, {5, 1, "1", NULL, "delta"},
     };
@@ -274,7 +275,7 @@ static void refuses_bad_compositions(void **state)
     tamis_number *one = number("1"), *minus = number("-1");
     const tamis_number *good[] = {one, one}, *bad[] = {one, minus}, *hole[] = {one, NULL};
     const struct { int64_t N, n; const tamis_number *const *eps; size_t count; const char *names; } cases[] = {
-        {0, 1, good, 2, "N:"}, {5, 6, good, 2, "n:"}, {5, 1, good, 0, "count:"}, {5, 1, NULL, 2, "eps:"},
+        {0, 1, good, 2, "population:"}, {5, 6, good, 2, "sample:"}, {5, 1, good, 0, "count:"}, {5, 1, NULL, 2, "eps:"},
         {5, 1, bad, 2, "eps[1]:"}, {5, 1, hole, 2, "eps[1]:"},
     };
     tamis_error err;

@@ -79,6 +79,7 @@ none("the papers' table names files and functions that exist",
 none("every claim that is cited is in the papers' table", (f"{f}: {c}" for f in tracked("include/*", "src/*", "tests/*")
      if f.endswith((".c", ".h")) for c in re.findall(r"papers\.md(#[\w-]+)", (TOP / f).read_text())
      if f'id="{c[1:]}"' not in papers and f"\n#{c}\n".replace("##", "## ") not in papers))
+none("a NULL argument is reported in the same words everywhere", lines_with(r'"[\w%]+:? is NULL"|got NULL"', tracked("src/*")))
 
 # Sizes: one subject per file, one screenful of files per folder, lines that fit beside each other.
 LINES, OTHER_LINES, FILES, COLUMNS = 450, 600, 35, 130

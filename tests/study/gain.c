@@ -157,8 +157,8 @@ static void stands_absurd_numbers(void **state)
 static void refuses_bad_means(void **state)
 {
     static const struct { int64_t N, n; const char *eps, *R, *S2, *names; } cases[] = {
-        {0, 1, "1", "1", "1", "N:"}, {INT64_MIN, 1, "1", "1", "1", "N:"}, {5, 0, "1", "1", "1", "n:"},
-        {5, 6, "1", "1", "1", "n:"}, {5, 1, "0", "1", "1", "eps:"}, {5, 1, "-1", "1", "1", "eps:"},
+        {0, 1, "1", "1", "1", "population:"}, {INT64_MIN, 1, "1", "1", "1", "population:"}, {5, 0, "1", "1", "1", "sample:"},
+        {5, 6, "1", "1", "1", "sample:"}, {5, 1, "0", "1", "1", "eps:"}, {5, 1, "-1", "1", "1", "eps:"},
         {5, 1, "1", "-1", "1", "R:"}, {5, 1, "1", "1", "-1e-1000", "S2:"}, {5, 1, NULL, "1", "1", "eps:"},
         {5, 1, "1", NULL, "1", "R:"}, {5, 1, "1", "1", NULL, "S2:"},
     };

@@ -23,7 +23,7 @@ static tamis_status check_axis(const tamis_plot_axis *axis, const char *name, ta
 
 static tamis_status check_plot(const tamis_plot *plot, tamis_error *err)
 {
-    if (!plot) return tmi_fail(err, TAMIS_INVALID, "plot is NULL");
+    if (!plot) return tmi_fail(err, TAMIS_INVALID, "plot: NULL");
     if (!plot->curves || plot->curve_count < 1 || plot->curve_count > TAMIS_PLOT_CURVES)
         return tmi_fail(err, TAMIS_INVALID, "curves: 1 to %d are needed", TAMIS_PLOT_CURVES);
     for (size_t i = 0; i < plot->curve_count; i++) {

@@ -221,7 +221,7 @@ tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_error *err
     tmi_text text;
     tamis_status status;
     tmi_text_init(&text);
-    if (!svg) return tmi_fail(err, TAMIS_INVALID, "svg is NULL");
+    if (!svg) return tmi_fail(err, TAMIS_INVALID, "svg: NULL");
     *svg = NULL;
     TMI_TRY(tmi_plot_draw(&drawing, plot, X_TICKS, Y_TICKS, true, err));
     frame f = make_frame(&drawing);

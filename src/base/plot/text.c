@@ -190,7 +190,7 @@ tamis_status tamis_plot_text(char **text, const tamis_plot *plot, tamis_letters 
     tamis_status status;
     canvas *c = NULL;
     tmi_text_init(&out);
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text is NULL");
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     if (letters != TAMIS_LETTERS_ASCII && letters != TAMIS_LETTERS_BRAILLE)
         return tmi_fail(err, TAMIS_INVALID, "letters: unknown kind");

@@ -58,7 +58,7 @@ static tamis_source *new_source(size_t batch_count)
 
 tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *err)
 {
-    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: expected a place for the result, got NULL");
+    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
     *source = NULL;
     if (rows < 0 || rows > TMI_MAX_ROWS) return tmi_fail(err, TAMIS_INVALID, "rows: expected 0 to 2^40");
     *source = new_source(1);
@@ -85,7 +85,7 @@ static tamis_status add_array(tamis_source *source, const char *name, tmi_array_
 {
     if (!source || source->is_arrow || source->answer)
         return tmi_fail(err, TAMIS_INVALID, "source: expected one that tamis_source_new made");
-    if (!values && source->starts[1] > 0) return tmi_fail(err, TAMIS_INVALID, "values: expected an array, got NULL");
+    if (!values && source->starts[1] > 0) return tmi_fail(err, TAMIS_INVALID, "values: NULL");
     tmi_array *arrays = tmi_realloc(source->arrays, source->column_count + 1, sizeof *arrays);
     if (!arrays) return tmi_fail_memory(err);
     source->arrays = arrays;
@@ -112,9 +112,9 @@ tamis_status tamis_source_texts(tamis_source *source, const char *name, const ch
 
 tamis_status tamis_source_asking(tamis_source **source, tamis_answer *answer, void *context, tamis_error *err)
 {
-    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: expected a place for the result, got NULL");
+    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
     *source = NULL;
-    if (!answer) return tmi_fail(err, TAMIS_INVALID, "answer: expected a function, got NULL");
+    if (!answer) return tmi_fail(err, TAMIS_INVALID, "answer: NULL");
     *source = new_source(0);
     if (!*source) return tmi_fail_memory(err);
     (*source)->answer = answer;
@@ -185,11 +185,11 @@ tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema 
                                 const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: expected a place for the result, got NULL");
+    if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
     *source = NULL;
     if (!schema || !schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)
         return tmi_fail(err, TAMIS_INVALID, "schema: expected that of a record batch, with columns");
-    if (!batches && batch_count > 0) return tmi_fail(err, TAMIS_INVALID, "batches: expected arrays, got NULL");
+    if (!batches && batch_count > 0) return tmi_fail(err, TAMIS_INVALID, "batches: NULL");
     const size_t columns = (size_t)schema->n_children;
     tamis_source *made = new_source(batch_count);
     if (!made) return tmi_fail_memory(err);
