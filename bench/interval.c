@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <tamis/tamis.h>
 
-#include "inference/interval_count.h"
-#include "inference/interval_ratio.h"
-#include "inference/interval_strata.h"
+#include "inference/interval/count.h"
+#include "inference/interval/ratio.h"
+#include "inference/interval/strata.h"
 #include "timing.h"
 
 /* ---- what is measured; each returns whether it worked ---- */

@@ -2,7 +2,7 @@
 #ifndef TMI_BASE_DECIMAL_H
 #define TMI_BASE_DECIMAL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/text.h"
 
 /* The shortest of 15 to 17 significant digits that reads back as the same double: 0.1, 6194, 1.5e-07. */

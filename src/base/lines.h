@@ -3,7 +3,7 @@
 #ifndef TMI_BASE_LINES_H
 #define TMI_BASE_LINES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/text.h"
 
 typedef struct tmi_lines {

@@ -1,5 +1,5 @@
 /* The libraries of all rooms in one list. It is in the topmost room because it looks into every other one. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/libraries.h"
 #include "engine/core/libraries.h"
 #include "ledger/libraries.h"

@@ -3,7 +3,7 @@
 #ifndef TMI_INFERENCE_ESTIMATES_H
 #define TMI_INFERENCE_ESTIMATES_H
 
-#include "inference/interval_strata.h"
+#include "inference/interval/strata.h"
 #include "schedule/variance_groups.h"
 #include "schedule/result.h"
 #include "schedule/schedule.h"

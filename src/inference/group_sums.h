@@ -3,7 +3,7 @@
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
 
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 #include "inference/estimates.h"
 #include "inference/variance.h"
 

@@ -1,8 +1,8 @@
 #include "inference/inverted_counts.h"
 
 #include "base/memory.h"
-#include "inference/interval_count.h"
-#include "inference/interval_strata.h"
+#include "inference/interval/count.h"
+#include "inference/interval/strata.h"
 #include "num/number.h"
 #include "schedule/controls.h"
 

@@ -4,7 +4,7 @@
 #ifndef TMI_PLAN_FRAME_FACTS_H
 #define TMI_PLAN_FRAME_FACTS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/sha256.h"
 #include "num/number.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <tamis/plan.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "plan/plan.h"
 #include "plan/schema.h"

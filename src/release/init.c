@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <tamis/init.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
 #include "engine/core/header.h"

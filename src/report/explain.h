@@ -4,7 +4,7 @@
 
 #include <tamis/explain.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/text.h"
 
 /* Where an explanation goes: lines for people, or an open JSON object. */

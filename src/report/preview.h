@@ -3,7 +3,7 @@
 #define TMI_REPORT_PREVIEW_H
 
 #include "ledger/account.h"
-#include "schedule/forecast.h"
+#include "schedule/expected/forecast.h"
 #include "schedule/outsider.h"
 
 typedef struct tmi_preview {

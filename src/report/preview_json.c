@@ -7,7 +7,7 @@
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/results.h"
-#include "schedule/assumptions.h"
+#include "schedule/expected/assumptions.h"
 
 void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
 {

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
-#include "schedule/assumptions.h"
+#include "schedule/expected/assumptions.h"
 #include "report/preview.h"
 #include "report/promise.h"
 #include "schedule/result.h"

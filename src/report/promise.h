@@ -2,7 +2,7 @@
 #ifndef TMI_REPORT_PROMISE_H
 #define TMI_REPORT_PROMISE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/lines.h"
 #include "ledger/account.h"
 #include "schedule/outsider.h"

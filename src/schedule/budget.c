@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 #include "num/exact.h"
-#include "schedule/outlook.h"
+#include "schedule/expected/outlook.h"
 
 #define FINENESS 4096
 #define FOR_SQUARES (1.0 / 4) /* of what the sums get: a fifth of all */

@@ -7,7 +7,7 @@
 #include <tamis/plot.h>
 
 #include "base/decimal.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "study/coverage.h"

@@ -6,7 +6,7 @@
 
 #include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "inference/interval_count.h"
+#include "inference/interval/count.h"
 
 static double choose(int n, int k)
 {

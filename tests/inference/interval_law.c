@@ -7,7 +7,7 @@
 #include "tests/base/memory_that_fails.h"
 #include "num/number.h"
 #include "num/law/student.h"
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 
 static double mass(tmi_noise_part part, int k)
 {

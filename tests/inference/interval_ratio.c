@@ -5,7 +5,7 @@
 
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
-#include "inference/interval_ratio.h"
+#include "inference/interval/ratio.h"
 
 static void without_noise_it_is_fiellers(void **state)
 {

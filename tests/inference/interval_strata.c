@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "tests/base/memory_that_fails.h"
-#include "inference/interval_count.h"
+#include "inference/interval/count.h"
 #include "tests/inference/interval_coverage.h"
-#include "inference/interval_strata.h"
+#include "inference/interval/strata.h"
 #include "inference/variance.h"
 
 static void one_stratum_is_near_the_exact_interval(void **state)

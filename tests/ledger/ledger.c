@@ -5,7 +5,7 @@
 
 #include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "ledger/store_open.h"
+#include "ledger/store/open.h"
 
 static void a_charge_survives(void **state)
 {

@@ -14,7 +14,7 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "ledger/store_open.h"
+#include "ledger/store/open.h"
 #include "num/number.h"
 
 /* Fails with this status and these words, one line that begins with the path, for open and for look. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "tests/base/memory_that_fails.h"
 #include "plan/json.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <tamis/amplification.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "tests/base/memory_that_fails.h"
 #include "plan/json.h"

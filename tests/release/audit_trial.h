@@ -10,7 +10,7 @@
 #include <string.h>
 #include <tamis/verify.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "num/number.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"

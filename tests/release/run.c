@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tests/base/memory_that_fails.h"
 #include "num/number.h"
 #include "tests/release/array_engine.h"

@@ -10,7 +10,7 @@
 #include <tamis/verify.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
 #include "tests/release/array_engine.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <tamis/survey.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 typedef struct tmi_plan_design tmi_plan_design;
 typedef struct tmi_plan_stratum tmi_plan_stratum;

@@ -8,8 +8,8 @@
  * from a hypothesis; the X_j are the integer noises that were added, whose laws are known exactly, each with the factor
  * that its number has in the statistic. All are independent. The functions here know nothing of plans, designs or files.
  * No privacy hangs on them: they work in doubles, to about 1e-6 of a reach.                                         */
-#ifndef TMI_INFERENCE_INTERVAL_H
-#define TMI_INFERENCE_INTERVAL_H
+#ifndef TMI_INFERENCE_INTERVAL_INTERVAL_H
+#define TMI_INFERENCE_INTERVAL_INTERVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* Variances of noise, quantiles of errors, and the plain interval. */
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 
 #include <math.h>
 
 #include "base/error.h"
-#include "inference/interval_law.h"
+#include "inference/interval/law.h"
 #include "survey/estimator.h"
 
 /* ---- one noise ---- */

@@ -1,7 +1,7 @@
 /* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
  * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
-#ifndef TMI_BASE_JSON_H
-#define TMI_BASE_JSON_H
+#ifndef TMI_BASE_JSON_JSON_H
+#define TMI_BASE_JSON_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>

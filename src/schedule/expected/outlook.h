@@ -1,7 +1,7 @@
 /* What can be expected of a statistic before any row is read: from the design, the ranges and the plan's typical values
  * alone. It shapes the split of the budget and the preview; no promise hangs on it.                                  */
-#ifndef TMI_SCHEDULE_OUTLOOK_H
-#define TMI_SCHEDULE_OUTLOOK_H
+#ifndef TMI_SCHEDULE_EXPECTED_OUTLOOK_H
+#define TMI_SCHEDULE_EXPECTED_OUTLOOK_H
 
 #include "schedule/schedule.h"
 

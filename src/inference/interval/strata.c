@@ -12,7 +12,7 @@
  * erred: where the variance at K is below the one at the estimate, it is raised towards that in proportion to how much the
  * strata share the error, and so is Student's reach taken for the normal one. (Without this, six strata of 30 units
  * covered 0.90 instead of 0.95 in simulations.)                                                                     */
-#include "inference/interval_strata.h"
+#include "inference/interval/strata.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef TMI_INFERENCE_INTERVAL_LAW_H
 #define TMI_INFERENCE_INTERVAL_LAW_H
 
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 
 typedef struct tmi_smooth_part {
     double factor, spread;

@@ -1,10 +1,10 @@
-#include "schedule/assumptions.h"
+#include "schedule/expected/assumptions.h"
 
 #include <math.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "schedule/guess.h"
+#include "schedule/expected/guess.h"
 
 typedef struct listener {
     tmi_take_assumption *take;

@@ -1,4 +1,4 @@
-#include "schedule/guess.h"
+#include "schedule/expected/guess.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "ledger/store.h"
+#include "ledger/store/store.h"
 
 /* Questions and orders that are asked again and again; prepared when first needed. */
 typedef enum tmi_order {

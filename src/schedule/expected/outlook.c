@@ -1,10 +1,10 @@
-#include "schedule/outlook.h"
+#include "schedule/expected/outlook.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "schedule/controls.h"
-#include "schedule/guess.h"
+#include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
 

@@ -1,4 +1,4 @@
-#include "base/json_weight.h"
+#include "base/json/weight.h"
 
 #include <stdbool.h>
 #include <stdint.h>

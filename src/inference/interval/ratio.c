@@ -1,4 +1,4 @@
-#include "inference/interval_ratio.h"
+#include "inference/interval/ratio.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* What is expected of the numbers of a plan, and what would be enough where their noise is too large. */
-#ifndef TMI_SCHEDULE_FORECAST_H
-#define TMI_SCHEDULE_FORECAST_H
+#ifndef TMI_SCHEDULE_EXPECTED_FORECAST_H
+#define TMI_SCHEDULE_EXPECTED_FORECAST_H
 
-#include "schedule/outlook.h"
+#include "schedule/expected/outlook.h"
 
 /* What is expected of a statistic's numbers. */
 typedef struct tmi_forecast {

@@ -5,7 +5,7 @@
 
 #include <tamis/interval.h>
 
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 
 /* The ones in the sample, if K of the population are ones. */
 typedef enum tmi_count_law {

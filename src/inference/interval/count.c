@@ -5,12 +5,12 @@
  * end; balls then decide the two K on its two sides, and by monotony all others. There are no ties with Laplace noise: the
  * probability is a rational function of exp(-1/scale), a transcendental number, which is constant only at 1/2 (let the
  * scale grow), and alpha/2 < 1/2. More bits therefore always decide.                                                */
-#include "inference/interval_count.h"
+#include "inference/interval/count.h"
 
 #include <math.h>
 
 #include "num/law/law.h"
-#include "inference/interval_count_sum.h"
+#include "inference/interval/count_sum.h"
 
 #define LAW_BITS_LAST 16384
 #define CLOSE 1e-9 /* what a double does not decide; its own error is some 1e-13 */

@@ -1,9 +1,9 @@
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <jansson.h>
 #include <string.h>
 
-#include "base/json_weight.h"
+#include "base/json/weight.h"
 
 /* ---- reading: tmi_json is jansson's json_t under another name, so that no other room sees jansson ---- */
 

@@ -1,6 +1,6 @@
 /* What a preview assumes because the plan does not say it, and how to say it. */
-#ifndef TMI_SCHEDULE_ASSUMPTIONS_H
-#define TMI_SCHEDULE_ASSUMPTIONS_H
+#ifndef TMI_SCHEDULE_EXPECTED_ASSUMPTIONS_H
+#define TMI_SCHEDULE_EXPECTED_ASSUMPTIONS_H
 
 #include "schedule/schedule.h"
 

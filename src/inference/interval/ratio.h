@@ -2,7 +2,7 @@
 #ifndef TMI_INFERENCE_INTERVAL_RATIO_H
 #define TMI_INFERENCE_INTERVAL_RATIO_H
 
-#include "inference/interval.h"
+#include "inference/interval/interval.h"
 #include "inference/variance.h"
 
 /* A noise, and its factors in the numerator and in the denominator. */

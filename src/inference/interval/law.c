@@ -10,7 +10,7 @@
  *
  * Where the terms end, at T, phi falls like a power of t at most; what the sum still lacks is, by summation by parts,
  * cos(T x) phi(T) h / (2 pi T sin(h x / 2)) and a rest of the order phi(T) / T^2.                                        */
-#include "inference/interval_law.h"
+#include "inference/interval/law.h"
 
 #include <math.h>
 

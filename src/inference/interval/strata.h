@@ -2,7 +2,7 @@
 #ifndef TMI_INFERENCE_INTERVAL_STRATA_H
 #define TMI_INFERENCE_INTERVAL_STRATA_H
 
-#include "inference/interval_count.h"
+#include "inference/interval/count.h"
 
 /* A sample of a stratum: its ones, plus noise. */
 typedef struct tmi_stratum_count {

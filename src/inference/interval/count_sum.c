@@ -1,5 +1,5 @@
 /* The sums of interval_count.c: mass of the sample's count times the distribution function of the noise. */
-#include "inference/interval_count_sum.h"
+#include "inference/interval/count_sum.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define TMI_INFERENCE_INTERVAL_COUNT_SUM_H
 
 #include "num/ball.h"
-#include "inference/interval_count.h"
+#include "inference/interval/count.h"
 
 #define TMI_COUNT_POWERS 64
 

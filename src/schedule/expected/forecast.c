@@ -1,4 +1,4 @@
-#include "schedule/forecast.h"
+#include "schedule/expected/forecast.h"
 
 #include <math.h>
 #include <stddef.h>
