@@ -71,22 +71,24 @@ static int mixed(void)
     tamis_number_read(&much, "3/4", NULL);
     tamis_number_read(&little, "1/4", NULL);
     const tamis_number *p[] = {much, little}, *q[] = {little, much};
-    int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_truncated_gaussian(&cut, five, 1, 60, NULL)
-                 || tamis_profile_pair(&rr, p, q, 2, NULL) || tamis_outsider_new(&first, gaussian, tenth, NULL);
+    int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_truncated_gaussian(&cut, five, 1, 60, NULL) ||
+                 tamis_profile_pair(&rr, p, q, 2, NULL) || tamis_outsider_new(&first, gaussian, tenth, NULL);
     const tamis_profile *list[] = {cut, rr};
     failed = failed || tamis_profile_compose(&both, list, NULL, 2, NULL) || tamis_outsider_new(&second, both, half, NULL);
     const tamis_outsider *samples[] = {first, first, first, first, first, second};
     static timing t;
     for (timing_begin(&t, 0); !failed && timing_goes_on(&t);) {
         double start = now();
-        failed = tamis_outsider_independent(&all, samples, 6, NULL) || ask(&eps, NULL, all, "1e-6"); /* anew: it keeps what it has computed */
+        /* anew: it keeps what it has computed */
+        failed = tamis_outsider_independent(&all, samples, 6, NULL) || ask(&eps, NULL, all, "1e-6");
         timing_add(&t, now() - start);
         tamis_outsider_free(all);
         all = NULL;
     }
     if (!failed)
         printf("{\"what\": \"compose amplified, cut and given laws\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, "
-               "\"lower\": %.17g, \"upper\": %.17g}\n", timing_median(&t), largest_width(&eps, 1), eps.lower, eps.upper);
+               "\"lower\": %.17g, \"upper\": %.17g}\n",
+               timing_median(&t), largest_width(&eps, 1), eps.lower, eps.upper);
     tamis_outsider *outsiders[] = {first, second};
     for (int i = 0; i < 2; i++) tamis_outsider_free(outsiders[i]);
     tamis_profile *profiles[] = {gaussian, cut, rr, both};
@@ -123,7 +125,8 @@ int main(int argc, char **argv)
     getrusage(RUSAGE_SELF, &usage);
     printf("{\"what\": \"compose 1000 releases\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, \"lower\": [%.17g, %.17g], "
            "\"upper\": [%.17g, %.17g], \"bytes\": %ld}\n",
-           timing_median(&t), largest_width(eps, 2), eps[0].lower, eps[1].lower, eps[0].upper, eps[1].upper, usage.ru_maxrss * 1024);
+           timing_median(&t), largest_width(eps, 2), eps[0].lower, eps[1].lower, eps[0].upper, eps[1].upper,
+           usage.ru_maxrss * 1024);
     for (size_t i = 0; i < count; i++) tamis_profile_free(list[i]);
     int failed = mixed();
     tamis_thread_done();

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/duckdb/api.h"
 #include "engine/core/engine.h"
+#include "engine/duckdb/api.h"
 #include "timing.h"
 
 #define ROWS 10000000
@@ -27,9 +27,8 @@ static const char make_distinct[] =
     "['E','E','E','E','E','E','E','E','E','E','E','E','E','E','M','M','M','H','H','H'][1 + (hash(i + 2) %% 20)::INT] "
     "AS stype FROM range(%d) t(i)) TO '%s' (FORMAT parquet)";
 
-static const char clamped[] =
-    "SELECT stype, count(*), sum(least(greatest(enroll, 0e0), 4e3)), count(enroll), "
-    "sum(least(greatest(api00, 2e2), 1e3)), count(api00) FROM '%s' GROUP BY stype";
+static const char clamped[] = "SELECT stype, count(*), sum(least(greatest(enroll, 0e0), 4e3)), count(enroll), "
+                              "sum(least(greatest(api00, 2e2), 1e3)), count(api00) FROM '%s' GROUP BY stype";
 static const char plain[] =
     "SELECT stype, count(*), sum(enroll), count(enroll), sum(api00), count(api00) FROM '%s' GROUP BY stype";
 
@@ -52,12 +51,13 @@ static void ask_tamis(const char *file)
 {
     static const char *const types[] = {"E", "M", "H"};
     static const tmi_column enroll = {.name = "enroll", .kind = TMI_NUMBER, .grid = {.to = 4000, .step = 1, .high = 4000}};
-    static const tmi_column api00 = {.name = "api00", .kind = TMI_NUMBER, .grid = {.from = 200, .to = 1000, .step = 1,
-                                     .low = 200, .high = 1000}};
+    static const tmi_column api00 = {.name = "api00",
+                                     .kind = TMI_NUMBER,
+                                     .grid = {.from = 200, .to = 1000, .step = 1, .low = 200, .high = 1000}};
     static const tmi_column stype = {.name = "stype", .kind = TMI_CATEGORY, .values = types, .value_count = 3};
     static const tmi_column *const by[] = {&stype};
-    const tmi_measure measures[] = {tmi_rows_with(NULL), tmi_sum_of(&enroll), tmi_rows_with(&enroll),
-                                    tmi_sum_of(&api00), tmi_rows_with(&api00)};
+    const tmi_measure measures[] = {tmi_rows_with(NULL), tmi_sum_of(&enroll), tmi_rows_with(&enroll), tmi_sum_of(&api00),
+                                    tmi_rows_with(&api00)};
     const tmi_table tables[] = {{NULL, 0, measures, 5}, {by, 1, measures, 5}};
     const tmi_request request = {.tables = tables, .table_count = 2};
     tmi_int128 in_all[5], by_type[15], *const answers[] = {in_all, by_type};
@@ -105,7 +105,8 @@ static void measure(const tmi_duckdb_api *api, duckdb_connection connection, con
         timing_add(&duckdb_plain, seconds() - start);
     }
     printf("{\"what\": \"engine %s tamis\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&tamis));
-    printf("{\"what\": \"engine %s duckdb clamped\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&duckdb_clamped));
+    printf("{\"what\": \"engine %s duckdb clamped\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS,
+           timing_median(&duckdb_clamped));
     printf("{\"what\": \"engine %s duckdb plain\", \"n\": %d, \"seconds\": %.4f}\n", kind, ROWS, timing_median(&duckdb_plain));
     fflush(stdout);
 }
@@ -120,8 +121,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", api ? "usage: bench-engine FOLDER" : err.message);
         return 2;
     }
-    if (api->open_ext(NULL, &database, NULL, NULL) == DuckDBError || api->connect(database, &connection) == DuckDBError)
-        return 1;
+    if (api->open_ext(NULL, &database, NULL, NULL) == DuckDBError || api->connect(database, &connection) == DuckDBError) return 1;
     run(api, connection, "SET threads=1");
     measure(api, connection, "coded", make_coded, argv[1]);
     measure(api, connection, "distinct", make_distinct, argv[1]);

@@ -14,7 +14,11 @@
 
 #define COUNTRY(n) 330000000, n, 1000000, 329000000
 
-static const struct { int64_t N, n, low, high; tamis_noise_kind noise; const char *scale, *eps, *delta; } rows[] = {
+static const struct {
+    int64_t N, n, low, high;
+    tamis_noise_kind noise;
+    const char *scale, *eps, *delta;
+} rows[] = {
     {COUNTRY(1000), TAMIS_NOISE_NONE, NULL, "1e-4", NULL},
     {COUNTRY(10000), TAMIS_NOISE_NONE, NULL, "1e-4", NULL},
     {COUNTRY(100000), TAMIS_NOISE_NONE, NULL, "1e-4", NULL},
@@ -91,8 +95,9 @@ int main(void)
             return 1;
         }
         printf("{\"what\": \"%s of a Horvitz-Thompson total, %s noise, N=%lld n=%lld eps=%s\", \"n\": 1, \"seconds\": "
-               "%.9f, \"value\": %.17g, \"blocks\": %lld}\n", rows[i].delta ? "scale" : "delta", noises[rows[i].noise],
-               (long long)rows[i].N, (long long)rows[i].n, rows[i].eps, taken, value.upper, (long long)worst.blocks);
+               "%.9f, \"value\": %.17g, \"blocks\": %lld}\n",
+               rows[i].delta ? "scale" : "delta", noises[rows[i].noise], (long long)rows[i].N, (long long)rows[i].n, rows[i].eps,
+               taken, value.upper, (long long)worst.blocks);
         if (i == 0) first = taken;
         if (i == 3) printf("{\"what\": \"growth from n=10^3 to 10^6\", \"exponent\": %.3f}\n", log10(taken / first) / 3);
     }
@@ -104,7 +109,8 @@ int main(void)
         timing_add(&t, now() - before);
     }
     printf("{\"what\": \"the direct way, uncertified, N=4000 n=400 eps=0.01\", \"n\": 1, \"seconds\": %.9f, \"value\": "
-           "%.17g}\n", timing_median(&t), delta);
+           "%.17g}\n",
+           timing_median(&t), delta);
     tamis_thread_done();
     return 0;
 }

@@ -31,14 +31,21 @@ static int ratio(void)
 {
     tmi_ratio_result found;
     tmi_ratio_part parts[] = {{20, 0, 80, false}, {0, 20, 4, false}};
-    tmi_ratio r = {.numerator = 21000, .denominator = 800, .sampling = {4e6, 5e4, 9e3}, .largest = 1e9, .df = 99, .parts = parts, .count = 2};
+    tmi_ratio r = {.numerator = 21000,
+                   .denominator = 800,
+                   .sampling = {4e6, 5e4, 9e3},
+                   .largest = 1e9,
+                   .df = 99,
+                   .parts = parts,
+                   .count = 2};
     return tmi_interval_ratio(&found, &r, 0.95, 0, 100, NULL) == TAMIS_OK;
 }
 
 static int strata(void)
 {
     tmi_interval found;
-    tmi_stratum_count s[] = {{4421, 100, 23, 2, false, TMI_COUNT_SRS}, {1018, 50, 24, 2, false, TMI_COUNT_SRS},
+    tmi_stratum_count s[] = {{4421, 100, 23, 2, false, TMI_COUNT_SRS},
+                             {1018, 50, 24, 2, false, TMI_COUNT_SRS},
                              {755, 50, 41, 2, false, TMI_COUNT_SRS}};
     return tmi_interval_strata(&found, s, 3, NULL, 0.95, NULL) == TAMIS_OK;
 }
@@ -64,7 +71,10 @@ static int count_large(void)
 
 int main(void)
 {
-    static const struct { const char *what; int (*run)(void); } rows[] = {
+    static const struct {
+        const char *what;
+        int (*run)(void);
+    } rows[] = {
         {"reach of an error: Student's and one noise", reach_one},
         {"reach of an error: Student's and 20 noises", reach_many},
         {"interval of a ratio", ratio},

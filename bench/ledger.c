@@ -66,9 +66,14 @@ int main(int argc, char **argv)
 {
     char path[4096], blocks[4096];
     tamis_number *amount = number("1/1000"), *budget = number("1000");
-    const tamis_charge c = {.survey = "schools", .release = "plan.yaml", .amount = {.epsilon = amount}, .budget = {.epsilon = budget},
-                            .frozen = "{\"design\": {\"srs\": {\"population\": 6194, \"sample\": 200}}, \"unit\": \"school\"}",
-                            .measures = "[{\"measure\": \"sum\", \"column\": \"enroll\", \"by\": [\"stype\"], \"scale\": \"4000\"}]", .again = 1};
+    const tamis_charge c = {
+        .survey = "schools",
+        .release = "plan.yaml",
+        .amount = {.epsilon = amount},
+        .budget = {.epsilon = budget},
+        .frozen = "{\"design\": {\"srs\": {\"population\": 6194, \"sample\": 200}}, \"unit\": \"school\"}",
+        .measures = "[{\"measure\": \"sum\", \"column\": \"enroll\", \"by\": [\"stype\"], \"scale\": \"4000\"}]",
+        .again = 1};
     snprintf(path, sizeof path, "%s/bench.ledger", argc > 1 ? argv[1] : ".");
     snprintf(blocks, sizeof blocks, "%s/bench.blocks", argc > 1 ? argv[1] : ".");
     unlink(path);

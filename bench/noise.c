@@ -13,7 +13,11 @@
 
 typedef tamis_status law(tamis_noise **noise, const tamis_number *scale, tamis_error *err);
 
-static const struct { const char *what; law *law; const char *scale; } rows[] = {
+static const struct {
+    const char *what;
+    law *law;
+    const char *scale;
+} rows[] = {
     {"discrete Laplace, scale 1", tamis_noise_laplace_new, "1"},
     {"discrete Laplace, scale 10", tamis_noise_laplace_new, "10"},
     {"discrete Laplace, scale 1000", tamis_noise_laplace_new, "1000"},

@@ -4,7 +4,10 @@
 
 #include "timing.h"
 
-static const struct { const char *what; int64_t population, ones, sample, k; } rows[] = {
+static const struct {
+    const char *what;
+    int64_t population, ones, sample, k;
+} rows[] = {
     /* mean 30303.03, standard deviation 171.16 */
     {"hypergeometric tail, N=3.3e8 n=1e6 K=1e7, 4 sd below the mean", 330000000, 10000000, 1000000, 29618},
     {"hypergeometric tail, N=3.3e8 n=1e6 K=N/2, at the mean", 330000000, 165000000, 1000000, 500000},
@@ -18,8 +21,8 @@ int main(void)
         tamis_bound p = {0, 1};
         for (timing_begin(&t, 0.3); timing_goes_on(&t);) {
             double before = now();
-            if (tamis_hypergeometric_at_most(&p, rows[i].population, rows[i].ones, rows[i].sample, rows[i].k, NULL)
-                || p.upper - p.lower > TAMIS_WIDTH * p.upper) {
+            if (tamis_hypergeometric_at_most(&p, rows[i].population, rows[i].ones, rows[i].sample, rows[i].k, NULL) ||
+                p.upper - p.lower > TAMIS_WIDTH * p.upper) {
                 fprintf(stderr, "%s: not certified\n", rows[i].what);
                 return 1;
             }

@@ -12,11 +12,12 @@
 #include "weighted.h"
 
 static const char make[] =
-    "CREATE UNLOGGED TABLE weighted AS SELECT 'group ' || lpad((hashint8(i) & 1048575) %% 20 || '', 2, '0') AS g, 1 + (hashint8(i + 1) & "
+    "CREATE UNLOGGED TABLE weighted AS SELECT 'group ' || lpad((hashint8(i) & 1048575) %% 20 || '', 2, '0') AS g, 1 + "
+    "(hashint8(i + 1) & "
     "1048575) / 23e3::float8 AS w, (hashint8(i + 2) & 1048575) / 6e3::float8 AS v FROM generate_series(1, %lld::bigint) i";
-static const char plain[] =
-    "SELECT g, sum(least(greatest(w, '1'::float8), '40'::float8) * least(greatest(v, '0'::float8), '150'::float8)) FROM weighted GROUP "
-    "BY g";
+static const char plain[] = "SELECT g, sum(least(greatest(w, '1'::float8), '40'::float8) * least(greatest(v, '0'::float8), "
+                            "'150'::float8)) FROM weighted GROUP "
+                            "BY g";
 
 _Noreturn static void stop(const char *why)
 {
@@ -36,8 +37,7 @@ static void ask_tamis(const char *connection, unsigned threads)
     const tmi_source source = {.connections = &connection, .connection_count = 1, .table = "weighted"};
     tmi_engine *engine;
     tamis_error err = {0};
-    if (tmi_engine_postgres(&engine, &source, threads, &err) != TAMIS_OK ||
-        ask_weighted(engine, &err) != TAMIS_OK)
+    if (tmi_engine_postgres(&engine, &source, threads, &err) != TAMIS_OK || ask_weighted(engine, &err) != TAMIS_OK)
         stop(err.message);
     engine->free(engine);
 }
@@ -60,15 +60,13 @@ int main(int argc, char **argv)
         while (timing_goes_on(&t[0])) /* in turns */
             for (int which = 0; which < 2; which++) {
                 const double start = now();
-                if (which == 0)
-                    ask_tamis(text, threads);
-                else
-                    run_sql(connection, plain);
+                if (which == 0) ask_tamis(text, threads);
+                else run_sql(connection, plain);
                 timing_add(&t[which], now() - start);
             }
         for (int which = 0; which < 2; which++)
-            printf("{\"what\": \"postgres totals %s, threads %u\", \"n\": %lld, \"seconds\": %.4f}\n", which == 0 ? "tamis" : "plain",
-                   threads, rows, timing_median(&t[which]));
+            printf("{\"what\": \"postgres totals %s, threads %u\", \"n\": %lld, \"seconds\": %.4f}\n",
+                   which == 0 ? "tamis" : "plain", threads, rows, timing_median(&t[which]));
     }
     PQfinish(connection);
     return 0;

@@ -3,7 +3,8 @@
  *     bench-sums FOLDER [ROWS]     the folder keeps Parquet files (10^7 rows, and ROWS: 1.7 GB for 10^8) for the next run
  *
  * First 20 grouped weighted totals: sum of weight * value by a group of 20, both clamped. tamis' exact integers beside
- * DuckDB's own sum of doubles, clamped and as they stand, on one thread and on two, in turns; on one thread by the time of the processor. Peak memory of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them. */
+ * DuckDB's own sum of doubles, clamped and as they stand, on one thread and on two, in turns; on one thread by the time of the
+ * processor. Peak memory of each. Then the clamped sum and number of doubles in memory, beside one pass that reads them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,7 @@ static void ask_tamis(const char *file, unsigned threads)
     const tmi_source source = {.files = &file, .file_count = 1};
     tmi_engine *engine;
     tamis_error err = {0};
-    if (tmi_engine_duckdb(&engine, &source, threads, &err) != TAMIS_OK ||
-        ask_weighted(engine, &err) != TAMIS_OK)
+    if (tmi_engine_duckdb(&engine, &source, threads, &err) != TAMIS_OK || ask_weighted(engine, &err) != TAMIS_OK)
         stop(err.message);
     engine->free(engine);
 }
@@ -74,10 +74,8 @@ static double apart(int which, const char *file, unsigned threads, long *peak)
         char sql[5000];
         if (queries[which]) snprintf(sql, sizeof sql, queries[which], file);
         const double start = now();
-        if (!queries[which])
-            ask_tamis(file, threads);
-        else
-            run_sql(sql, threads);
+        if (!queries[which]) ask_tamis(file, threads);
+        else run_sql(sql, threads);
         took = now() - start;
         _exit(write(pipes[1], &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
     }
@@ -88,7 +86,8 @@ static double apart(int which, const char *file, unsigned threads, long *peak)
     close(pipes[1]);
     if (usage.ru_maxrss > *peak) *peak = usage.ru_maxrss;
     if (threads > 1) return took;
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 static void grouped(const char *folder, long long rows)
@@ -152,8 +151,10 @@ static void in_memory(int64_t n)
         (void)sink;
         timing_add(&reading, now_by(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
-    printf("{\"what\": \"clamped mean tamis %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, timing_median(&summing));
-    printf("{\"what\": \"clamped mean reading %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n, timing_median(&reading));
+    printf("{\"what\": \"clamped mean tamis %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n,
+           timing_median(&summing));
+    printf("{\"what\": \"clamped mean reading %lld\", \"n\": %lld, \"seconds\": %.6f}\n", (long long)n, (long long)n,
+           timing_median(&reading));
     fflush(stdout);
     free(values);
 }

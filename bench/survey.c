@@ -7,7 +7,10 @@
 
 #include "timing.h"
 
-static const struct { const char *method; int64_t population, sample; } rows[] = {
+static const struct {
+    const char *method;
+    int64_t population, sample;
+} rows[] = {
     {"srs", 1000000, 10000},
     {"bernoulli", 1000000, 10000},
     {"poisson", 1000000, 10000},
@@ -46,8 +49,8 @@ static tamis_status stratify(tamis_design **design, int64_t population, int64_t 
     return tamis_design_take_strata(design, strata, STRATA, err);
 }
 
-static tamis_status make(tamis_design **design, const char *method, tamis_number *const *pi, int64_t population,
-                         int64_t sample, tamis_error *err)
+static tamis_status make(tamis_design **design, const char *method, tamis_number *const *pi, int64_t population, int64_t sample,
+                         tamis_error *err)
 {
     const tamis_number *const *list = (const tamis_number *const *)pi;
     if (strcmp(method, "srs") == 0) return tamis_design_srs(design, population, sample, err);

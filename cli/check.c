@@ -11,7 +11,8 @@ static int run(const cli_call *call)
     const tamis_detail detail = cli_value(call, "all") ? TAMIS_DETAIL_ALL : TAMIS_DETAIL_SHORT;
     tamis_status status = tamis_plan_read(&plan, path, &err);
     if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
-    if (preview && !(call->json && status != TAMIS_OK)) { /* also of a release that the ledger refuses; JSON is one object, and that the error */
+    /* also of a release that the ledger refuses; JSON is one object, and that the error */
+    if (preview && !(call->json && status != TAMIS_OK)) {
         tamis_error reason = {0};
         tamis_status written = call->json ? tamis_preview_json(&text, preview, &reason)
                                           : tamis_preview_text(&text, preview, detail, &reason);
@@ -33,16 +34,21 @@ const cli_command cli_command_check = {
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
              "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
              "assumed, and each assumption is listed with the line that would replace it.\n\n"
-             "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger would refuse the "
-             "release, the preview comes first, then the refusal, and the exit code is 4; with --json the refusal alone.\n\n"
-             CLI_ABOUT_PLANS,
-    .operands = (const cli_argument[]){
-        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "all", .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike "
-                                "share one"},
-        {0}},
+             "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
+             "would refuse the "
+             "release, the preview comes first, then the refusal, and the exit code is 4; with --json the refusal "
+             "alone.\n\n" CLI_ABOUT_PLANS,
+    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
+                                        .files = CLI_PLANS,
+                                        .needed = true,
+                                        .help = "what to release, and how it is protected"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "all",
+             .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike "
+                     "share one"},
+            {0}},
     .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
                                       {"tamis check plan.yaml --json", "the same for a program"},
                                       {0}},

@@ -21,8 +21,9 @@
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
 #define CLI_OPTIONS 24 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
-#define CLI_ABOUT_PLANS "docs/plan.md, installed as share/doc/tamis/plan.md, describes what a plan may contain; one to copy and change " \
-                        "is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
+#define CLI_ABOUT_PLANS \
+    "docs/plan.md, installed as share/doc/tamis/plan.md, describes what a plan may contain; one to copy and change " \
+    "is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
 
 /* ---- the table ---- */
 
@@ -60,9 +61,9 @@ struct cli_command {
     const cli_command *const *members; /* ends with NULL */
 };
 
-extern const cli_command *const cli_commands[];   /* in the order of the help; ends with NULL */
-extern const cli_argument cli_common_options[];   /* --json, --quiet, --help, --version */
-extern const char *const cli_exit_codes[][2];      /* {"0", "done"}, ...; ends with NULL */
+extern const cli_command *const cli_commands[]; /* in the order of the help; ends with NULL */
+extern const cli_argument cli_common_options[]; /* --json, --quiet, --help, --version */
+extern const char *const cli_exit_codes[][2];   /* {"0", "done"}, ...; ends with NULL */
 
 /* The command or group of that name in a list; NULL if there is none. cli_own_name: without the group's. */
 const cli_command *cli_find(const cli_command *const *list, const char *name);
@@ -108,8 +109,8 @@ void cli_output_begins(void);
 int cli_wrong_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The error's message, each line after "tamis: ". Lines that name a place in the plan `path` (NULL if there
- * is none) stay as they are, so that editors find the place; one about the data names the plan that asks for them. In JSON `path` is the
- * file of an error that names none, unless the system failed.
+ * is none) stay as they are, so that editors find the place; one about the data names the plan that asks for them. In JSON `path`
+ * is the file of an error that names none, unless the system failed.
  * Returns the exit code that goes with the error. */
 int cli_failed(const tamis_error *err, const char *path);
 
@@ -128,7 +129,8 @@ cli_paint cli_paint_for(FILE *stream);
 
 /* ---- stdout ---- */
 
-/* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is an error; both give exit code 1. */
+/* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is an error; both give
+ * exit code 1. */
 int cli_finish_output(void);
 
 /* Writes a text of the library to stdout, frees it, finishes. */

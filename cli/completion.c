@@ -5,29 +5,25 @@
 
 /* ---- bash ---- */
 
-static const char bash_start[] =
-    "# bash completion for tamis\n"
-    "_tamis() {\n"
-    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
-    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
-    "        [[ ${COMP_WORDS[i]} == -* ]] && continue\n"
-    "        command+=${command:+ }${COMP_WORDS[i]}\n"
-    "        case $command in\n";
+static const char bash_start[] = "# bash completion for tamis\n"
+                                 "_tamis() {\n"
+                                 "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= i\n"
+                                 "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                                 "        [[ ${COMP_WORDS[i]} == -* ]] && continue\n"
+                                 "        command+=${command:+ }${COMP_WORDS[i]}\n"
+                                 "        case $command in\n";
 
 /* A line that fills COMPREPLY for one argument. */
 static void bash_offer(FILE *out, const cli_argument *a)
 {
-    if (a->choices)
-        fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", a->choices);
+    if (a->choices) fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", a->choices);
     else if (a->files == CLI_PLANS)
         fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- \"$cur\"; "
-              "compgen -f -X '!*.yml' -- \"$cur\"; compgen -d -- \"$cur\")", out);
-    else if (a->files == CLI_ANY_FILES)
-        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
-    else if (a->files == CLI_FOLDERS)
-        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
-    else
-        fputc(':', out);
+              "compgen -f -X '!*.yml' -- \"$cur\"; compgen -d -- \"$cur\")",
+              out);
+    else if (a->files == CLI_ANY_FILES) fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
+    else if (a->files == CLI_FOLDERS) fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
+    else fputc(':', out);
 }
 
 static void bash_options(FILE *out, const cli_argument *list, const char **separator)
@@ -103,8 +99,7 @@ void cli_completion_bash(FILE *out)
 static void zsh_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
-        if (*text == '\'')
-            fputs("'\\''", out);
+        if (*text == '\'') fputs("'\\''", out);
         else {
             if (strchr("[]:\\", *text)) fputc('\\', out);
             fputc(*text, out);
@@ -114,16 +109,11 @@ static void zsh_text(FILE *out, const char *text)
 
 static void zsh_offer(FILE *out, const cli_argument *a)
 {
-    if (a->choices)
-        fprintf(out, "(%s)", a->choices);
-    else if (a->files == CLI_PLANS)
-        fputs("_files -g \"*.(yaml|yml)\"", out);
-    else if (a->files == CLI_FOLDERS)
-        fputs("_files -/", out);
-    else if (a->files == CLI_ANY_FILES)
-        fputs("_files", out);
-    else
-        fputc(' ', out);
+    if (a->choices) fprintf(out, "(%s)", a->choices);
+    else if (a->files == CLI_PLANS) fputs("_files -g \"*.(yaml|yml)\"", out);
+    else if (a->files == CLI_FOLDERS) fputs("_files -/", out);
+    else if (a->files == CLI_ANY_FILES) fputs("_files", out);
+    else fputc(' ', out);
 }
 
 static void zsh_options(FILE *out, const cli_argument *list, const char *indent)
@@ -148,8 +138,8 @@ static void zsh_function(FILE *out, const cli_command *group, const cli_command 
     const char *suffix = group ? group->name : "", *low = group ? "_" : "";
     for (const cli_command *const *c = list; *c; c++)
         if ((*c)->members) zsh_function(out, *c, (*c)->members);
-    fprintf(out, "_tamis%s%s() {\n    local curcontext=$curcontext state line\n    local -a common commands\n    common=(\n",
-            low, suffix);
+    fprintf(out, "_tamis%s%s() {\n    local curcontext=$curcontext state line\n    local -a common commands\n    common=(\n", low,
+            suffix);
     zsh_options(out, cli_common_options, "        ");
     fputs("    )\n    commands=(\n", out);
     for (const cli_command *const *c = list; *c; c++) {
@@ -157,7 +147,8 @@ static void zsh_function(FILE *out, const cli_command *group, const cli_command 
         zsh_text(out, (*c)->purpose);
         fputs("'\n", out);
     }
-    fprintf(out, "%s    )\n    _arguments -C $common '1: :->command' '*:: :->argument'\n    case $state in\n"
+    fprintf(out,
+            "%s    )\n    _arguments -C $common '1: :->command' '*:: :->argument'\n    case $state in\n"
             "    command) _describe command commands ;;\n    argument)\n        case $words[1] in\n%s",
             group ? "" : "        'help:explain a command'\n", group ? "" : "        help) _describe command commands ;;\n");
     for (; *list; list++) {

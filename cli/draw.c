@@ -7,8 +7,8 @@
 static int summarize(const cli_call *call, const tamis_frame_sample *sample, const char *out)
 {
     if (call->json) {
-        printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64, sample->population,
-               sample->sample, sample->strata);
+        printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64, sample->population, sample->sample,
+               sample->strata);
         if (sample->clusters > 0)
             printf(", \"clusters\": %" PRId64 ", \"clusters_drawn\": %" PRId64, sample->clusters, sample->clusters_drawn);
         puts("}");
@@ -24,7 +24,9 @@ static int summarize(const cli_call *call, const tamis_frame_sample *sample, con
 /* What the library says about its parameters is said about the options. */
 static int failed(const tamis_error *err)
 {
-    static const char *const names[][2] = {{"sample: ", "--sample: "}, {"probabilities: ", "--probability: "}, {"sizes: ", "--size: "}};
+    static const char *const names[][2] = {{"sample: ", "--sample: "},
+                                           {"probabilities: ", "--probability: "},
+                                           {"sizes: ", "--size: "}};
     tamis_error shown = *err;
     if (shown.item_count > 1) shown.item_count = 1; /* behind the place, which comes first, the text changes */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -55,9 +57,12 @@ static int run(const cli_call *call)
                *within_text = cli_value(call, "within");
     tamis_error err = {0};
     tamis_number *rate = NULL;
-    tamis_frame_design design = {.method = cli_value(call, "design"), .probability = cli_value(call, "probability"),
-                                 .size = cli_value(call, "size"), .strata = cli_value(call, "strata"),
-                                 .allocation = cli_value(call, "allocation"), .cluster = cli_value(call, "cluster")};
+    tamis_frame_design design = {.method = cli_value(call, "design"),
+                                 .probability = cli_value(call, "probability"),
+                                 .size = cli_value(call, "size"),
+                                 .strata = cli_value(call, "strata"),
+                                 .allocation = cli_value(call, "allocation"),
+                                 .cluster = cli_value(call, "cluster")};
     if (sample_text && !cli_whole(&design.sample, sample_text, 1, INT64_MAX))
         return cli_wrong_usage(call->command, "--sample must be a whole number, at least 1");
     if (within_text && !cli_whole(&design.within, within_text, 1, INT64_MAX)) {
@@ -97,7 +102,8 @@ const cli_command cli_command_draw = {
              "  sampford              Sampford's method, fixed size\n"
              "  brewer                Brewer's method, fixed size; slow for large frames\n"
              "  tille                 Tille's elimination, fixed size\n\n"
-             "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has a row for each draw; weight is then the "
+             "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has a row for "
+             "each draw; weight is then the "
              "inverse of the expected number of draws of the unit.\n\n"
              "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then "
              "they are proportional to the sizes, and units that would get more than 1 are taken for certain. But "
@@ -108,29 +114,33 @@ const cli_command cli_command_draw = {
              "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability "
              "speak of these. All units of a drawn cluster are taken, or --within of them by simple random sampling: "
              "two stages.",
-    .operands = (const cli_argument[]){
-        {.name = "FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "design", .value = "NAME", .needed = true,
-         .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
-                    "conditional_poisson sampford brewer tille",
-         .help = "how to draw"},
-        {.name = "sample", .value = "N", .help = "units to draw, in each stratum if there are strata"},
-        {.name = "rate", .value = "P/Q", .help = "the probability of each unit (bernoulli)"},
-        {.name = "probability", .value = "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
-        {.name = "size", .value = "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
-        {.name = "strata", .value = "COLUMN", .help = "what names the stratum; several columns: A,B"},
-        {.name = "allocation", .value = "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
-        {.name = "cluster", .value = "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
-        {.name = "within", .value = "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
-        {.name = "out", .value = "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"},
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
-        {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},
-        {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv", "five schools of each type"},
-        {"tamis draw apisrs.csv --design srs --cluster cname --sample 6 --out s.csv", "all schools of six counties"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "design",
+             .value = "NAME",
+             .needed = true,
+             .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
+                        "conditional_poisson sampford brewer tille",
+             .help = "how to draw"},
+            {.name = "sample", .value = "N", .help = "units to draw, in each stratum if there are strata"},
+            {.name = "rate", .value = "P/Q", .help = "the probability of each unit (bernoulli)"},
+            {.name = "probability", .value = "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
+            {.name = "size", .value = "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
+            {.name = "strata", .value = "COLUMN", .help = "what names the stratum; several columns: A,B"},
+            {.name = "allocation", .value = "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
+            {.name = "cluster", .value = "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
+            {.name = "within", .value = "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
+            {.name = "out", .value = "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"},
+            {0}},
+    .examples = (const cli_example[]){{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
+                                      {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv",
+                                       "large schools more often"},
+                                      {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv",
+                                       "five schools of each type"},
+                                      {"tamis draw apisrs.csv --design srs --cluster cname --sample 6 --out s.csv",
+                                       "all schools of six counties"},
+                                      {0}},
     .run = run,
 };

@@ -19,8 +19,7 @@ static int run(const cli_call *call)
         status = tamis_estimate_new(&estimate, plan, &options, &err);
         cli_progress_end(&progress);
     }
-    if (status == TAMIS_OK)
-        status = (call->json ? tamis_estimate_json : tamis_estimate_text)(&text, estimate, &err);
+    if (status == TAMIS_OK) status = (call->json ? tamis_estimate_json : tamis_estimate_text)(&text, estimate, &err);
     tamis_estimate_free(estimate);
     tamis_plan_free(plan);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
@@ -34,13 +33,18 @@ const cli_command cli_command_estimate = {
              "the standard output.\n\n"
              "The numbers are NOT protected and must not leave the agency. They serve to look at the data and "
              "to compare with other survey software.",
-    .operands = (const cli_argument[]){
-        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "engine", .value = "NAME", .choices = "duckdb memory postgres readstat",
-         .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
+                                        .files = CLI_PLANS,
+                                        .needed = true,
+                                        .help = "the statistics, the source and the design"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "engine",
+             .value = "NAME",
+             .choices = "duckdb memory postgres readstat",
+             .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
+            {0}},
     .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
                                       {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"},
                                       {0}},

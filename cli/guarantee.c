@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 8            /* of the table, about */
-#define POINTS_A_ROW 4    /* of the curve */
-#define NEGLIGIBLE 1e-12  /* a delta that nobody waits for: there the curve ends */
-#define FLAT 1.02         /* of the limit: a curve that falls no further ends there too */
+#define ROWS 8           /* of the table, about */
+#define POINTS_A_ROW 4   /* of the curve */
+#define NEGLIGIBLE 1e-12 /* a delta that nobody waits for: there the curve ends */
+#define FLAT 1.02        /* of the limit: a curve that falls no further ends there too */
 #define SMALLEST_POWER -24
-#define LARGEST_POWER 5   /* e^32 protects nobody */
+#define LARGEST_POWER 5 /* e^32 protects nobody */
 
 static int read_number(tamis_number **number, const cli_call *call, const char *option)
 {
@@ -128,7 +128,8 @@ static tamis_status find_end(double *end, work *w, double pure, tamis_error *err
     return status;
 }
 
-/* From 0 to `end`, and to the epsilon that was asked for, in round steps of about `end` / ROWS, each cut into POINTS_A_ROW. Every epsilon is an exact fraction. */
+/* From 0 to `end`, and to the epsilon that was asked for, in round steps of about `end` / ROWS, each cut into POINTS_A_ROW.
+ * Every epsilon is an exact fraction. */
 static tamis_status walk(cli_guarantee *g, work *w, double end, double asked, tamis_error *err)
 {
     int exponent = (int)floor(log10(end / ROWS));
@@ -169,8 +170,8 @@ static bool is_enough(cli_guarantee *g, int digits)
     tamis_bound delta;
     cli_note note;
     tamis_decimal_down(g->pure_text, g->pure.upper, digits);
-    const bool enough = g->pure.lower <= strtod(g->pure_text, NULL) && tamis_number_read(&eps, g->pure_text, NULL) == TAMIS_OK
-                        && m->delta(&delta, &note, m->what, eps, NULL) == TAMIS_OK && delta.upper == 0;
+    const bool enough = g->pure.lower <= strtod(g->pure_text, NULL) && tamis_number_read(&eps, g->pure_text, NULL) == TAMIS_OK &&
+                        m->delta(&delta, &note, m->what, eps, NULL) == TAMIS_OK && delta.upper == 0;
     tamis_number_free(eps);
     return enough;
 }

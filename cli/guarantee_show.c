@@ -130,8 +130,12 @@ static bool make_picture(picture *p, const cli_guarantee *g)
         if (p->dot_y > LOWEST && p->dot_x <= p->x[g->count - 1])
             p->curves[count++] = (tamis_plot_curve){p->dot, &p->dot_x, &p->dot_y, 1, false};
     }
-    p->plot = (tamis_plot){.title = m->title, .subtitle = m->subtitle, .x = {.label = "epsilon"},
-                           .y = {.label = "delta", .log = true}, .curves = p->curves, .curve_count = count};
+    p->plot = (tamis_plot){.title = m->title,
+                           .subtitle = m->subtitle,
+                           .x = {.label = "epsilon"},
+                           .y = {.label = "delta", .log = true},
+                           .curves = p->curves,
+                           .curve_count = count};
     if (least < LOWEST) {
         p->plot.y.from = LOWEST;
         p->plot.y.to = pow(10, ceil(log10(fmax(most, count > 1 ? m->limit : 0)) + 0.05));
@@ -150,17 +154,12 @@ static void put_answers(const cli_guarantee *g)
 {
     char decimal[TAMIS_DECIMAL];
     tamis_decimal_up(decimal, g->answer.upper, CLI_DIGITS);
-    if (g->eps)
-        printf("epsilon %s: delta %s\n", cli_value(g->call, "epsilon"), decimal);
-    else if (g->delta && isinf(g->answer.upper))
-        printf("delta %s: no epsilon suffices\n", cli_value(g->call, "delta"));
-    else if (g->delta)
-        printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), asks_pure(g) ? g->pure_text : decimal);
+    if (g->eps) printf("epsilon %s: delta %s\n", cli_value(g->call, "epsilon"), decimal);
+    else if (g->delta && isinf(g->answer.upper)) printf("delta %s: no epsilon suffices\n", cli_value(g->call, "delta"));
+    else if (g->delta) printf("delta %s: epsilon %s\n", cli_value(g->call, "delta"), asks_pure(g) ? g->pure_text : decimal);
     if (asks_pure(g)) return;
-    if (isinf(g->pure.lower))
-        puts("delta 0: no epsilon suffices");
-    else
-        printf("delta 0: epsilon %s\n", g->pure_text);
+    if (isinf(g->pure.lower)) puts("delta 0: no epsilon suffices");
+    else printf("delta 0: epsilon %s\n", g->pure_text);
 }
 
 /* A few digits times a power of ten: 0.05, 2e-6. */
@@ -238,10 +237,8 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
         if (!asks_pure(g)) tamis_decimal_up(eps, g->answer.upper, CLI_DIGITS);
         cli_cut_number(delta, cli_value(g->call, "delta"));
     }
-    if (strcmp(delta, "0") == 0)
-        snprintf(room, size, "differ by a factor of at most exp(%s)", eps);
-    else
-        snprintf(room, size, "differ by a factor of at most exp(%s), and by %s beside that", eps, delta);
+    if (strcmp(delta, "0") == 0) snprintf(room, size, "differ by a factor of at most exp(%s)", eps);
+    else snprintf(room, size, "differ by a factor of at most exp(%s), and by %s beside that", eps, delta);
 }
 
 /* ---- JSON ---- */

@@ -40,10 +40,8 @@ static void paragraphs(FILE *out, const char *text)
     while (*text) {
         const char *end = strstr(text, "\n\n");
         size_t size = end ? (size_t)(end - text) : strlen(text);
-        if (*text == ' ')
-            fprintf(out, "%.*s\n", (int)size, text);
-        else
-            wrap(out, text, size, 0);
+        if (*text == ' ') fprintf(out, "%.*s\n", (int)size, text);
+        else wrap(out, text, size, 0);
         if (end) fputc('\n', out);
         text += size + (end ? 2 : 0);
     }
@@ -60,10 +58,8 @@ static void entry(FILE *out, const char *name, int width, const char *text)
 {
     int at = INDENT + width + 2;
     fprintf(out, "%*s%-*s", INDENT, "", width, name);
-    if ((int)strlen(name) > width)
-        fprintf(out, "\n%*s", at, "");
-    else
-        fputs("  ", out);
+    if ((int)strlen(name) > width) fprintf(out, "\n%*s", at, "");
+    else fputs("  ", out);
     wrap(out, text, strlen(text), at);
 }
 
@@ -87,8 +83,7 @@ static int width_of(const cli_argument *list, bool options)
 static void arguments(FILE *out, const cli_argument *list, bool options, int width)
 {
     char room[80];
-    for (; list && list->name; list++)
-        entry(out, options ? cli_written(room, sizeof room, list) : list->name, width, list->help);
+    for (; list && list->name; list++) entry(out, options ? cli_written(room, sizeof room, list) : list->name, width, list->help);
 }
 
 static void examples(FILE *out, const cli_example *list)
@@ -168,10 +163,7 @@ static void help_of_program(FILE *out)
 
 void cli_help(FILE *out, const cli_command *command)
 {
-    if (!command)
-        help_of_program(out);
-    else if (command->members)
-        help_of_group(out, command);
-    else
-        help_of_command(out, command);
+    if (!command) help_of_program(out);
+    else if (command->members) help_of_group(out, command);
+    else help_of_command(out, command);
 }

@@ -84,7 +84,9 @@ static int run(const cli_call *call)
     }
     int code = cli_check_new(call, out, "plan", "file");
     if (code != TAMIS_OK) return code;
-    const tamis_init init = {.file = connection ? NULL : data, .connection = connection ? data : NULL, .table = table,
+    const tamis_init init = {.file = connection ? NULL : data,
+                             .connection = connection ? data : NULL,
+                             .table = table,
                              .source = connection ? NULL : name_from(room, out, data),
                              .schema = cli_find_shared(schema, "plan.schema.json") ? schema : NULL};
     if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) return cli_failed(&err, NULL);
@@ -111,18 +113,24 @@ const cli_command cli_command_init = {
              "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' "
              "lists "
              "those that are left.\n\n"
-             "Labels of codes are written as comments: list the codes that are public.\n\n"
-             CLI_ABOUT_PLANS,
-    .operands = (const cli_argument[]){
-        {.name = "DATA", .files = CLI_ANY_FILES, .needed = true,
-         .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such as "
-                 "service=survey"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "out", .value = "FILE", .files = CLI_ANY_FILES,
-         .help = "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
-        {.name = "table", .value = "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"},
-        {0}},
+             "Labels of codes are written as comments: list the codes that are public.\n\n" CLI_ABOUT_PLANS,
+    .operands =
+        (const cli_argument[]){
+            {.name = "DATA",
+             .files = CLI_ANY_FILES,
+             .needed = true,
+             .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such as "
+                     "service=survey"},
+            {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "out",
+             .value = "FILE",
+             .files = CLI_ANY_FILES,
+             .help =
+                 "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
+            {.name = "table", .value = "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"},
+            {0}},
     .examples = (const cli_example[]){{"tamis init apisrs.csv", "writes apisrs.yaml"},
                                       {"tamis init apisrs.csv --out schools.yaml", "under another name"},
                                       {0}},

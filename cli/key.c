@@ -18,13 +18,15 @@ static int run_create(const cli_call *call)
             return cli_wrong_usage(call->command, "NAME is without its ending: 'tamis key create %.*s' makes both files",
                                    (int)(length - end), name);
         if (snprintf(path, sizeof path, "%s.%s", name, endings[i]) < (int)sizeof path && lstat(path, &there) == 0)
-            return cli_wrong_usage(call->command, "%s exists already, and a key is never written over: choose another name", path);
+            return cli_wrong_usage(call->command, "%s exists already, and a key is never written over: choose another name",
+                                   path);
     }
     if (tamis_key_create(fingerprint, name, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (call->json) printf("{\"fingerprint\": \"%s\"}\n", fingerprint);
     else
         printf("%s.key signs releases: keep it secret, and a copy of it in a safe place\n"
-               "%s.pub checks them: publish it and its fingerprint\n  %s\n", name, name, fingerprint);
+               "%s.pub checks them: publish it and its fingerprint\n  %s\n",
+               name, name, fingerprint);
     return cli_finish_output();
 }
 
@@ -36,9 +38,11 @@ static const cli_command create_command = {
              "'tamis release --sign NAME.key' signs a release, 'tamis verify --key NAME.pub' checks the signature. The "
              "fingerprint that is printed, the SHA-256 of the public key, is what certificates call signed_by. "
              "docs/certificate.md says how to keep the secret key encrypted, and how to check a signature without tamis.",
-    .operands = (const cli_argument[]){
-        {.name = "NAME", .needed = true, .files = CLI_ANY_FILES, .help = "of the files, without .key and .pub"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "NAME",
+                                        .needed = true,
+                                        .files = CLI_ANY_FILES,
+                                        .help = "of the files, without .key and .pub"},
+                                       {0}},
     .examples = (const cli_example[]){{"tamis key create agency", "agency.key and agency.pub"},
                                       {"tamis key create agency --json", "the same for a program"},
                                       {0}},
@@ -49,7 +53,8 @@ extern const cli_command cli_command_key;
 const cli_command cli_command_key = {
     .name = "key",
     .purpose = "an agency's keys: who has made a release?",
-    .about = "A certificate proves that its numbers follow from one another, not whose they are. An agency that signs its releases "
-             "with a secret key, and publishes the public one, lets everybody check that too.",
+    .about =
+        "A certificate proves that its numbers follow from one another, not whose they are. An agency that signs its releases "
+        "with a secret key, and publishes the public one, lets everybody check that too.",
     .members = (const cli_command *const[]){&create_command, NULL},
 };

@@ -96,7 +96,8 @@ void cli_manual(FILE *out)
           "intervals that are honest. What to release, from which file, by which design and with which budget is\n"
           "written in a plan, a YAML file.\n.PP\n"
           "Results go to the standard output, messages and progress to the standard error.\n"
-          ".SH COMMANDS\n", out);
+          ".SH COMMANDS\n",
+          out);
     for (size_t i = 0; cli_commands[i]; i++) command(out, cli_commands[i]);
     fputs(".SH OPTIONS\nThese are understood by every command.\n", out);
     arguments(out, cli_common_options, true);
@@ -108,9 +109,11 @@ void cli_manual(FILE *out)
     }
     fputs(".PP\nWith\n.B \\-\\-json\na command that fails prints one JSON object on the standard output, with the fields\n"
           "code (system, usage, invalid, refused or unable), message, file, line and column, null where not known, of the first\n"
-          "error, and the list errors of all of them. The text for people is on the standard error as without it.\n", out);
+          "error, and the list errors of all of them. The text for people is on the standard error as without it.\n",
+          out);
     fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nif set and not empty, no colours are used, even on a terminal.\n"
-          ".SH FILES\n", out);
+          ".SH FILES\n",
+          out);
     file(out, TAMIS_DATA_FOLDER "/examples/api", "a plan to copy and change, with the survey that it releases");
     file(out, TAMIS_DOC_FOLDER "/plan.md", "what a plan may say");
     file(out, TAMIS_DOC_FOLDER "/privacy.md", "how private is it? questions and answers");
@@ -118,5 +121,6 @@ void cli_manual(FILE *out)
     file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");
     file(out, TAMIS_DOC_FOLDER "/known-issues.md", "what is not covered");
     fputs(".SH SEE ALSO\n.BR pkg\\-config (1);\nthe headers in\n.I tamis/\n"
-          "for the library, one per subject.\n", out);
+          "for the library, one per subject.\n",
+          out);
 }

@@ -83,8 +83,8 @@ static int run(const cli_call *call)
     if (!read_count(&count, cli_value(call, "count")))
         return cli_wrong_usage(call->command, "--count needs a whole number from 0 to 2^63, such as 1000");
     tamis_status status = tamis_number_read(&scale, cli_value(call, "scale"), &err);
-    if (status == TAMIS_OK) status = laplace ? tamis_noise_laplace_new(&noise, scale, &err)
-                                             : tamis_noise_gaussian_new(&noise, scale, &err);
+    if (status == TAMIS_OK)
+        status = laplace ? tamis_noise_laplace_new(&noise, scale, &err) : tamis_noise_gaussian_new(&noise, scale, &err);
     if (status == TAMIS_INVALID) {
         bool named = strncmp(err.message, "scale:", 6) == 0;
         code = cli_wrong_usage(call->command, "--%s%s", named ? "" : "scale: ", err.message);
@@ -116,20 +116,19 @@ const cli_command cli_command_noise = {
              "floating-point number is involved.\n\n"
              "The scale lies between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that "
              "can be drawn again protects nobody.",
-    .operands = (const cli_argument[]){
-        {.name = "laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the law"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "scale", .value = "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
-        {.name = "count", .value = "N", .needed = true, .help = "how many numbers, up to 2^63"},
-        {.name = "binary", .help = "little-endian 64-bit integers instead of lines"},
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis noise laplace --scale 10 --count 5", "five numbers of the Laplace law"},
-        {"tamis noise gaussian --scale 10/3 --count 3 --json",
-         "three of the Gaussian law with a standard deviation near 10/3"},
-        {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
-         "for a program that reads 64-bit integers"},
-        {0}},
+    .operands =
+        (const cli_argument[]){{.name = "laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the law"},
+                               {0}},
+    .options =
+        (const cli_argument[]){{.name = "scale", .value = "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
+                               {.name = "count", .value = "N", .needed = true, .help = "how many numbers, up to 2^63"},
+                               {.name = "binary", .help = "little-endian 64-bit integers instead of lines"},
+                               {0}},
+    .examples = (const cli_example[]){{"tamis noise laplace --scale 10 --count 5", "five numbers of the Laplace law"},
+                                      {"tamis noise gaussian --scale 10/3 --count 3 --json",
+                                       "three of the Gaussian law with a standard deviation near 10/3"},
+                                      {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
+                                       "for a program that reads 64-bit integers"},
+                                      {0}},
     .run = run,
 };

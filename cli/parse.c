@@ -20,7 +20,8 @@ typedef struct option_list {
 static void add_options(option_list *list, int *count, const cli_argument *options)
 {
     for (; options && options->name; options++, ++*count) {
-        list->options[*count] = (struct option){.name = options->name, .val = FIRST_VALUE + *count,
+        list->options[*count] = (struct option){.name = options->name,
+                                                .val = FIRST_VALUE + *count,
                                                 .has_arg = options->value ? required_argument : no_argument};
         list->names[*count] = options->name;
     }
@@ -73,8 +74,7 @@ static int wrong_option(const cli_command *command, const option_list *list, cha
 {
     const char *word = argv[optind - 1];
     if (answer == ':') return cli_wrong_usage(command, "%s needs a value", word);
-    if (optopt >= FIRST_VALUE)
-        return cli_wrong_usage(command, "--%s takes no value", list->names[optopt - FIRST_VALUE]);
+    if (optopt >= FIRST_VALUE) return cli_wrong_usage(command, "--%s takes no value", list->names[optopt - FIRST_VALUE]);
     if (optopt != 0) return cli_wrong_usage(command, "unknown option -%c", optopt);
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
@@ -110,8 +110,7 @@ static next read_options(int *code, cli_call *call, int argc, char **argv)
         if (call->values[place] && option->value)
             return *code = cli_wrong_usage(command, "--%s is given twice", option->name), STOP;
         if (option->choices && !is_choice(option->choices, optarg)) {
-            *code = cli_wrong_usage(command, "--%s cannot be '%s'; it is one of: %s", option->name, optarg,
-                                    option->choices);
+            *code = cli_wrong_usage(command, "--%s cannot be '%s'; it is one of: %s", option->name, optarg, option->choices);
             return STOP;
         }
         /* A forgotten value takes the next option for itself; one that begins so is written --option=VALUE. */
@@ -148,19 +147,17 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
             count = most + 1;
         }
     }
-    if (count > most)
-        return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
+    if (count > most) return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
     call->operand_count = count;
     for (size_t i = 0; command->options && command->options[i].name; i++)
         if (command->options[i].needed && !call->values[i])
-            return *code = cli_wrong_usage(command, "--%s %s is missing", command->options[i].name,
-                                           command->options[i].value), STOP;
+            return *code = cli_wrong_usage(command, "--%s %s is missing", command->options[i].name, command->options[i].value),
+                   STOP;
     return GO_ON;
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"quantile", "total", "mean",
-                                    "randomize", "tally", "audit", NULL};
+static const char *const later[] = {"quantile", "total", "mean", "randomize", "tally", "audit", NULL};
 
 /* In a group, or NULL. */
 static int unknown_command(const cli_command *group, const char *name)
@@ -211,7 +208,9 @@ static bool asks_json(int argc, char **argv)
 /* No command, or a group without one: the help says which there are. */
 static int no_command(const cli_command *group, bool json)
 {
-    if (json) return cli_wrong_usage(group, group ? "'%s' needs a command of its own" : "%sa command is missing", group ? group->name : "");
+    if (json)
+        return cli_wrong_usage(group, group ? "'%s' needs a command of its own" : "%sa command is missing",
+                               group ? group->name : "");
     cli_help(stderr, group);
     return CLI_USAGE;
 }

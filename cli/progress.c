@@ -1,6 +1,6 @@
 /* The progress bar, and being stopped by Ctrl-C, SIGTERM or a terminal that goes away. Both hang on the callback that the
- * library calls now and then: it draws, and it asks to stop once the user did. A second Ctrl-C, if the first was not obeyed within
- * PATIENCE seconds, ends the process the ordinary way; earlier ones say nothing new (timeout(1) sends two at once).        */
+ * library calls now and then: it draws, and it asks to stop once the user did. A second Ctrl-C, if the first was not obeyed
+ * within PATIENCE seconds, ends the process the ordinary way; earlier ones say nothing new (timeout(1) sends two at once). */
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -44,7 +44,8 @@ static double seconds(void)
 void cli_progress_begin(cli_progress *p, const cli_call *call)
 {
     setlocale(LC_CTYPE, "");
-    *p = (cli_progress){.shown = !call->quiet && isatty(STDERR_FILENO), .start = seconds(),
+    *p = (cli_progress){.shown = !call->quiet && isatty(STDERR_FILENO),
+                        .start = seconds(),
                         .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0};
     stop_asked = 0;
     struct sigaction act = {.sa_handler = ask_to_stop};
@@ -66,12 +67,9 @@ static void put_amount(char *room, size_t size, double amount)
 
 static void put_time_left(char *room, size_t size, double left)
 {
-    if (left < 99.5)
-        snprintf(room, size, "%.0f s left", ceil(left));
-    else if (left < 99.5 * 60)
-        snprintf(room, size, "%.0f min left", ceil(left / 60));
-    else
-        snprintf(room, size, "%.1f h left", left / 3600);
+    if (left < 99.5) snprintf(room, size, "%.0f s left", ceil(left));
+    else if (left < 99.5 * 60) snprintf(room, size, "%.0f min left", ceil(left / 60));
+    else snprintf(room, size, "%.1f h left", left / 3600);
 }
 
 /* Columns of the terminal that are safe to use: the last one stays free, or some terminals begin a new line. */
@@ -90,10 +88,8 @@ static void draw(const cli_progress *p, double share, int64_t rows, double elaps
     put_amount(speed, sizeof speed, (double)rows / elapsed);
     if (share > 0) put_time_left(left, sizeof left, elapsed * (1 - share) / share);
     int percent = share >= 0 ? (int)(100 * share) : 0;
-    if (rows > 0)
-        snprintf(text, sizeof text, "%3d %%  %s rows, %s rows/s  %s", percent, amount, speed, left);
-    else
-        snprintf(text, sizeof text, "%3d %%  %s", percent, left);
+    if (rows > 0) snprintf(text, sizeof text, "%3d %%  %s rows, %s rows/s  %s", percent, amount, speed, left);
+    else snprintf(text, sizeof text, "%3d %%  %s", percent, left);
     const char *tail = share >= 0 ? text : text + strcspn(text, "%") + 3; /* unknown share: no percent */
 
     fputs("\r\033[K", stderr);
@@ -119,10 +115,8 @@ int cli_progress_step(void *context, double share, int64_t rows)
     bool reading = p->pass_start > 0;
     double began = reading ? p->pass_start : p->start;
     if (p->shown && now - began >= FIRST_DRAWN && now - p->last >= DRAW_EVERY) {
-        if (reading)
-            draw(p, share > 1 ? 1 : share, rows, now - began);
-        else
-            fputs("\r\033[Klooking at the source", stderr);
+        if (reading) draw(p, share > 1 ? 1 : share, rows, now - began);
+        else fputs("\r\033[Klooking at the source", stderr);
         fflush(stderr);
         p->last = now;
     }

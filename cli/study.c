@@ -6,8 +6,10 @@ static int run_coverage(const cli_call *call)
     const char *path = call->operands[0], *runs = cli_value(call, "runs"), *threads = cli_value(call, "threads"),
                *drawing = cli_value(call, "drawn-by");
     cli_progress progress;
-    tamis_coverage_options options = {.population = cli_value(call, "population"), .size = cli_value(call, "size"),
-                                      .response = cli_value(call, "response"), .watch = {cli_progress_step, &progress}};
+    tamis_coverage_options options = {.population = cli_value(call, "population"),
+                                      .size = cli_value(call, "size"),
+                                      .response = cli_value(call, "response"),
+                                      .watch = {cli_progress_step, &progress}};
     tamis_error err = {0};
     tamis_plan *plan = NULL, *drawn_by = NULL;
     tamis_coverage *study = NULL;
@@ -16,7 +18,8 @@ static int run_coverage(const cli_call *call)
     int64_t cores = 0;
     if (runs && !cli_whole(&options.runs, runs, 1, 1000000))
         return cli_wrong_usage(call->command, "--runs must be a whole number from 1 to 1000000");
-    if (threads && !cli_whole(&cores, threads, 1, 64)) return cli_wrong_usage(call->command, "--threads must be a whole number from 1 to 64");
+    if (threads && !cli_whole(&cores, threads, 1, 64))
+        return cli_wrong_usage(call->command, "--threads must be a whole number from 1 to 64");
     options.threads = (unsigned)cores;
     int code = cli_svg_open(&svg, call);
     if (code != 0) return code;
@@ -56,23 +59,31 @@ static const cli_command coverage_command = {
              "srs, systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs "
              "--drawn-by, a plan whose design draws the samples; its weight column then contains one over the inclusion "
              "probability. A plan with `nonresponse: yes` needs --response. docs/coverage.md has results.",
-    .operands = (const cli_argument[]){
-        {.name = "PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "population", .value = "FILE", .files = CLI_ANY_FILES, .needed = true,
-         .help = "a .csv or .parquet file with one row a unit"},
-        {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
-        {.name = "response", .value = "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
-        {.name = "drawn-by", .value = "PLAN.yaml", .files = CLI_PLANS,
-         .help = "the plan whose design draws the samples; default: PLAN.yaml"},
-        {.name = "runs", .value = "R", .help = "samples to draw"},
-        {.name = "threads", .value = "T", .help = "runs at a time; default: as many as the machine has cores"},
-        {.name = "svg", .value = "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"},
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis study coverage study.yaml --population apisrs.csv --runs 20", "twenty samples, for a first look"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
+                                        .files = CLI_PLANS,
+                                        .needed = true,
+                                        .help = "the design, the statistics, the budget"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "population",
+             .value = "FILE",
+             .files = CLI_ANY_FILES,
+             .needed = true,
+             .help = "a .csv or .parquet file with one row a unit"},
+            {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
+            {.name = "response", .value = "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
+            {.name = "drawn-by",
+             .value = "PLAN.yaml",
+             .files = CLI_PLANS,
+             .help = "the plan whose design draws the samples; default: PLAN.yaml"},
+            {.name = "runs", .value = "R", .help = "samples to draw"},
+            {.name = "threads", .value = "T", .help = "runs at a time; default: as many as the machine has cores"},
+            {.name = "svg", .value = "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"},
+            {0}},
+    .examples = (const cli_example[]){{"tamis study coverage study.yaml --population apisrs.csv --runs 20",
+                                       "twenty samples, for a first look"},
+                                      {0}},
     .run = run_coverage,
 };
 
@@ -80,7 +91,8 @@ extern const cli_command cli_command_study;
 const cli_command cli_command_study = {
     .name = "study",
     .purpose = "what to expect of releases, tried on public populations",
-    .about = "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that it is "
-             "to protect.",
+    .about =
+        "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that it is "
+        "to protect.",
     .members = (const cli_command *const[]){&coverage_command, NULL},
 };

@@ -172,8 +172,11 @@ void cli_target_show(const cli_target *t)
         c = 0;
         snprintf(row[c++], CLI_CELL, "%s", cli_kinds[s->kind].words);
         if (on) snprintf(row[c++], CLI_CELL, "%s", t->noisy->on[s->kind]);
-        snprintf(row[c++], CLI_CELL, "%s", s->unable ? "not certified" : s->scale.upper == 0 ? "no noise needed"
-                 : isinf(s->scale.upper) ? "none suffices" : s->shown);
+        snprintf(row[c++], CLI_CELL, "%s",
+                 s->unable               ? "not certified"
+                 : s->scale.upper == 0   ? "no noise needed"
+                 : isinf(s->scale.upper) ? "none suffices"
+                                         : s->shown);
         if (s->shown[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
         else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 ? "0" : "");
     }

@@ -27,7 +27,7 @@ extern const cli_kind cli_kinds[CLI_KINDS];
 typedef struct cli_noise {
     const cli_call *call;
     tamis_noise_kind kind;
-    tamis_number *scale;                    /* NULL without noise */
+    tamis_number *scale;                     /* NULL without noise */
     tamis_number *target_eps, *target_delta; /* NULL: no target */
 } cli_noise;
 
@@ -52,7 +52,7 @@ typedef struct cli_noisy {
     tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
                           const tamis_number *eps, tamis_error *err);
     double (*unit)(const void *what, tamis_noise_kind kind); /* of the scale: what is published moves by so much */
-    const char *on[CLI_KINDS]; /* what the noise is added to; NULL in the first place: not shown */
+    const char *on[CLI_KINDS];                               /* what the noise is added to; NULL in the first place: not shown */
 } cli_noisy;
 
 typedef struct cli_scale {
@@ -83,7 +83,7 @@ typedef struct cli_answer {
     const cli_noise *noise;
     const char *title, *subtitle; /* the first lines; without a subtitle NULL */
     void *what;
-    void (*json_head)(const void *what); /* "{" and the fields that say what was asked */
+    void (*json_head)(const void *what);                               /* "{" and the fields that say what was asked */
     void (*explain)(const void *what, const cli_guarantee *guarantee); /* the end of the text; NULL: --target */
     /* What else belongs to a guarantee, or NULL: found before anything is printed, fields after a comma, lines. */
     tamis_status (*find)(void *what, const cli_guarantee *guarantee, tamis_error *err);

@@ -27,14 +27,20 @@ const cli_command cli_command_verify = {
              "agency has published) and by the agency's ledger ('tamis ledger verify --against'). docs/certificate.md "
              "describes the file, well enough to write another verifier.\n\n"
              "The exit code is 3 if a problem was found.",
-    .operands = (const cli_argument[]){
-        {.name = "FOLDER", .needed = true, .files = CLI_ANY_FILES, .help = "of a release, or its certificate.json"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "key", .value = "NAME.pub", .files = CLI_ANY_FILES, .help = "the certificate must be signed with this key"},
-        {.name = "frame", .value = "FILE", .files = CLI_ANY_FILES,
-         .help = "the frame that the plan names; if not given, it is looked for beside the certificate and in the folder above"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "FOLDER",
+                                        .needed = true,
+                                        .files = CLI_ANY_FILES,
+                                        .help = "of a release, or its certificate.json"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "key", .value = "NAME.pub", .files = CLI_ANY_FILES, .help = "the certificate must be signed with this key"},
+            {.name = "frame",
+             .value = "FILE",
+             .files = CLI_ANY_FILES,
+             .help =
+                 "the frame that the plan names; if not given, it is looked for beside the certificate and in the folder above"},
+            {0}},
     .examples = (const cli_example[]){{"tamis verify plan-release", "does the guarantee hold, and is everything unchanged?"},
                                       {"tamis verify plan-release --key agency.pub", "and is it the agency's?"},
                                       {"tamis verify plan-release/certificate.json --json", "the certificate, for a program"},

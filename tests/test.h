@@ -15,7 +15,10 @@
 #include <tamis/tamis.h>
 
 /* How many cases, draws or seconds a sampled test takes: `make test` runs `thin` of them, `make test-long` all. */
-static inline int test_size(int thin, int all) { return getenv("TAMIS_TEST_LONG") ? all : thin; }
+static inline int test_size(int thin, int all)
+{
+    return getenv("TAMIS_TEST_LONG") ? all : thin;
+}
 
 /* The caller frees it. */
 static inline tamis_number *number(const char *text)
@@ -47,8 +50,13 @@ static inline uint64_t next_word(uint64_t *stream)
     return z ^ z >> 31;
 }
 
-/* Ends a case that cannot run here, or not now. cmocka's own skip() prints "not ok", which counts as a failure; this prints a line
- * that scripts/test lists, and the case passes. */
-#define SKIP(why) do { printf("# SKIP %s: %s\n", __func__, why); fflush(stdout); return; } while (0)
+/* Ends a case that cannot run here, or not now. cmocka's own skip() prints "not ok", which counts as a failure; this prints a
+ * line that scripts/test lists, and the case passes. */
+#define SKIP(why) \
+    do { \
+        printf("# SKIP %s: %s\n", __func__, why); \
+        fflush(stdout); \
+        return; \
+    } while (0)
 
 #endif

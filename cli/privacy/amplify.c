@@ -27,7 +27,8 @@ typedef struct request {
 static int read_design(request *r, tamis_error *err)
 {
     const cli_call *call = r->call;
-    const char *json = cli_value(call, "design"), *population = cli_value(call, "population"), *sample = cli_value(call, "sample");
+    const char *json = cli_value(call, "design"), *population = cli_value(call, "population"),
+               *sample = cli_value(call, "sample");
     int64_t N, n;
     if ((call->operand_count > 0) + (json != NULL) + (population || sample) != 1)
         return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
@@ -39,7 +40,8 @@ static int read_design(request *r, tamis_error *err)
     }
     if (json) {
         if (tamis_design_read(&r->design, json, err) == TAMIS_OK) return 0;
-        return err->status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--design: %s", err->message) : cli_failed(err, NULL);
+        return err->status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--design: %s", err->message)
+                                            : cli_failed(err, NULL);
     }
     if (!population || !cli_whole(&N, population, 1, TAMIS_MAX_UNITS))
         return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
@@ -133,7 +135,7 @@ static const char *const rows[] = {"0.1", "0.2", "0.5", "1", "2", "5", "10"};
 #define POINTS 40
 
 typedef struct curve {
-    tamis_bound at[ROWS];      /* of the table */
+    tamis_bound at[ROWS];        /* of the table */
     double x[POINTS], y[POINTS]; /* of the plot */
 } curve;
 
@@ -198,9 +200,12 @@ static void draw(tamis_plot *plot, tamis_plot_curve curves[2], const curve *c, c
     curves[0] = (tamis_plot_curve){"a person of the frame", c->x, c->y, POINTS, false};
     const char *sampled = r->promise.releases > 1 ? "a sampled person, each release" : "a sampled person";
     curves[1] = (tamis_plot_curve){sampled, c->x, c->x, POINTS, true};
-    *plot = (tamis_plot){.title = "What sampling leaves of epsilon", .subtitle = words_of(r->amplified.theorem),
+    *plot = (tamis_plot){.title = "What sampling leaves of epsilon",
+                         .subtitle = words_of(r->amplified.theorem),
                          .x = {.label = "epsilon of each release, on the sample"},
-                         .y = {.label = "epsilon for a person of the frame"}, .curves = curves, .curve_count = 2};
+                         .y = {.label = "epsilon for a person of the frame"},
+                         .curves = curves,
+                         .curve_count = 2};
 }
 
 /* ---- text ---- */
@@ -216,7 +221,8 @@ static void put_heading(const request *r)
     else printf("; %s of %s\n", n, N);
     printf("One step is one record %s\n",
            r->promise.neighbours == TAMIS_REPLACE ? "replaced in the frame" : "added to the frame or removed");
-    if (r->promise.releases > 1) printf("%" PRId64 " releases of one sample: composed first, amplified once\n", r->promise.releases);
+    if (r->promise.releases > 1)
+        printf("%" PRId64 " releases of one sample: composed first, amplified once\n", r->promise.releases);
 }
 
 /* What was asked, as it was written; an epsilon of the plan exactly. */
@@ -270,7 +276,8 @@ static void put_result(const request *r, bool ascii)
     size_t last = several ? 3 : 2; /* the frame's row */
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     const char *step = r->promise.neighbours == r->promise.mechanism ? "" /* what epsilon counts, where that is another step */
-                       : r->promise.mechanism == TAMIS_REPLACE ? ", who is replaced" : ", who is there or not";
+                       : r->promise.mechanism == TAMIS_REPLACE       ? ", who is replaced"
+                                                                     : ", who is there or not";
     snprintf(cells[1][0], CLI_CELL, "a sampled person%s%s", step, several ? ", each release" : "");
     snprintf(cells[last][0], CLI_CELL, "anybody of the frame, %s secret", several ? "in all, sample" : "if the sample is");
     put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
@@ -380,8 +387,7 @@ static tamis_status show(request *r, tamis_error *err)
     draw(&plot, curves, &c, r);
     if (status == TAMIS_OK) status = cli_svg_write(&r->svg, &plot, err);
     plot.title = plot.subtitle = NULL;
-    if (status == TAMIS_OK)
-        status = tamis_plot_text(&picture, &plot, ascii ? TAMIS_LETTERS_ASCII : TAMIS_LETTERS_BRAILLE, err);
+    if (status == TAMIS_OK) status = tamis_plot_text(&picture, &plot, ascii ? TAMIS_LETTERS_ASCII : TAMIS_LETTERS_BRAILLE, err);
     if (status == TAMIS_OK) status = meaning(&words, r, false, err);
     if (status == TAMIS_OK) {
         put_heading(r);
@@ -390,9 +396,11 @@ static tamis_status show(request *r, tamis_error *err)
         put_curve(r, &c, ascii);
         printf("\n%s", picture);
         puts("\nWhat it means");
-        cli_paragraph(stdout, "The last line of the first table holds as long as nobody outside knows or learns who was "
+        cli_paragraph(stdout,
+                      "The last line of the first table holds as long as nobody outside knows or learns who was "
                       "sampled, and the selection looked at nothing that is protected. To whoever saw the interviewer "
-                      "only what a sampled person has is promised.", 2);
+                      "only what a sampled person has is promised.",
+                      2);
         printf("\n%s", words);
     }
     tamis_free(picture);
@@ -446,8 +454,8 @@ static tamis_status show_json(request *r, tamis_error *err)
     for (size_t i = 0; i < a->count; i++) {
         const tamis_amplified_part *p = &a->parts[i];
         printf("%s{\"stratum\": %" PRId64 ", \"take_all\": %s, \"units\": %" PRId64 ", \"worst\": %" PRId64
-               ", \"theorem\": \"%s\", ", i > 0 ? ", " : "", p->stratum, p->take_all ? "true" : "false", p->units, p->worst,
-               p->theorem);
+               ", \"theorem\": \"%s\", ",
+               i > 0 ? ", " : "", p->stratum, p->take_all ? "true" : "false", p->units, p->worst, p->theorem);
         put_bounds(p->eps, p->delta);
         putchar('}');
     }
@@ -490,34 +498,46 @@ const cli_command cli_command_privacy_amplify = {
              "sample, rounded down.\n\n"
              "What makes amplification void is refused with its reason: a sample that is known, nonresponse counted as "
              "sampling, one of several releases taken alone, clusters taken for a simple random sample.",
-    .operands = (const cli_argument[]){
-        {.name = "PLAN.yaml", .help = "a plan: its design, its epsilon, and whether the sample is secret", .files = CLI_PLANS},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "epsilon", .value = "E", .help = "of each release, on the sample; a plan has its own"},
-        {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
-        {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
-        {.name = "sample", .value = "n", .help = "records drawn from it"},
-        {.name = "design", .value = "JSON", .help = "any design"},
-        {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
-        {.name = "releases", .value = "K", .help = "number of releases from this sample (composed first, then amplified once)"},
-        {.name = "neighbours", .value = "WORD", .choices = "replace add_remove", .help = "what changes in the frame: replace "
-                                                                                         "(default) or add_remove"},
-        {.name = "mechanism", .value = "WORD", .choices = "replace add_remove", .help = "what epsilon counts on the sample, in "
-                                                                                        "the same words (default: as --neighbours)"},
-        {.name = "known-sample", .help = "somebody outside knows who was sampled"},
-        {.name = "nonresponse", .help = "the sample is who chose to answer"},
-        {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},
-        {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
-        {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
-        {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"},
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis privacy amplify --population 6194 --sample 200 --epsilon 1", "what does a person of the frame have?"},
-        {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
-         "what may be spent for epsilon 0.1 in the frame?"},
-        {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10", "ten releases of one sample"},
-        {"tamis privacy amplify --epsilon 1 --design '{\"census\": {\"population\": 9}}'", "any design, as JSON"},
-        {0}},
+    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
+                                        .help = "a plan: its design, its epsilon, and whether the sample is secret",
+                                        .files = CLI_PLANS},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "epsilon", .value = "E", .help = "of each release, on the sample; a plan has its own"},
+            {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
+            {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
+            {.name = "sample", .value = "n", .help = "records drawn from it"},
+            {.name = "design", .value = "JSON", .help = "any design"},
+            {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
+            {.name = "releases",
+             .value = "K",
+             .help = "number of releases from this sample (composed first, then amplified once)"},
+            {.name = "neighbours",
+             .value = "WORD",
+             .choices = "replace add_remove",
+             .help = "what changes in the frame: replace "
+                     "(default) or add_remove"},
+            {.name = "mechanism",
+             .value = "WORD",
+             .choices = "replace add_remove",
+             .help = "what epsilon counts on the sample, in "
+                     "the same words (default: as --neighbours)"},
+            {.name = "known-sample", .help = "somebody outside knows who was sampled"},
+            {.name = "nonresponse", .help = "the sample is who chose to answer"},
+            {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},
+            {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
+            {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
+            {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"},
+            {0}},
+    .examples = (const cli_example[]){{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1",
+                                       "what does a person of the frame have?"},
+                                      {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
+                                       "what may be spent for epsilon 0.1 in the frame?"},
+                                      {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10",
+                                       "ten releases of one sample"},
+                                      {"tamis privacy amplify --epsilon 1 --design '{\"census\": {\"population\": 9}}'",
+                                       "any design, as JSON"},
+                                      {0}},
     .run = run,
 };

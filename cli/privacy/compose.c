@@ -110,8 +110,7 @@ static tamis_status find_pairs(pairs *p, const request *r, const cli_guarantee *
     tamis_number *number = NULL;
     *p = (pairs){.given = given, .by_epsilon = eps != NULL, .outsider = {0, INFINITY}};
     tamis_status status = tamis_number_read(&number, given, err);
-    if (status == TAMIS_OK)
-        status = (eps ? tamis_profile_delta : tamis_profile_epsilon)(&p->sampled, r->sampled, number, err);
+    if (status == TAMIS_OK) status = (eps ? tamis_profile_delta : tamis_profile_epsilon)(&p->sampled, r->sampled, number, err);
     if (status == TAMIS_OK && r->outsider)
         status = (eps ? tamis_outsider_delta : tamis_outsider_epsilon)(&p->outsider, r->outsider, number, err);
     tamis_number_free(number);
@@ -157,7 +156,8 @@ static tamis_status meaning(char **text, const request *r, const pairs *p, tamis
     tamis_status status = tamis_number_read(&given, p->given, err);
     if (status == TAMIS_OK) status = tamis_number_read(&one, sampled, err);
     if (status == TAMIS_OK && r->outsider) status = tamis_number_read(&other, outsider, err);
-    tamis_promise promise = {.eps = p->by_epsilon ? given : one, .delta = p->by_epsilon ? one : given,
+    tamis_promise promise = {.eps = p->by_epsilon ? given : one,
+                             .delta = p->by_epsilon ? one : given,
                              .outsider_eps = p->by_epsilon && other ? given : other,
                              .outsider_delta = p->by_epsilon || !other ? other : given};
     if (status == TAMIS_OK) status = (r->call->json ? tamis_meaning_json : tamis_meaning_text)(text, &promise, err);
@@ -182,12 +182,16 @@ static void put_subject(char *room, size_t size, const request *r)
 static void explain(const request *r, const char *words)
 {
     puts("\nWhat it means");
-    cli_paragraph(stdout, "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list "
+    cli_paragraph(stdout,
+                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list "
                   "was fixed before the first answer was seen, and names everything that is released about these people. One "
-                  "step is one record of the sample replaced.", 2);
+                  "step is one record of the sample replaced.",
+                  2);
     if (r->outsider)
-        cli_paragraph(stdout, "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share "
-                      "one draw, so they were composed first and amplified once.", 2);
+        cli_paragraph(stdout,
+                      "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share "
+                      "one draw, so they were composed first and amplified once.",
+                      2);
     if (words) printf("\n%s", words);
 }
 
@@ -228,7 +232,11 @@ static int show(const request *r)
     char *words = NULL;
     cli_guarantee *g = &(cli_guarantee){0};
     put_subject(title, sizeof title, r);
-    const cli_mechanism mechanism = {.what = r, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title,
+    const cli_mechanism mechanism = {.what = r,
+                                     .delta = delta_of,
+                                     .epsilon = epsilon_of,
+                                     .pure = pure_of,
+                                     .title = title,
                                      .note_heading = r->outsider ? "delta for an outsider" : NULL};
     int code = cli_guarantee_begin(g, r->call);
     if (code != 0) goto done;
@@ -280,18 +288,20 @@ const cli_command cli_command_privacy_compose = {
              "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with "
              "'eps' and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
              "The list must be fixed before the first answer is seen.",
-    .operands = (const cli_argument[]){
-        {.name = "FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "population", .value = "N", .help = "records in the frame of the one simple random sample"},
-        {.name = "sample", .value = "n", .help = "records drawn from it"},
-        CLI_GUARANTEE_OPTIONS,
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
-        {"tamis privacy compose releases.yaml --population 6194 --sample 200", "and for somebody who does not know the sample"},
-        {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l", "ten tables of epsilon 1"},
-        {0}},
+    .operands =
+        (const cli_argument[]){{.name = "FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"},
+                               {0}},
+    .options = (const cli_argument[]){{.name = "population",
+                                       .value = "N",
+                                       .help = "records in the frame of the one simple random sample"},
+                                      {.name = "sample", .value = "n", .help = "records drawn from it"},
+                                      CLI_GUARANTEE_OPTIONS,
+                                      {0}},
+    .examples = (const cli_example[]){{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
+                                      {"tamis privacy compose releases.yaml --population 6194 --sample 200",
+                                       "and for somebody who does not know the sample"},
+                                      {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l",
+                                       "ten tables of epsilon 1"},
+                                      {0}},
     .run = run,
 };

@@ -6,7 +6,7 @@
 
 #include "target.h"
 
-#define MOST_PARTS 20   /* rows of the table of strata */
+#define MOST_PARTS 20  /* rows of the table of strata */
 #define MOST_STEPS 100 /* of a discrete Gaussian scale that is searched for: some seconds */
 
 /* What holds in each stratum. */
@@ -30,7 +30,8 @@ typedef struct request {
 /* FROM:TO, two numbers. */
 static int read_range(request *r)
 {
-    const char *text = cli_value(r->call, "range"), *column = cli_value(r->call, "column"), *colon = strchr(text ? text : "0:1", ':');
+    const char *text = cli_value(r->call, "range"), *column = cli_value(r->call, "column"),
+               *colon = strchr(text ? text : "0:1", ':');
     char from[TAMIS_NUMBER_DIGITS] = "";
     tamis_error err = {0};
     if (text && column) return cli_wrong_usage(r->call->command, "--range and --column exclude each other");
@@ -66,8 +67,12 @@ static int read_request(request *r, const cli_call *call)
     if ((discrete || r->noise.target_eps) && tamis_ht_range_step(&r->step, r->design, r->from, r->to, &err) != TAMIS_OK &&
         (discrete || err.status == TAMIS_SYSTEM))
         return cli_failed(&err, call->operands[0]);
-    r->range = (tamis_ht_range){.design = r->design, .from = r->from, .to = r->to, .noise = r->noise.kind,
-                                .scale = r->noise.scale, .step = discrete ? r->step : NULL};
+    r->range = (tamis_ht_range){.design = r->design,
+                                .from = r->from,
+                                .to = r->to,
+                                .noise = r->noise.kind,
+                                .scale = r->noise.scale,
+                                .step = discrete ? r->step : NULL};
     return 0;
 }
 
@@ -221,7 +226,8 @@ static void json_parts(const void *what, const cli_guarantee *g)
     fputs(", \"strata\": [", stdout);
     for (size_t i = 0; i < p->count; i++) {
         const tamis_ht_part *part = &p->list[i];
-        printf("%s{\"stratum\": %zu, \"units\": %" PRId64 ", \"worst\": %" PRId64 ", \"exact\": %s, \"theorem\": \"%s\", \"%s\": ",
+        printf("%s{\"stratum\": %zu, \"units\": %" PRId64 ", \"worst\": %" PRId64
+               ", \"exact\": %s, \"theorem\": \"%s\", \"%s\": ",
                i > 0 ? ", " : "", i + 1, part->count, part->unit, part->exact ? "true" : "false", part->theorem,
                g->eps ? "delta" : "epsilon");
         cli_put_bound(part->value);
@@ -246,8 +252,10 @@ static void put_subject(char *room, size_t size, const request *r)
     write_exact(from, sizeof from, r->from);
     write_exact(to, sizeof to, r->to);
     const char *name = tamis_design_name(r->design);
-    const char *words = strcmp(name, "strata") == 0 ? "stratified" : strcmp(name, "stages") == 0 ? "cluster or two-stage"
-                        : strcmp(name, "srs") == 0 ? "simple random" : name;
+    const char *words = strcmp(name, "strata") == 0   ? "stratified"
+                        : strcmp(name, "stages") == 0 ? "cluster or two-stage"
+                        : strcmp(name, "srs") == 0    ? "simple random"
+                                                      : name;
     snprintf(room, size, "Sample from %s units, %s; every value lies between %s and %s",
              cli_thousands(N, sizeof N, tamis_design_population(r->design)), words, from, to);
 }
@@ -286,16 +294,22 @@ static void explain(const void *what, const cli_guarantee *g)
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text, "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
+        snprintf(text, sizeof text,
+                 "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
                  "probabilities of any set of results %s. This holds against an attacker who knows all other values, but not "
-                 "who was sampled.", N, words);
+                 "who was sampled.",
+                 N, words);
         cli_paragraph(stdout, text, 2);
     }
-    cli_paragraph(stdout, "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an "
-                  "upper bound, the truth may be smaller, but nothing better is proved.", 2);
+    cli_paragraph(stdout,
+                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an "
+                  "upper bound, the truth may be smaller, but nothing better is proved.",
+                  2);
     if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout, "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
+        cli_paragraph(stdout,
+                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
+                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
+                      2);
 }
 
 /* ---- --epsilon, --delta, or the curve alone ---- */
@@ -305,11 +319,23 @@ static int show(request *r)
     char title[240], subtitle[240];
     put_subject(title, sizeof title, r);
     put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {.what = r, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of,
-                                     .note_heading = "known", .title = title, .subtitle = subtitle};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .subtitle = subtitle, .what = r,
-                                              .json_head = json_head, .explain = explain, .find = find_parts,
-                                              .json = json_parts, .show = show_parts}, &mechanism);
+    const cli_mechanism mechanism = {.what = r,
+                                     .delta = delta_of,
+                                     .epsilon = epsilon_of,
+                                     .pure = pure_of,
+                                     .note_heading = "known",
+                                     .title = title,
+                                     .subtitle = subtitle};
+    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
+                                              .title = title,
+                                              .subtitle = subtitle,
+                                              .what = r,
+                                              .json_head = json_head,
+                                              .explain = explain,
+                                              .find = find_parts,
+                                              .json = json_parts,
+                                              .show = show_parts},
+                                &mechanism);
 }
 
 /* ---- --target ---- */
@@ -339,8 +365,9 @@ static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_k
         tamis_status status = tamis_ht_range_scale(scale, &smooth, eps, delta, err);
         if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
             *scale = (tamis_bound){0, INFINITY};
-            *err = (tamis_error){.status = TAMIS_UNABLE, .message = "discrete Gaussian noise would have a scale of too many "
-                                                                    "steps to be searched for; discrete Laplace noise is faster"};
+            *err = (tamis_error){.status = TAMIS_UNABLE,
+                                 .message = "discrete Gaussian noise would have a scale of too many "
+                                            "steps to be searched for; discrete Laplace noise is faster"};
             status = TAMIS_UNABLE;
         }
         if (status != TAMIS_OK) return status;
@@ -366,8 +393,8 @@ static int find_noise(request *r)
     noisy.on[0] = "";
     for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
     put_subject(subject, sizeof subject, r);
-    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
-                                           .explain = explain}, &noisy);
+    return cli_answer_target(
+        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
 }
 
 static int run(const cli_call *call)
@@ -390,19 +417,23 @@ const cli_command cli_command_privacy_design = {
              "design; YAML or JSON. Designs that a release does not know yet are welcome: they are written as in "
              "docs/compute.md, strata may be named.\n\n"
              "Discrete noise is on a grid of which every weighted value is a multiple; its scale counts steps of it.",
-    .operands = (const cli_argument[]){
-        {.name = "PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"},
-        {0}},
-    .options = (const cli_argument[]){
-        {.name = "range", .value = "FROM:TO", .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
-        {.name = "column", .value = "NAME", .help = "the bounds that the plan gives for this column"},
-        CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
-        CLI_GUARANTEE_OPTIONS,
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis privacy design plan.yaml --column enroll --laplace 200000", "the total of a column of the plan, with noise"},
-        {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
-        {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d", "a design by itself"},
-        {0}},
+    .operands =
+        (const cli_argument[]){{.name = "PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"},
+                               {0}},
+    .options = (const cli_argument[]){{.name = "range",
+                                       .value = "FROM:TO",
+                                       .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
+                                      {.name = "column",
+                                       .value = "NAME",
+                                       .help = "the bounds that the plan gives for this column"},
+                                      CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
+                                      CLI_GUARANTEE_OPTIONS,
+                                      {0}},
+    .examples = (const cli_example[]){{"tamis privacy design plan.yaml --column enroll --laplace 200000",
+                                       "the total of a column of the plan, with noise"},
+                                      {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
+                                      {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d",
+                                       "a design by itself"},
+                                      {0}},
     .run = run,
 };

@@ -44,8 +44,7 @@ static void put_subject(char *room, size_t size, const request *r)
     if (r->noise.scale)
         snprintf(room, size, "%s noise of scale %s on a number that one person changes by at most %s",
                  cli_kinds[r->noise.kind].words, cli_noise_scale(&r->noise), sensitivity_text(r));
-    else
-        snprintf(room, size, "Noise on a number that one person changes by at most %s", sensitivity_text(r));
+    else snprintf(room, size, "Noise on a number that one person changes by at most %s", sensitivity_text(r));
     if (*room >= 'a') *room = (char)(*room - 'a' + 'A');
 }
 
@@ -65,13 +64,17 @@ static void explain(const void *what, const cli_guarantee *g)
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text, "Whatever one person's answer is, the probabilities of any set of results %s. This holds against "
-                 "an attacker who knows all other answers, and also who answered.", words);
+        snprintf(text, sizeof text,
+                 "Whatever one person's answer is, the probabilities of any set of results %s. This holds against "
+                 "an attacker who knows all other answers, and also who answered.",
+                 words);
         cli_paragraph(stdout, text, 2);
     }
     if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN)
-        cli_paragraph(stdout, "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
+        cli_paragraph(stdout,
+                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
+                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
+                      2);
 }
 
 static int show(request *r)
@@ -80,10 +83,11 @@ static int show(request *r)
     tamis_error err = {0};
     tamis_profile *profile = NULL;
     put_subject(title, sizeof title, r);
-    if (tamis_profile_noise(&profile, r->noise.kind, r->noise.scale, r->sensitivity, &err) != TAMIS_OK) return cli_noise_failed(&r->noise, &err);
+    if (tamis_profile_noise(&profile, r->noise.kind, r->noise.scale, r->sensitivity, &err) != TAMIS_OK)
+        return cli_noise_failed(&r->noise, &err);
     const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
-    int code = cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head,
-                                                  .explain = explain}, &mechanism);
+    int code = cli_answer_guarantee(
+        &(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head, .explain = explain}, &mechanism);
     tamis_profile_free(profile);
     return code;
 }
@@ -117,8 +121,8 @@ static int find_noise(request *r)
     char subject[400];
     const cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
     put_subject(subject, sizeof subject, r);
-    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
-                                           .explain = explain}, &noisy);
+    return cli_answer_target(
+        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
 }
 
 static int read_request(request *r, const cli_call *call)
@@ -131,15 +135,14 @@ static int read_request(request *r, const cli_call *call)
         return cli_wrong_usage(call->command, "--sensitivity: %s", err.message);
     int64_t steps;
     bool whole = cli_whole(&steps, sensitivity_text(r), 1, TAMIS_MAX_STEP);
-    if (!(cli_approximately(r->sensitivity) > 0))
-        return cli_wrong_usage(call->command, "--sensitivity must be positive");
+    if (!(cli_approximately(r->sensitivity) > 0)) return cli_wrong_usage(call->command, "--sensitivity must be positive");
     bool discrete = r->noise.kind != TAMIS_NOISE_LAPLACE && r->noise.kind != TAMIS_NOISE_GAUSSIAN;
     if (!whole && discrete && (r->noise.scale || r->noise.target_eps))
         return cli_wrong_usage(call->command, "--sensitivity must be a whole number up to 2^30 where noise is discrete; choose "
-                               "--laplace or --gaussian otherwise");
+                                              "--laplace or --gaussian otherwise");
     if (!r->noise.scale && !r->noise.target_eps)
         return cli_wrong_usage(call->command, "which noise? --laplace B, --gaussian S, --discrete-laplace S, "
-                               "--discrete-gaussian S, or --target E,D for the smallest of each");
+                                              "--discrete-gaussian S, or --target E,D for the smallest of each");
     return 0;
 }
 
@@ -162,15 +165,17 @@ const cli_command cli_command_privacy_noise = {
              "assumed about sampling: it is what holds against an attacker who knows who was sampled.\n\n"
              "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)); the discrete laws have these as "
              "masses on the whole numbers, and need a whole sensitivity.",
-    .options = (const cli_argument[]){
-        {.name = "sensitivity", .value = "D", .help = "how much one person changes the number, at most; 1 if not given"},
-        CLI_NOISE_OPTIONS("", ""),
-        CLI_GUARANTEE_OPTIONS,
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},
-        {"tamis privacy noise --gaussian 400 --sensitivity 100 --delta 1e-6", "which epsilon at delta 1e-6?"},
-        {"tamis privacy noise --target 1,1e-6 --sensitivity 100", "the smallest noise of each kind"},
-        {0}},
+    .options = (const cli_argument[]){{.name = "sensitivity",
+                                       .value = "D",
+                                       .help = "how much one person changes the number, at most; 1 if not given"},
+                                      CLI_NOISE_OPTIONS("", ""),
+                                      CLI_GUARANTEE_OPTIONS,
+                                      {0}},
+    .examples = (const cli_example[]){{"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},
+                                      {"tamis privacy noise --gaussian 400 --sensitivity 100 --delta 1e-6",
+                                       "which epsilon at delta 1e-6?"},
+                                      {"tamis privacy noise --target 1,1e-6 --sensitivity 100",
+                                       "the smallest noise of each kind"},
+                                      {0}},
     .run = run,
 };

@@ -25,9 +25,8 @@ static int read_window(request *r)
         return cli_wrong_usage(call->command, "--ones needs two whole numbers, the least and the most, such as 400:5794");
     if (r->srs.low >= r->srs.high)
         return cli_wrong_usage(call->command, "--ones LOW:HIGH needs LOW below HIGH: with one possible number nobody's value "
-                               "could be another");
-    if (r->srs.high > r->srs.population)
-        return cli_wrong_usage(call->command, "--ones cannot be more than the --population");
+                                              "could be another");
+    if (r->srs.high > r->srs.population) return cli_wrong_usage(call->command, "--ones cannot be more than the --population");
     return 0;
 }
 
@@ -77,8 +76,8 @@ static void put_subject(char *room, size_t size, const tamis_ht_srs *s)
 {
     char N[32], n[32], low[32], high[32];
     snprintf(room, size, "Simple random sample of %s out of %s people; %s to %s of them have the value 1",
-             cli_thousands(n, sizeof n, s->sample), cli_thousands(N, sizeof N, s->population), cli_thousands(low, sizeof low, s->low),
-             cli_thousands(high, sizeof high, s->high));
+             cli_thousands(n, sizeof n, s->sample), cli_thousands(N, sizeof N, s->population),
+             cli_thousands(low, sizeof low, s->low), cli_thousands(high, sizeof high, s->high));
 }
 
 static void put_published(char *room, size_t size, const request *r)
@@ -86,11 +85,11 @@ static void put_published(char *room, size_t size, const request *r)
     char N[32], n[32];
     const tamis_ht_srs *s = &r->srs;
     if (s->noise == TAMIS_NOISE_NONE)
-        snprintf(room, size, "published without noise: %s/%s times the ones in the sample", cli_thousands(N, sizeof N, s->population),
-                 cli_thousands(n, sizeof n, s->sample));
+        snprintf(room, size, "published without noise: %s/%s times the ones in the sample",
+                 cli_thousands(N, sizeof N, s->population), cli_thousands(n, sizeof n, s->sample));
     else
-        snprintf(room, size, "published with %s noise of scale %s on the %s", cli_kinds[s->noise].words, cli_noise_scale(&r->noise),
-                 added_to[s->noise]);
+        snprintf(room, size, "published with %s noise of scale %s on the %s", cli_kinds[s->noise].words,
+                 cli_noise_scale(&r->noise), added_to[s->noise]);
 }
 
 static bool touches_an_end(const tamis_ht_srs *s)
@@ -110,29 +109,34 @@ static void explain(const void *what, const cli_guarantee *g)
     const request *r = what;
     const tamis_ht_srs *s = &r->srs;
     char text[1024], words[256], N[32], n[32], low[32], high[32];
-    if (!g)
-        printf("the standard error of the sampling itself: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
-    cli_thousands(N, sizeof N, s->population), cli_thousands(n, sizeof n, s->sample), cli_thousands(low, sizeof low, s->low), cli_thousands(high, sizeof high, s->high);
+    if (!g) printf("the standard error of the sampling itself: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
+    cli_thousands(N, sizeof N, s->population), cli_thousands(n, sizeof n, s->sample), cli_thousands(low, sizeof low, s->low),
+        cli_thousands(high, sizeof high, s->high);
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
         snprintf(text, sizeof text,
                  "For each of the %s people, sampled or not: with their value 0 or 1, the probabilities of any set of results "
-                 "%s. This holds against an attacker who knows the values of all the others, but not who was sampled.", N, words);
+                 "%s. This holds against an attacker who knows the values of all the others, but not who was sampled.",
+                 N, words);
         cli_paragraph(stdout, text, 2);
     }
     snprintf(text, sizeof text,
              "It is taken as public, and not learned from these answers, that at least %s and at most %s of them have the value "
-             "1. If you cannot vouch for that, ask with --ones 0:%" PRId64 ".", low, high, s->population);
+             "1. If you cannot vouch for that, ask with --ones 0:%" PRId64 ".",
+             low, high, s->population);
     if (!touches_an_end(s)) cli_paragraph(stdout, text, 2);
-    snprintf(text, sizeof text,
-             "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives "
-             "the odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
-             s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
+    snprintf(
+        text, sizeof text,
+        "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives "
+        "the odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
+        s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
     if (touches_an_end(s)) cli_paragraph(stdout, text, 2);
     if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout, "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.", 2);
+        cli_paragraph(stdout,
+                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
+                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
+                      2);
 }
 
 static void json_head(const void *what)
@@ -151,11 +155,22 @@ static int show(request *r)
     char title[160], subtitle[160];
     put_subject(title, sizeof title, &r->srs);
     put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {
-        .what = &r->srs, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .note_heading = "hardest to protect",
-        .title = title, .subtitle = subtitle, .limit_name = "n/N", .limit = (double)r->srs.sample / (double)r->srs.population};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise, .title = title, .subtitle = subtitle, .what = r,
-                                              .json_head = json_head, .explain = explain}, &mechanism);
+    const cli_mechanism mechanism = {.what = &r->srs,
+                                     .delta = delta_of,
+                                     .epsilon = epsilon_of,
+                                     .pure = pure_of,
+                                     .note_heading = "hardest to protect",
+                                     .title = title,
+                                     .subtitle = subtitle,
+                                     .limit_name = "n/N",
+                                     .limit = (double)r->srs.sample / (double)r->srs.population};
+    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
+                                              .title = title,
+                                              .subtitle = subtitle,
+                                              .what = r,
+                                              .json_head = json_head,
+                                              .explain = explain},
+                                &mechanism);
 }
 
 /* ---- --target ---- */
@@ -191,8 +206,8 @@ static int find_noise(request *r)
     cli_noisy noisy = {.what = &r->srs, .scale = scale_of, .delta = delta_with, .unit = unit_of};
     memcpy(noisy.on, added_to, sizeof added_to);
     put_subject(subject, sizeof subject, &r->srs);
-    return cli_answer_target(&(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head,
-                                           .explain = explain}, &noisy);
+    return cli_answer_target(
+        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
 }
 
 static int run(const cli_call *call)
@@ -216,20 +231,22 @@ const cli_command cli_command_privacy_srs = {
              "is shown.\n\n"
              "Laplace and Gaussian noise is added to the estimated total, discrete noise to the number of ones in the "
              "sample. 'scale' is that of the density exp(-|x|/scale) or exp(-x^2/(2 scale^2)).",
-    .options = (const cli_argument[]){
-        {.name = "population", .value = "N", .needed = true, .help = "people in the population"},
-        {.name = "sample", .value = "n", .needed = true, .help = "people in the sample, drawn without replacement"},
-        {.name = "ones", .value = "LOW:HIGH", .needed = true, .help = "how many say yes, as far as it is public"},
-        CLI_NOISE_OPTIONS(" on the total", " on the sample count"),
-        CLI_GUARANTEE_OPTIONS,
-        {0}},
-    .examples = (const cli_example[]){
-        {"tamis privacy srs --population 6194 --sample 200 --ones 400:5794", "how private is the sample itself?"},
-        {"tamis privacy srs --population 6194 --sample 200 --ones 9:6185 --delta 1e-6",
-         "which epsilon, if yes may be rare or common?"},
-        {"tamis privacy srs --population 9 --sample 3 --ones 0:9 --target 1,1e-4", "how much noise if nothing is public?"},
-        {"tamis privacy srs --population 9 --sample 3 --ones 2:7 --laplace 3 --svg a.svg",
-         "the curve with noise, and a picture of it"},
-        {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "population", .value = "N", .needed = true, .help = "people in the population"},
+            {.name = "sample", .value = "n", .needed = true, .help = "people in the sample, drawn without replacement"},
+            {.name = "ones", .value = "LOW:HIGH", .needed = true, .help = "how many say yes, as far as it is public"},
+            CLI_NOISE_OPTIONS(" on the total", " on the sample count"),
+            CLI_GUARANTEE_OPTIONS,
+            {0}},
+    .examples = (const cli_example[]){{"tamis privacy srs --population 6194 --sample 200 --ones 400:5794",
+                                       "how private is the sample itself?"},
+                                      {"tamis privacy srs --population 6194 --sample 200 --ones 9:6185 --delta 1e-6",
+                                       "which epsilon, if yes may be rare or common?"},
+                                      {"tamis privacy srs --population 9 --sample 3 --ones 0:9 --target 1,1e-4",
+                                       "how much noise if nothing is public?"},
+                                      {"tamis privacy srs --population 9 --sample 3 --ones 2:7 --laplace 3 --svg a.svg",
+                                       "the curve with noise, and a picture of it"},
+                                      {0}},
     .run = run,
 };

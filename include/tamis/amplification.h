@@ -31,7 +31,7 @@ typedef struct tamis_sample_promise {
     tamis_neighbours neighbours; /* of the frame: not TAMIS_ANY_ONE */
     tamis_neighbours mechanism;  /* what eps and delta count on the sample; replacing counts as two steps of add and
                                     remove, adding as none of replacing: then only samples of equal size compare */
-    int64_t releases; /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */
+    int64_t releases;            /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */
 } tamis_sample_promise;
 
 /* Units of one stratum; those that are in every sample stand apart. */
@@ -72,9 +72,8 @@ TAMIS_API void tamis_amplified_clear(tamis_amplified *amplified);
  *          the lower ends are the budget that may be spent, by each release. On failure [0, inf] and [0, 1].
  * Cost     about a hundred times that of tamis_amplify_design at worst.
  * Errors   as above.                                                                                                 */
-TAMIS_USE tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n,
-                                                    const tamis_design *design, const tamis_sample_promise *target,
-                                                    tamis_error *err);
+TAMIS_USE tamis_status tamis_amplify_design_inverse(tamis_bound *eps_n, tamis_bound *delta_n, const tamis_design *design,
+                                                    const tamis_sample_promise *target, tamis_error *err);
 
 /* ---- when sampling adds nothing ---- */
 
@@ -210,8 +209,8 @@ TAMIS_USE tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis
  *
  * Needs    count >= 1.
  * Errors   INVALID, SYSTEM (memory).                                                                                  */
-TAMIS_USE tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples,
-                                                  size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples, size_t count,
+                                                  tamis_error *err);
 
 /* The largest of several, point by point: over units or strata with their own rates. */
 TAMIS_USE tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
@@ -290,8 +289,7 @@ TAMIS_USE tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delt
  * Errors   INVALID, UNABLE.
  * Paper    gain, Theorem 1 (docs/papers.md#gain-1).                                                                  */
 TAMIS_USE tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t population, int64_t sample,
-                                                 const tamis_number *eps, const tamis_number *delta,
-                                                 tamis_error *err);
+                                                 const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 
 /* The whole profile of Laplace noise of scale 1/eps0 on an answer of sensitivity 1, under simple random sampling: the
  * smallest delta_pop at eps_pop. The sample's profile is read at eps_sample = log(1 + N/n (e^eps_pop - 1)):

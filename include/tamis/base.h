@@ -45,10 +45,10 @@ typedef enum tamis_status {
  * file's name, and ends before the next one. */
 typedef struct tamis_error_item {
     uint16_t begin;
-    uint16_t file;    /* bytes of the file's name; 0: no file */
-    uint16_t text;    /* the byte at which the text behind the place begins */
-    int32_t column;   /* from 1, in characters; 0: not known */
-    int64_t line;     /* from 1; 0: not known */
+    uint16_t file;  /* bytes of the file's name; 0: no file */
+    uint16_t text;  /* the byte at which the text behind the place begins */
+    int32_t column; /* from 1, in characters; 0: not known */
+    int64_t line;   /* from 1; 0: not known */
 } tamis_error_item;
 
 /* Several plan errors are separated by newlines. A message never contains a data value. */

@@ -30,12 +30,12 @@ typedef struct tamis_frame_design {
     const char *method;
     int64_t sample;
     const tamis_number *rate;
-    const char *probability; /* column of inclusion probabilities, each in (0, 1] */
-    const char *size;        /* column of positive sizes, to which the probabilities shall be proportional */
-    const char *strata;      /* columns, separated by commas, whose texts together name the stratum */
-    const char *allocation;  /* column of whole numbers */
-    const char *cluster;     /* columns, separated by commas, whose texts together name the cluster inside its stratum */
-    int64_t within;          /* units to draw in each drawn cluster */
+    const char *probability;   /* column of inclusion probabilities, each in (0, 1] */
+    const char *size;          /* column of positive sizes, to which the probabilities shall be proportional */
+    const char *strata;        /* columns, separated by commas, whose texts together name the stratum */
+    const char *allocation;    /* column of whole numbers */
+    const char *cluster;       /* columns, separated by commas, whose texts together name the cluster inside its stratum */
+    int64_t within;            /* units to draw in each drawn cluster */
     const char *within_column; /* the same as a column of whole numbers, the same in all rows of a cluster */
 } tamis_frame_design;
 
@@ -45,8 +45,8 @@ typedef struct tamis_frame_design {
 TAMIS_USE tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_error *err);
 
 typedef struct tamis_frame_sample {
-    int64_t population, sample; /* units of the frame, and drawn */
-    int64_t strata;             /* 1 without strata */
+    int64_t population, sample;       /* units of the frame, and drawn */
+    int64_t strata;                   /* 1 without strata */
     int64_t clusters, clusters_drawn; /* 0 without clusters */
 } tamis_frame_sample;
 

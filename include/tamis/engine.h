@@ -44,20 +44,17 @@ TAMIS_API void tamis_source_free(tamis_source *source); /* NULL is fine */
 
 /* One more column: `rows` values that the caller keeps.
  *
- * Numbers     NaN and infinities are missing. As ids, strata, clusters and categories they are compared by exact value: 12.0 is 12,
- *             and -0 is 0.
+ * Numbers     NaN and infinities are missing. As ids, strata, clusters and categories they are compared by exact value: 12.0 is
+ *             12, and -0 is 0.
  * Integers    the same.
- * Texts       UTF-8; NULL and blank ones are missing. They are no numbers, whatever they look like. As ids and categories texts are
- *             compared by their bytes, without the blanks around them.
+ * Texts       UTF-8; NULL and blank ones are missing. They are no numbers, whatever they look like. As ids and categories texts
+ *             are compared by their bytes, without the blanks around them.
  *
  * Needs    a source of tamis_source_new, a name that it does not have yet, values (NULL only without rows).
- * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_USE tamis_status tamis_source_numbers(tamis_source *source, const char *name, const double *values,
-                                            tamis_error *err);
-TAMIS_USE tamis_status tamis_source_integers(tamis_source *source, const char *name, const int64_t *values,
-                                             tamis_error *err);
-TAMIS_USE tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts,
-                                          tamis_error *err);
+ * Errors   INVALID, SYSTEM. */
+TAMIS_USE tamis_status tamis_source_numbers(tamis_source *source, const char *name, const double *values, tamis_error *err);
+TAMIS_USE tamis_status tamis_source_integers(tamis_source *source, const char *name, const int64_t *values, tamis_error *err);
+TAMIS_USE tamis_status tamis_source_texts(tamis_source *source, const char *name, const char *const *texts, tamis_error *err);
 
 /* ---- Arrow ---- */
 

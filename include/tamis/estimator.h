@@ -49,12 +49,12 @@ TAMIS_USE tamis_status tamis_ratio(double *ratio, double *linear, const double *
  * Cost     O(count^2), no memory.                                                                                    */
 
 /* Horvitz and Thompson (1952): for any design. */
-TAMIS_USE tamis_status tamis_variance_horvitz_thompson(double *variance, const double *linear, const double *joint,
-                                                       size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_horvitz_thompson(double *variance, const double *linear, const double *joint, size_t count,
+                                                       tamis_error *err);
 
 /* Yates, Grundy and Sen (1953): for designs of fixed size, where it is much more stable. */
-TAMIS_USE tamis_status tamis_variance_yates_grundy(double *variance, const double *linear, const double *joint,
-                                                   size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_yates_grundy(double *variance, const double *linear, const double *joint, size_t count,
+                                                   tamis_error *err);
 
 /* ---- variances without joint inclusion probabilities ----
  *
@@ -67,26 +67,26 @@ TAMIS_USE tamis_status tamis_variance_yates_grundy(double *variance, const doubl
  * Cost     O(count), no memory.                                                                                      */
 
 /* Poisson and Bernoulli sampling: unbiased, sum of (1 - pi) (u / pi)^2. */
-TAMIS_USE tamis_status tamis_variance_poisson(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_poisson(double *variance, const double *linear, const double *probabilities, size_t count,
+                                              tamis_error *err);
 
 /* Hajek (1964), for designs of large entropy and fixed size: squared residuals of u / pi about their mean with weights
  * 1 - pi, times n / (n - 1).                                                                                         */
-TAMIS_USE tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities,
-                                            size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities, size_t count,
+                                            tamis_error *err);
 
 /* Deville (1999): as Hajek, with 1 / (1 - sum of a^2), where a = (1 - pi) / (sum of 1 - pi), in place of n / (n - 1). */
-TAMIS_USE tamis_status tamis_variance_deville(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_deville(double *variance, const double *linear, const double *probabilities, size_t count,
+                                              tamis_error *err);
 
 /* Brewer (2002, 18.24): as Hajek, about the plain mean of u / pi. */
-TAMIS_USE tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities,
-                                             size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_brewer(double *variance, const double *linear, const double *probabilities, size_t count,
+                                             tamis_error *err);
 
 /* Overton (1985): Horvitz-Thompson with 1 - pi_k pi_l / pi_kl = -(1 - (pi_k + pi_l) / 2) / (n - 1) for two units, which
  * needs no frame: n / (n - 1) times the sum of (1 - pi) z (z - mean of z), z = u / pi. May be negative.              */
-TAMIS_USE tamis_status tamis_variance_overton(double *variance, const double *linear, const double *probabilities,
-                                              size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_overton(double *variance, const double *linear, const double *probabilities, size_t count,
+                                              tamis_error *err);
 
 /* Hartley and Rao (1962), for systematic sampling in random order: Horvitz-Thompson with 1 - pi_k pi_l / pi_kl =
  * -(1 - pi_k - pi_l + frame_squares / n) / (n - 1) for two units. May be negative.
@@ -100,8 +100,8 @@ TAMIS_USE tamis_status tamis_variance_hartley_rao(double *variance, const double
  * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times stands k times.
  *
  * Needs    finite linear values and weights, at least two draws.                                                     */
-TAMIS_USE tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights,
-                                                     size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights, size_t count,
+                                                     tamis_error *err);
 
 /* ---- strata, clusters, stages ---- */
 
@@ -131,9 +131,9 @@ typedef struct tamis_stage {
  * Gives    the variance; and, if `degrees` is not NULL, the degrees of freedom: clusters minus strata of the first stage
  *          (0 on failure).
  * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
-TAMIS_USE tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear,
-                                             const double *weights, size_t count, const tamis_stage *stages,
-                                             size_t stage_count, const char *lonely, tamis_error *err);
+TAMIS_USE tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
+                                             size_t count, const tamis_stage *stages, size_t stage_count, const char *lonely,
+                                             tamis_error *err);
 
 /* ---- calibration ---- */
 
@@ -152,9 +152,9 @@ TAMIS_USE tamis_status tamis_variance_stages(double *variance, int64_t *degrees,
  * Gives    calibrated weights that meet the totals to ten digits or better; NaN on failure.
  * Cost     O(count * variables^2) a step, mostly fewer than ten steps; memory O(variables^2).
  * Errors   and UNABLE: no weights of this method meet the totals, or they were not found in 100 steps.               */
-TAMIS_USE tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper,
-                                       const double *weights, const double *auxiliary, const double *totals,
-                                       size_t count, size_t variables, tamis_error *err);
+TAMIS_USE tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper, const double *weights,
+                                       const double *auxiliary, const double *totals, size_t count, size_t variables,
+                                       tamis_error *err);
 
 /* What calibration leaves of a variable: the residuals of linear values in the regression on the auxiliary variables,
  * with the weights from before calibration. The variance of a calibrated estimate is that of these residuals, with the
@@ -163,8 +163,7 @@ TAMIS_USE tamis_status tamis_calibrate(double *calibrated, const char *method, d
  * Needs    as above. `residuals` may be the list of linear values itself.
  * Gives    one residual for each unit; NaN on failure.                                                               */
 TAMIS_USE tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights,
-                                                   const double *auxiliary, size_t count, size_t variables,
-                                                   tamis_error *err);
+                                                   const double *auxiliary, size_t count, size_t variables, tamis_error *err);
 
 TAMIS_END
 

@@ -111,12 +111,12 @@ TAMIS_USE tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reve
                                            const tamis_number *eps, tamis_error *err);
 
 /* The smallest eps with delta = 0 for x against x_prime, perhaps infinite ({inf, inf}). With Gaussian noise it is infinite
- * unless the smallest and the largest of all totals are possible under x_prime; where the largest ratio of the two laws is at one of
- * those totals, as with simple random samples, the noise does not change it.
+ * unless the smallest and the largest of all totals are possible under x_prime; where the largest ratio of the two laws is at one
+ * of those totals, as with simple random samples, the noise does not change it.
  *
  * Gives    an enclosure; [0, inf] on failure.
  * Errors   as above.
- * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6), extended to the other noises.                */
+ * Paper    ht, Results 5 and 6 as corrected (docs/papers.md#ht-5, #ht-6), extended to the other noises. */
 TAMIS_USE tamis_status tamis_ht_pair_pure(tamis_bound *eps, const tamis_ht_pair *pair, tamis_error *err);
 
 /* The smallest eps for a given delta, x against x_prime, perhaps 0 or infinite.
@@ -131,8 +131,8 @@ TAMIS_USE tamis_status tamis_ht_pair_epsilon(tamis_bound *eps, const tamis_ht_pa
  *
  * Gives    a new number that the caller frees; NULL on failure.
  * Errors   INVALID (also if all values are 0, which have no step), SYSTEM.                                            */
-TAMIS_USE tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values,
-                                     size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tamis_number *const *values, size_t count,
+                                     tamis_error *err);
 
 /* ---- too many values for a pure eps ---- */
 
@@ -192,8 +192,8 @@ typedef struct tamis_ht_unit {
 TAMIS_USE tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps,
                                              tamis_error *err);
 TAMIS_USE tamis_status tamis_ht_values_pure(tamis_ht_unit *units, const tamis_ht_values *values, tamis_error *err);
-TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis_ht_values *values,
-                                               const tamis_number *delta, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *delta,
+                                               tamis_error *err);
 
 /* ---- every pair with values in a range ----
  *
@@ -245,8 +245,7 @@ typedef struct tamis_ht_part {
  * Paper    ht, Result 1 (docs/papers.md#ht-1, #ht-range).                                                             */
 TAMIS_USE tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                             const tamis_number *eps, tamis_error *err);
-TAMIS_USE tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
-                                           tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, tamis_error *err);
 TAMIS_USE tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
                                               const tamis_number *delta, tamis_error *err);
 

@@ -22,9 +22,8 @@ TAMIS_BEGIN
  *          samples, two seconds for half of 10^9 units.
  * Errors   INVALID, UNABLE (undecided at 16384 bits, or a law too wide), SYSTEM; the ends are then 0 and the population
  *          if that is a possible one, else 0 and 0.                                                                    */
-TAMIS_USE tamis_status tamis_interval_count(int64_t *lower, int64_t *upper, int64_t population, int64_t sample,
-                                            int64_t noisy, const tamis_number *scale, const tamis_number *confidence,
-                                            tamis_error *err);
+TAMIS_USE tamis_status tamis_interval_count(int64_t *lower, int64_t *upper, int64_t population, int64_t sample, int64_t noisy,
+                                            const tamis_number *scale, const tamis_number *confidence, tamis_error *err);
 
 TAMIS_END
 

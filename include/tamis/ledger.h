@@ -63,28 +63,30 @@ typedef struct tamis_coin {
 
 typedef struct tamis_charge {
     const char *survey;  /* whose account */
-    const char *wave;    /* NULL, or which wave of the survey: {"name": "2026-Q3", "groups": ["A", "B"], "same_sample": true}. With
-                            `groups`, the rotation groups in it, it is a loss of the people in these groups alone: the caller sees to it
-                            that groups are fixed and public, and records replaced within them. `same_sample`: the sample of the wave
-                            before, which needs the same frozen fields */
+    const char *wave;    /* NULL, or which wave of the survey: {"name": "2026-Q3", "groups": ["A", "B"], "same_sample": true}.
+                            With `groups`, the rotation groups in it, it is a loss of the people in these groups alone: the caller
+                            sees to it that groups are fixed and public, and records replaced within them. `same_sample`: the
+                            sample of the wave before, which needs the same frozen fields */
     const char *release; /* a name for people, such as that of the plan's file */
     tamis_coin amount;   /* the loss of a sampled person by everything in `measures` together */
-    tamis_coin budget;   /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a lower limit
-                            of its own, or none: all NULL */
-    const char *frozen;  /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field by
-                            field; unit, protect, given and design_variables are the same in all waves. "source" in it is not
+    tamis_coin budget;   /* the first charge fixes that of the account (tamis_ledger_raise raises it); a later one may have a
+                            lower limit of its own, or none: all NULL */
+    const char *frozen;  /* a JSON object: design, unit, id, ...: fixed by the first charge of the survey and wave, compared field
+                            by field; unit, protect, given and design_variables are the same in all waves. "source" in it is not
                             kept, "outsider", if it is there, says what sampling adds: {"design": a design as tamis_design_read
                             takes it}, or a text with the reason why nothing is claimed; it is kept, but not compared */
     const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
                              same text ask for the same release */
-    int again;           /* pay for fresh noise although the same was released before */
-    const char *source;  /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
-    const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a part
-                            of its source: recorded with the account */
-    const char *leftover; /* NULL: nobody can claim this charge, and it claims none. Else the folder, by its absolute path, in which
-                            unpublished numbers stay if this process is killed: whoever claims or voids the charge deletes it first.
-                            Empty: there is none. The folder is named like ".june.Xa81kQ": a dot, a name, a dot, six letters or
-                            digits; it holds only files. The folder that it is in exists, and no part of the path is a link */
+    int again;            /* pay for fresh noise although the same was released before */
+    /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
+    const char *source;
+    const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a
+                                part of its source: recorded with the account */
+    const char *leftover;    /* NULL: nobody can claim this charge, and it claims none. Else the folder, by its absolute path, in
+                             which unpublished numbers stay if this process is killed: whoever claims or voids the charge deletes
+                             it first. Empty: there is none. The folder is named like ".june.Xa81kQ": a dot, a name, a dot, six
+                             letters or digits; it holds only files. The folder that it is in exists, and no part of the path
+                             is a link */
 } tamis_charge;
 
 #define TAMIS_LEDGER_HASH 65
@@ -99,16 +101,16 @@ typedef struct tamis_charged {
                                      were kept, and the other fields are those of the earlier charge */
     int created, opened;          /* it is the first charge of its ledger, of its account, that was not voided */
     char *new_account;            /* the reason that was recorded when its account was opened; NULL: none */
-    int64_t unpublished;          /* not 0: this charge of the same release was never published and was claimed (by tamis_ledger_ask:
-                                     would be); nothing more is spent */
+    int64_t unpublished;          /* not 0: this charge of the same release was never published and was claimed (by
+                                     tamis_ledger_ask: would be); nothing more is spent */
     int other_source;             /* with measurements: they were made from another declared source than that of this charge */
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
 } tamis_charged;
 
 /* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the
  * numbers of the earlier one, unless `again` asks for fresh ones; or takes over an earlier charge that was never published:
- * both cost nothing. A second account over the same source, that is with a part in common, needs a reason; what has no `source` is
- * compared by the frozen field of that name.
+ * both cost nothing. A second account over the same source, that is with a part in common, needs a reason; what has no `source`
+ * is compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
  *          0 to TAMIS_MAX_LOSS (of <tamis/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
@@ -118,8 +120,8 @@ typedef struct tamis_charged {
  *          zero, but for the entry of a charge that is known to be on the disk. The caller clears it with
  *          tamis_charged_clear. On OK the charge is on the disk, whatever happens next.
  * Cost     one wait for the disk.
- * Errors   REFUSED (the budget does not allow it, or is above that of the account; a frozen field differs: the message names it; no theorem
- *          adds this kind of amount to the account; a second account over the same source without a reason; the same
+ * Errors   REFUSED (the budget does not allow it, or is above that of the account; a frozen field differs: the message names it;
+ *          no theorem adds this kind of amount to the account; a second account over the same source without a reason; the same
  *          release is just being made by a process that lives; what an interrupted one has left cannot be deleted), INVALID
  *          (also: a reason for a new account where there is one already), UNABLE (the sum of rhos could not be converted),
  *          SYSTEM. On INVALID and REFUSED nothing was spent. On SYSTEM it is unknown whether the charge reached the disk:
@@ -140,8 +142,7 @@ TAMIS_API void tamis_charged_clear(tamis_charged *charged);
  * Needs    an entry that is a charge and not released yet; measurements as above. One that was charged with `leftover`: by
  *          the ledger that charged it, or the last one that claimed it.
  * Errors   INVALID, REFUSED (it was voided, or claimed by another: the numbers must not be published), SYSTEM. */
-TAMIS_USE tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements,
-                                             tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements, tamis_error *err);
 
 /* Voids a charge that was never published: its amount no longer counts, and the entry and the reason stay in the book. What
  * the interrupted process has left in its temporary folder is deleted first.
@@ -159,7 +160,8 @@ TAMIS_USE tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, co
  *
  * Needs    a budget of the same kind as that of the account, one number of it larger and none smaller; a reason of 1 to
  *          TAMIS_LEDGER_NAME bytes, for people, not blank.
- * Errors   INVALID, REFUSED (no such account; not a higher budget of the same kind), SYSTEM. But for SYSTEM nothing was changed. */
+ * Errors   INVALID, REFUSED (no such account; not a higher budget of the same kind), SYSTEM. But for SYSTEM nothing was
+ *          changed. */
 TAMIS_USE tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason,
                                           tamis_error *err);
 
@@ -172,19 +174,19 @@ TAMIS_API const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t acc
 /* The account of a survey; -1 if there is none. */
 TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey);
 
-/* The frozen fields of the first wave as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such account. Lives
- * until the ledger is used again. */
+/* The frozen fields of the first wave as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such
+ * account. Lives until the ledger is used again. */
 TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
 
 /* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
 #define TAMIS_SPENDING_WORDS 160
 typedef struct tamis_spending {
     int in_rho;
-    tamis_bound epsilon, delta; /* if not in_rho */
-    tamis_bound rho;            /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
+    tamis_bound epsilon, delta;       /* if not in_rho */
+    tamis_bound rho;                  /* in_rho; also the sum of rhos in an account of (epsilon, delta), and what may be added to
                                    it: {0, 0} as long as there was none */
-    char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is rounded up, and
-                                   a budget, or what is left of it, down */
+    char words[TAMIS_SPENDING_WORDS]; /* "epsilon 0.1, delta 1e-06": exact where a short decimal is; else what was spent is
+                                         rounded up, and a budget, or what is left of it, down */
 } tamis_spending;
 
 /* With rotation groups: the largest number of what some group has spent, the smallest of what is left to one.
@@ -200,8 +202,8 @@ TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spend
  *
  * Gives    exact numbers that the caller frees, rounded up where rhos were converted; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger,
-                                           size_t account, const tamis_number *at, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger, size_t account,
+                                           const tamis_number *at, tamis_error *err);
 
 /* The design under "outsider" in the frozen fields, as tamis_design_read takes it: what sampling adds is computed by the
  * caller, because that function is above this room. NULL if there is none; *reason (may be NULL) then says why no number is
@@ -213,7 +215,8 @@ typedef struct tamis_ledger_outsider {
     int proved;
     tamis_bound epsilon, delta;
     const char *reason; /* if not proved */
-    const tamis_amplified_part *parts; /* each stratum, take-all units apart; the strata are counted in the order of their names */
+    /* each stratum, take-all units apart; the strata are counted in the order of their names */
+    const tamis_amplified_part *parts;
     size_t part_count;
 } tamis_ledger_outsider;
 

@@ -50,8 +50,8 @@ TAMIS_USE tamis_status tamis_meaning_of(tamis_meaning *meaning, const tamis_numb
 /* From a whole profile: (eps, delta) is read off it at `delta`, and `found` is the least bound over many points of it.
  *
  * Errors   INVALID, UNABLE, SYSTEM.                                                                                  */
-TAMIS_USE tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profile *profile,
-                                                const tamis_number *delta, tamis_error *err);
+TAMIS_USE tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profile *profile, const tamis_number *delta,
+                                                tamis_error *err);
 
 /* What a belief of `prior` becomes at most. Needs 0 <= prior <= 1. Gives {0, 1} on failure. Errors: INVALID, UNABLE. */
 TAMIS_USE tamis_status tamis_meaning_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps,

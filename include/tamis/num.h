@@ -64,20 +64,20 @@ TAMIS_USE tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t
 
 /* Hypergeometric: X ones in a simple random sample without replacement from a population with `ones` ones.
  * Needs 0 <= ones <= population, 0 <= sample <= population. */
-TAMIS_USE tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
-                                                 int64_t k, tamis_error *err);
-TAMIS_USE tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
-                                                     int64_t k, tamis_error *err);
-TAMIS_USE tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample,
-                                                    int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
+                                                 tamis_error *err);
+TAMIS_USE tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
+                                                     tamis_error *err);
+TAMIS_USE tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
+                                                    tamis_error *err);
 
 /* Binomial: X ones in independent trials. Needs 0 <= probability <= 1. */
 TAMIS_USE tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
                                            tamis_error *err);
-TAMIS_USE tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability,
-                                               int64_t k, tamis_error *err);
-TAMIS_USE tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability,
-                                              int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
+                                               tamis_error *err);
+TAMIS_USE tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
+                                              tamis_error *err);
 
 /* Poisson-binomial: X ones in independent trials of unequal probabilities, given as groups of equal ones; a plain
  * list of probabilities is a list of groups of one trial. Cost: about 0.2 ms a group, 10 microseconds for groups of
@@ -90,23 +90,19 @@ typedef struct tamis_trials {
     int64_t count;
 } tamis_trials;
 
-TAMIS_USE tamis_status tamis_poisson_binomial_mass(tamis_bound *p, const tamis_trials *groups, size_t group_count,
-                                                   int64_t k, tamis_error *err);
-TAMIS_USE tamis_status tamis_poisson_binomial_at_least(tamis_bound *p, const tamis_trials *groups, size_t group_count,
-                                                       int64_t k, tamis_error *err);
-TAMIS_USE tamis_status tamis_poisson_binomial_at_most(tamis_bound *p, const tamis_trials *groups, size_t group_count,
-                                                      int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_poisson_binomial_mass(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
+                                                   tamis_error *err);
+TAMIS_USE tamis_status tamis_poisson_binomial_at_least(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
+                                                       tamis_error *err);
+TAMIS_USE tamis_status tamis_poisson_binomial_at_most(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
+                                                      tamis_error *err);
 
 /* Discrete Laplace, P(k) proportional to exp(-|k|/scale), and discrete Gaussian, P(k) proportional to
  * exp(-k^2/(2 scale^2)), on all integers. Symmetric. Need scale > 0. */
-TAMIS_USE tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
-                                                   tamis_error *err);
-TAMIS_USE tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
-                                                       tamis_error *err);
-TAMIS_USE tamis_status tamis_discrete_gaussian_mass(tamis_bound *p, const tamis_number *scale, int64_t k,
-                                                    tamis_error *err);
-TAMIS_USE tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const tamis_number *scale, int64_t k,
-                                                        tamis_error *err);
+TAMIS_USE tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_discrete_gaussian_mass(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err);
+TAMIS_USE tamis_status tamis_discrete_gaussian_at_least(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err);
 
 /* P(Z >= x) of a standard normal Z. */
 TAMIS_USE tamis_status tamis_normal_at_least(tamis_bound *p, const tamis_number *x, tamis_error *err);

@@ -42,8 +42,7 @@ TAMIS_USE tamis_status tamis_profile_claim(tamis_profile **profile, const tamis_
                                            tamis_error *err);
 
 /* Randomized response: the true answer with odds e^eps. Every eps-private mechanism is at least as private. */
-TAMIS_USE tamis_status tamis_profile_randomized_response(tamis_profile **profile, const tamis_number *eps,
-                                                         tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_randomized_response(tamis_profile **profile, const tamis_number *eps, tamis_error *err);
 
 /* Noise on a number that one person can change by at most `sensitivity` (for several numbers: the sum of the changes
  * with Laplace noise, continuous or discrete, the root of the sum of their squares with Gaussian noise). Densities
@@ -52,14 +51,14 @@ TAMIS_USE tamis_status tamis_profile_randomized_response(tamis_profile **profile
  * changes by 2. Several are composed, one profile each, or told as tamis_profile_zcdp with the sum of the squares over
  * 2 scale^2.
  * Needs scale > 0, 0 <= sensitivity <= TAMIS_MAX_LOSS scale; discrete: sensitivity <= TAMIS_MAX_STEP.                  */
-TAMIS_USE tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale,
-                                             const tamis_number *sensitivity, tamis_error *err);
-TAMIS_USE tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number *scale,
-                                              const tamis_number *sensitivity, tamis_error *err);
-TAMIS_USE tamis_status tamis_profile_discrete_laplace(tamis_profile **profile, const tamis_number *scale,
-                                                      int64_t sensitivity, tamis_error *err);
-TAMIS_USE tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, const tamis_number *scale,
-                                                       int64_t sensitivity, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale, const tamis_number *sensitivity,
+                                             tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number *scale, const tamis_number *sensitivity,
+                                              tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_discrete_laplace(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
+                                                      tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_discrete_gaussian(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
+                                                       tamis_error *err);
 
 /* Any mechanism that is rho-concentrated (zCDP). Its delta is not known exactly: the upper end is the conversion of
  * Canonne, Kamath and Steinke, the lower end the Gaussian mechanism, which is rho-concentrated. Needs
@@ -68,15 +67,15 @@ TAMIS_USE tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_n
 
 /* Answers 0 ... count-1 with the masses p[k] for one value of a person and q[k] for another; both orders count. Needs
  * 1 <= count <= 2^20, masses that are not negative, and that each of the lists adds up to 1.                           */
-TAMIS_USE tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p,
-                                          const tamis_number *const *q, size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p, const tamis_number *const *q,
+                                          size_t count, tamis_error *err);
 
 /* Discrete noise that is cut: X given |X| <= reach. Its loss is infinite where one law ends and the other does not. Needs
  * scale > 0, 0 <= sensitivity <= TAMIS_MAX_STEP, 0 <= reach <= 2^18.                                                   */
-TAMIS_USE tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale,
-                                                       int64_t sensitivity, int64_t reach, tamis_error *err);
-TAMIS_USE tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale,
-                                                        int64_t sensitivity, int64_t reach, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
+                                                       int64_t reach, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
+                                                        int64_t reach, tamis_error *err);
 
 TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
 
@@ -89,8 +88,8 @@ TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
  * Cost     O(n log n); the work is in the questions.
  * Errors   INVALID, SYSTEM (memory).
  * Paper    settings, section 5.2: what is composed before sampling amplifies (docs/papers.md#settings-5-2).           */
-TAMIS_USE tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles,
-                                             const int64_t *times, size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles, const int64_t *times,
+                                             size_t count, tamis_error *err);
 
 /* The largest of several profiles, point by point: what holds for every unit, or in every stratum, when each has its own.
  *
@@ -154,13 +153,13 @@ TAMIS_USE tamis_status tamis_profile_noise(tamis_profile **profile, tamis_noise_
  * Needs    a kind other than NONE, sensitivity >= 0, whole if the noise is discrete; 0 <= eps <= TAMIS_MAX_LOSS,
  *          0 <= delta <= 1.
  * Gives    two doubles, mostly within 1e-11 of each other: `upper` was itself certified to meet the target, `lower` to
- *          miss it. {0, 0} if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a millionth of
- *          the sensitivity does. For Laplace and Gaussian noise all scales above `upper` meet the target and all below `lower`
- *          miss it. Delta of the discrete Gaussian may rise with the scale here and there: smallest then means that the next
- *          scale below misses, not all of them, and a scale other than `upper` has to be asked by itself. On failure
+ *          miss it. {0, 0} if no noise is needed, {inf, inf} if no scale up to 10^18 sensitivities meets it, {0, upper} if a
+ *          millionth of the sensitivity does. For Laplace and Gaussian noise all scales above `upper` meet the target and all
+ *          below `lower` miss it. Delta of the discrete Gaussian may rise with the scale here and there: smallest then means that
+ *          the next scale below misses, not all of them, and a scale other than `upper` has to be asked by itself. On failure
  *          [0, inf].
  * Cost     about a hundred times tamis_profile_delta of one release.
- * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
+ * Errors   INVALID, SYSTEM (memory), UNABLE. */
 TAMIS_USE tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const tamis_number *sensitivity,
                                          const tamis_number *eps, const tamis_number *delta, tamis_error *err);
 

@@ -22,10 +22,11 @@ typedef struct tamis_release_options {
     unsigned threads;         /* of the engine; 0: as many as the machine has */
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then ignored */
     tamis_watch watch;
-    const char *ledger;       /* NULL: the plan's */
-    int again;                /* pay for fresh noise although the same release was made before */
-    const char *new_account;  /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
-    const char *sign;         /* the file of a secret key (<tamis/key.h>), read before the charge; NULL: not signed */
+    const char *ledger; /* NULL: the plan's */
+    int again;          /* pay for fresh noise although the same release was made before */
+    /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
+    const char *new_account;
+    const char *sign; /* the file of a secret key (<tamis/key.h>), read before the charge; NULL: not signed */
 } tamis_release_options;
 
 /* The engine that reads the rows of a plan, for a release or an estimate, unless options name another: DuckDB for files, but
@@ -42,9 +43,9 @@ typedef struct tamis_release tamis_release;
  *          measurements.json, certificate.json, registry.yaml, report.html and, if it is signed, certificate.sig, complete or
  *          not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the plan has no budget, the folder exists, a column or file is missing, the number of rows contradicts the
- *          design: reported before any value is read), REFUSED (the budget of the account, a field that its first release has frozen, the
- *          setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by the watch). After the first
- *          value has been read no message depends on a value.                                                         */
+ *          design: reported before any value is read), REFUSED (the budget of the account, a field that its first release has
+ *          frozen, the setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by the watch). After the
+ *          first value has been read no message depends on a value. */
 TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
@@ -53,14 +54,14 @@ TAMIS_USE tamis_status tamis_release_json(char **text, const tamis_release *rele
 TAMIS_USE tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);
 
-/* What the one who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are those of
- * an earlier release. The text for people begins with it; an empty text if there is none of that. It may name a path of this
- * computer, so it is not for others; release.json has it among `warnings`, without the path. */
+/* What the one who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are
+ * those of an earlier release. The text for people begins with it; an empty text if there is none of that. It may name a path of
+ * this computer, so it is not for others; release.json has it among `warnings`, without the path. */
 TAMIS_USE tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err);
 
-/* What only the one who runs a release should hear, a line each: that a file of the source was changed after the release whose numbers
- * are returned, that other charges of the account were never published. It may depend on the data's files and names paths, so it is in
- * no file of the folder; a program prints it on stderr. An empty text if there is nothing. */
+/* What only the one who runs a release should hear, a line each: that a file of the source was changed after the release whose
+ * numbers are returned, that other charges of the account were never published. It may depend on the data's files and names
+ * paths, so it is in no file of the folder; a program prints it on stderr. An empty text if there is nothing. */
 TAMIS_USE tamis_status tamis_release_remarks_text(char **text, const tamis_release *release, tamis_error *err);
 
 /* measurements.json: the noisy integers with their exact noise laws. */

@@ -42,7 +42,7 @@ typedef struct tamis_noise tamis_noise;
 
 /* Larger noise would leave 64-bit integers; smaller scales give 0 but for exp(-10^6). */
 #define TAMIS_SCALE_MIN "1/1000000"
-#define TAMIS_LAPLACE_SCALE_MAX "36028797018963968" /* 2^55 */
+#define TAMIS_LAPLACE_SCALE_MAX "36028797018963968"  /* 2^55 */
 #define TAMIS_GAUSSIAN_SCALE_MAX "10000000000000000" /* 10^16 */
 
 /* The discrete Laplace law, P(k) proportional to exp(-|k| / scale), k an integer.
@@ -76,8 +76,7 @@ TAMIS_API void tamis_noise_free(tamis_noise *noise);
  * Gives    values between -TAMIS_NOISE_MAX and TAMIS_NOISE_MAX; all zero on failure.
  * Cost     a few nanoseconds each.
  * Errors   INVALID, SYSTEM (no random bits, memory).                                                                */
-TAMIS_USE tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng,
-                                        tamis_error *err);
+TAMIS_USE tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng, tamis_error *err);
 
 /* ---- coins and choices ---- */
 

@@ -29,25 +29,25 @@ typedef struct tamis_span {
 
 /* What one record can add. */
 typedef struct tamis_contribution {
-    tamis_span values;               /* of the variable; 1 to 1 for a count */
+    tamis_span values;                    /* of the variable; 1 to 1 for a count */
     tamis_span weights[TAMIS_SAMPLE + 1]; /* [TAMIS_NOTHING] of any unit that there could be, [TAMIS_POPULATION] of the
                                         population, [TAMIS_FRAME] of the frame, [TAMIS_SAMPLE] of the sample: each narrower
                                         than the one before, and public; what is not known is taken from the one before */
-    int left_out;                    /* a record may add nothing: missing, or not in `where` */
-    int design_protected;            /* strata, sizes and clusters are protected: one record may move all weights */
-    int add_remove;                  /* neighbours differ by a record added or removed; else by one replaced */
-    int64_t units;                   /* drawn units in the file, 0: not public. Horvitz-Thompson: at most so many. Hajek: just so
+    int left_out;                         /* a record may add nothing: missing, or not in `where` */
+    int design_protected;                 /* strata, sizes and clusters are protected: one record may move all weights */
+    int add_remove;                       /* neighbours differ by a record added or removed; else by one replaced */
+    int64_t units;                  /* drawn units in the file, 0: not public. Horvitz-Thompson: at most so many. Hajek: just so
                                         many, since with fewer units each has a larger share */
-    int64_t rows_per_unit;           /* at most, at least 1 */
-    int64_t cells;                   /* of the table; 1: one number */
-    const tamis_number *population;  /* for estimators that use it; else NULL */
+    int64_t rows_per_unit;          /* at most, at least 1 */
+    int64_t cells;                  /* of the table; 1: one number */
+    const tamis_number *population; /* for estimators that use it; else NULL */
 } tamis_contribution;
 
 typedef enum tamis_estimator {
-    TAMIS_HT_TOTAL,    /* sum of w x, in each cell */
-    TAMIS_HT_MEAN,     /* that / population */
-    TAMIS_HAJEK_MEAN,  /* (sum of w x in the cell) / (sum of w of all cells): a mean, or a table of shares */
-    TAMIS_HAJEK_TOTAL  /* that * population */
+    TAMIS_HT_TOTAL,   /* sum of w x, in each cell */
+    TAMIS_HT_MEAN,    /* that / population */
+    TAMIS_HAJEK_MEAN, /* (sum of w x in the cell) / (sum of w of all cells): a mean, or a table of shares */
+    TAMIS_HAJEK_TOTAL /* that * population */
 } tamis_estimator;
 
 /* The largest distance between the tables of two neighbours. */
@@ -65,8 +65,7 @@ typedef struct tamis_sensitivity {
  *          SYSTEM.
  * Paper    settings, 4.5.2, as corrected in docs/papers.md#settings-4-5-2.                                           */
 TAMIS_USE tamis_status tamis_sensitivity_of(tamis_sensitivity *sensitivity, const tamis_setting *setting,
-                                            tamis_estimator estimator, const tamis_contribution *contribution,
-                                            tamis_error *err);
+                                            tamis_estimator estimator, const tamis_contribution *contribution, tamis_error *err);
 
 /* Horvitz-Thompson totals of a stratified sample. While strata are public a record stays in its stratum, and the
  * sensitivity is the largest of the strata's, not that of the whole range (settings, 4.4); if they are protected, a record

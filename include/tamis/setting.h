@@ -32,10 +32,10 @@ typedef struct tamis_setting {
     const char *name; /* "sample given frame" */
 
     /* What follows from it. */
-    int may_be_absent;         /* a neighbour may hold no record of the person at all: not covered, or did not answer */
-    int size_is_public;        /* how many records there are is the same for all neighbours */
-    int may_protect_design;    /* strata, sizes and clusters may be protected too: the frame is not taken as given */
-    int may_amplify;           /* if the sample is secret, sampling may be counted for an outsider */
+    int may_be_absent;      /* a neighbour may hold no record of the person at all: not covered, or did not answer */
+    int size_is_public;     /* how many records there are is the same for all neighbours */
+    int may_protect_design; /* strata, sizes and clusters may be protected too: the frame is not taken as given */
+    int may_amplify;        /* if the sample is secret, sampling may be counted for an outsider */
 
     /* In words, without a full stop. */
     const char *domain;        /* the datasets that the promise compares */
@@ -65,8 +65,7 @@ TAMIS_API const char *tamis_level_name(tamis_level level);
  * Needs    a row of the table; design_protected: strata, sizes and clusters are protected; secret: the plan says that
  *          nobody outside knows who was sampled.
  * Errors   INVALID (setting NULL), REFUSED with the reason and the nearest setting that works.                       */
-TAMIS_USE tamis_status tamis_setting_outsider(const tamis_setting *setting, int secret, int design_protected,
-                                              tamis_error *err);
+TAMIS_USE tamis_status tamis_setting_outsider(const tamis_setting *setting, int secret, int design_protected, tamis_error *err);
 
 /* Whether the design variables may be protected. Errors: INVALID, REFUSED with the nearest setting that works. */
 TAMIS_USE tamis_status tamis_setting_protects_design(const tamis_setting *setting, tamis_error *err);

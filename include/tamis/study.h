@@ -40,8 +40,7 @@ TAMIS_USE tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t populatio
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    gain, the examples 16.77 % and 61.4 % (docs/papers.md#gain-rate).                                         */
-TAMIS_USE tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tamis_number *q,
-                                        tamis_error *err);
+TAMIS_USE tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tamis_number *q, tamis_error *err);
 
 /* The sampling variance at which sampling stops to pay for a statistic of the given sensitivity, the same for sample
  * and census: 2 D^2 (1/eps^2 - 1/eps_n^2), the noise variance that is saved.
@@ -51,9 +50,8 @@ TAMIS_USE tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps,
  * Cost     O(1).
  * Errors   INVALID, UNABLE.
  * Paper    gain, inequality (5) (docs/papers.md#gain-5).                                                             */
-TAMIS_USE tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps,
-                                                         const tamis_number *f, const tamis_number *sensitivity,
-                                                         tamis_error *err);
+TAMIS_USE tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_number *eps, const tamis_number *f,
+                                                         const tamis_number *sensitivity, tamis_error *err);
 
 /* ---- how often intervals are right ---- */
 
@@ -68,7 +66,7 @@ typedef struct tamis_coverage_options {
     unsigned threads;       /* 0: as many as the machine has, 64 at most */
     int64_t runs;           /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */
     tamis_watch watch;
-    const char *response;   /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
+    const char *response;       /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
     const tamis_plan *drawn_by; /* the plan whose design draws the samples; NULL: `plan`. A weight column of `plan` then holds
                                    one over the inclusion probability */
 } tamis_coverage_options;
@@ -81,8 +79,8 @@ typedef struct tamis_coverage_options {
  * Gives    a study that the caller frees with tamis_coverage_free; NULL on failure. The plan must outlive it.
  * Cost     runs * (one release + one estimate).
  * Errors   INVALID (the population contradicts the plan), REFUSED (another design), SYSTEM (cancelled), UNABLE.        */
-TAMIS_USE tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan,
-                                            const tamis_coverage_options *options, tamis_error *err);
+TAMIS_USE tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
+                                          tamis_error *err);
 TAMIS_API void tamis_coverage_free(tamis_coverage *study);
 
 /* Texts, and a picture of the shares with their errors; the caller frees each with tamis_free. On failure it is NULL. */

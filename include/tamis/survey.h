@@ -43,13 +43,13 @@ TAMIS_USE tamis_status tamis_design_bernoulli(tamis_design **design, int64_t pop
                                               tamis_error *err);
 
 /* Each unit is drawn with a probability of its own, independently. */
-TAMIS_USE tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities,
-                                            size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count,
+                                            tamis_error *err);
 
 /* Every k-th unit of the list after a random start; population / sample need not be an integer. With random_order the
  * list is shuffled first, which is simple random sampling. */
-TAMIS_USE tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample,
-                                               int random_order, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
+                                               tamis_error *err);
 
 /* Unequal probabilities and a fixed sample size, their sum, which must be an integer. Methods:
  *   "conditional_poisson"  the law of largest entropy with these inclusion probabilities
@@ -60,8 +60,8 @@ TAMIS_USE tamis_status tamis_design_systematic(tamis_design **design, int64_t po
  *   "tille"                Tille (1996), elimination
  * Midzuno sampling is REFUSED by name: nothing is proved for it.
  * Units of probability 1 are in every sample. */
-TAMIS_USE tamis_status tamis_design_pps(tamis_design **design, const char *method,
-                                        const tamis_number *const *probabilities, size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities,
+                                        size_t count, tamis_error *err);
 
 /* Independent designs side by side: the units of strata[0] come first. On success the strata belong to the new design
  * (the array itself does not); on failure they stay the caller's. */
@@ -98,8 +98,8 @@ TAMIS_API const char *tamis_design_name(const tamis_design *design);
  * Gives    `count` new numbers that the caller frees; all NULL on failure.
  * Cost     O(count), and O(log count) for each unit that gets 1.
  * Errors   INVALID, SYSTEM, UNABLE (as above).                                                                       */
-TAMIS_USE tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes,
-                                               size_t count, int64_t sample, tamis_error *err);
+TAMIS_USE tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes, size_t count,
+                                               int64_t sample, tamis_error *err);
 
 /* The design of these probabilities, without the numbers in between: tamis_design_pps, or "poisson", whose expected size
  * `sample` is then.
@@ -114,8 +114,8 @@ TAMIS_USE tamis_status tamis_design_pps_sizes(tamis_design **design, const char 
  *
  * Gives    enclosures of relative width TAMIS_WIDTH; {0, 1} on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_USE tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, const int64_t *units,
-                                             size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, const int64_t *units, size_t count,
+                                             tamis_error *err);
 
 /* pij[i * count + j], the probability that units[i] and units[j] are both in the sample; pi on the diagonal.
  *
@@ -125,8 +125,8 @@ TAMIS_USE tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design
  *          and Sampford. Brewer, pivotal_random and systematic_random go through the law: small frames only.
  * Errors   INVALID, SYSTEM, UNABLE (too much work; the frame is too large for the law).                              */
 #define TAMIS_MAX_JOINT 2048
-TAMIS_USE tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design, const int64_t *units,
-                                             size_t count, tamis_error *err);
+TAMIS_USE tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design, const int64_t *units, size_t count,
+                                             tamis_error *err);
 
 /* ---- the law ---- */
 
@@ -180,8 +180,8 @@ TAMIS_USE tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law,
 typedef struct tamis_moments {
     tamis_bound mean, variance;
 } tamis_moments;
-TAMIS_USE tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_law *law,
-                                      const tamis_number *const *x, int64_t unit, tamis_error *err);
+TAMIS_USE tamis_status tamis_ht_given(tamis_moments *in, tamis_moments *out, const tamis_law *law, const tamis_number *const *x,
+                                      int64_t unit, tamis_error *err);
 
 /* ---- drawing ---- */
 
@@ -253,8 +253,7 @@ typedef struct tamis_exposure {
 /* Gives    *count exposures that together cover the frame in order; the caller frees the list with tamis_free. NULL
  *          and 0 on failure.
  * Errors   INVALID, SYSTEM.                                                                                          */
-TAMIS_USE tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design,
-                                              tamis_error *err);
+TAMIS_USE tamis_status tamis_design_exposures(tamis_exposure **list, size_t *count, const tamis_design *design, tamis_error *err);
 
 TAMIS_END
 

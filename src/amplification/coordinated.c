@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "num/bound.h"
 #include "composition/profile.h"
+#include "num/bound.h"
 
-void tmi_coordinated(tmi_ball *value, const tmi_ball *none, const tmi_ball *p, const tmi_ball *odds, size_t count,
-                     bool with_rest, long bits)
+void tmi_coordinated(tmi_ball *value, const tmi_ball *none, const tmi_ball *p, const tmi_ball *odds, size_t count, bool with_rest,
+                     long bits)
 {
     tmi_ball up, down, x, y;
     tmi_ball *all[] = {&up, &down, &x, &y};
@@ -102,8 +102,8 @@ done:
     return status;
 }
 
-tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability,
-                                       const tamis_number *const *loss, size_t count, tamis_error *err)
+tamis_status tamis_coordinated_epsilon(tamis_bound *eps, const tamis_number *const *probability, const tamis_number *const *loss,
+                                       size_t count, tamis_error *err)
 {
     patterns p = {0};
     tamis_bound bound;

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "amplification/srs.h"
 #include "base/memory.h"
 #include "num/bound.h"
-#include "amplification/srs.h"
 
 /* ---- the largest ---- */
 
@@ -29,8 +29,7 @@ static void free_several(void *self)
     tmi_free(s);
 }
 
-static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits,
-                                  tamis_error *err)
+static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
 {
     several_roads *s = self;
     tamis_status status = TAMIS_OK;
@@ -77,13 +76,12 @@ static tamis_status open_largest(tmi_evaluator *evaluator, const void *self, tam
         open->count++;
         exact = exact && open->evaluators[i]->exact;
     }
-    *evaluator = (tmi_evaluator){.delta = largest_delta, .free = close_several, .self = open, .exact = exact,
-                                 .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){
+        .delta = largest_delta, .free = close_several, .self = open, .exact = exact, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
-tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
-                                   tamis_error *err)
+tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count, tamis_error *err)
 {
     static const tmi_curve curve = {open_largest, free_several};
     tmi_loss *loss = NULL;
@@ -208,8 +206,8 @@ tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_prof
         if (i > 0 && tmi_number_compare(eps[i - 1], eps[i]) >= 0)
             return tmi_fail(err, TAMIS_INVALID, "eps[%zu]: must be above the one before", i);
     }
-    if (!(t = tmi_alloc(1, sizeof *t)) || !(t->eps = tmi_alloc(count, sizeof *t->eps))
-        || !(t->delta = tmi_alloc(count, sizeof *t->delta))) {
+    if (!(t = tmi_alloc(1, sizeof *t)) || !(t->eps = tmi_alloc(count, sizeof *t->eps)) ||
+        !(t->delta = tmi_alloc(count, sizeof *t->delta))) {
         status = tmi_fail_memory(err);
         goto done;
     }
@@ -295,8 +293,12 @@ static tamis_status open_amplified(tmi_evaluator *evaluator, const void *self, t
         tmi_free(r);
         return status;
     }
-    *evaluator = (tmi_evaluator){.delta = amplified_delta, .guess = amplified_guess, .free = close_amplified, .self = r,
-                       .exact = r->sampled->exact, .width = r->sampled->width};
+    *evaluator = (tmi_evaluator){.delta = amplified_delta,
+                                 .guess = amplified_guess,
+                                 .free = close_amplified,
+                                 .self = r,
+                                 .exact = r->sampled->exact,
+                                 .width = r->sampled->width};
     return TAMIS_OK;
 }
 

@@ -42,8 +42,7 @@ static tamis_status check_promise(const tamis_design *design, const tamis_sample
 
 /* ---- forward ---- */
 
-static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formula, const tmi_unit_loss *unit,
-                            tamis_error *err)
+static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formula, const tmi_unit_loss *unit, tamis_error *err)
 {
     tamis_bound b;
     tamis_status status = tmi_certify(&b, TMI_DESIGN_WIDTH, formula, unit, err);
@@ -62,8 +61,7 @@ static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, con
 {
     const tamis_exposure *e = &unit->exposure;
     tmi_unit_loss loss = {.exposure = e, .promise = promise};
-    tamis_amplified_part new = {.stratum = e->stratum, .take_all = unit->take_all, .worst = e->first,
-                                .theorem = e->theorem};
+    tamis_amplified_part new = {.stratum = e->stratum, .take_all = unit->take_all, .worst = e->first, .theorem = e->theorem};
     tamis_amplified_part *part = NULL;
     tamis_status status = TAMIS_OK;
     TMI_TRY(certify(&new.eps, INFINITY, tmi_unit_eps, &loss, err));
@@ -84,8 +82,8 @@ done:
     return status;
 }
 
-tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design *design,
-                                  const tamis_sample_promise *promise, tamis_error *err)
+tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design *design, const tamis_sample_promise *promise,
+                                  tamis_error *err)
 {
     tmi_exposed_list units = {0};
     tamis_status status = TAMIS_OK;
@@ -132,8 +130,8 @@ static tamis_status compare(int *order, tamis_bound *lost, const tmi_exposed *un
 }
 
 /* Moves one end to eps if that is certain. */
-static tamis_status move(bracket *b, const tmi_exposed *unit, const tamis_sample_promise *target, double eps,
-                         int *order, tamis_error *err)
+static tamis_status move(bracket *b, const tmi_exposed *unit, const tamis_sample_promise *target, double eps, int *order,
+                         tamis_error *err)
 {
     tamis_bound lost;
     tamis_status status = compare(order, &lost, unit, target, eps, err);
@@ -166,8 +164,7 @@ done:
 }
 
 /* Solves for the unit that loses most, which may be another one where less is spent. */
-static tamis_status solve_all(bracket *b, const tmi_exposed_list *units, const tamis_sample_promise *target,
-                              tamis_error *err)
+static tamis_status solve_all(bracket *b, const tmi_exposed_list *units, const tamis_sample_promise *target, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t worst = 0;

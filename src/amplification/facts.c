@@ -14,7 +14,8 @@ static tamis_status check_as_srs(const tamis_design *design, tamis_error *err)
         const tamis_exposure *e = &list[i];
         for (size_t k = 0; k < e->absence_count && status == TAMIS_OK; k++)
             if (e->absences[k].distance.exchanges + e->absences[k].distance.additions > 1)
-                status = tmi_fail(err, TAMIS_REFUSED, "design: not a simple random sample: without a unit up to %lld "
+                status = tmi_fail(err, TAMIS_REFUSED,
+                                  "design: not a simple random sample: without a unit up to %lld "
                                   "records of the sample are others, so log(1 + rate (e^eps - 1)) claims too much "
                                   "privacy; ask for the design itself",
                                   (long long)(e->absences[k].distance.exchanges + e->absences[k].distance.additions));
@@ -28,18 +29,22 @@ tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const
     if (!facts) return tmi_fail(err, TAMIS_INVALID, "facts: NULL");
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (facts->known)
-        return tmi_fail(err, TAMIS_REFUSED, "who was sampled is known: sampling does not amplify privacy, and only the epsilon "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "who was sampled is known: sampling does not amplify privacy, and only the epsilon "
                         "of the sample holds; interviewers who were seen, published lists of clusters and people who talk "
                         "make a sample known (a plan calls a sample secret with `protect: frame` and "
                         "`secret_sample: yes`)");
     if (facts->by_response)
-        return tmi_fail(err, TAMIS_REFUSED, "nonresponse does not amplify privacy: response is behaviour, which others may "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "nonresponse does not amplify privacy: response is behaviour, which others may "
                         "know, not a secret draw; use the sampling rate alone");
     if (facts->looked_at)
-        return tmi_fail(err, TAMIS_REFUSED, "the selection depended on protected variables, so it reveals them itself; draw "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "the selection depended on protected variables, so it reveals them itself; draw "
                         "by public variables, or make those variables public");
     if (facts->one_of_several)
-        return tmi_fail(err, TAMIS_REFUSED, "releases of one sample are composed first and amplified once: amplified one by "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "releases of one sample are composed first and amplified once: amplified one by "
                         "one, they would claim too much privacy; give the epsilon and delta of all of them together");
     return facts->as_srs ? check_as_srs(design, err) : TAMIS_OK;
 }

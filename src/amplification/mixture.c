@@ -56,8 +56,7 @@ static void log_of_gain(tmi_ball *z, const tmi_ball *m, const tmi_ball *R, long 
     tmi_ball_clear(&t);
 }
 
-void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count,
-                 long bits)
+void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count, long bits)
 {
     tmi_ball m, R, t, slips;
     tmi_ball_init(&m);

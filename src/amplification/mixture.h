@@ -33,8 +33,7 @@ void tmi_outcome_init(tmi_outcome *outcome);
 void tmi_outcome_clear(tmi_outcome *outcome);
 
 /* eps = log G and delta = D, which may exceed 1; the loss of `present` is finite. */
-void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count,
-                 long bits);
+void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count, long bits);
 
 /* log(1 + p (e^eps - 1)) for p in [0, 1]: the loss that remains of eps >= 0 after sampling with probability p. */
 void tmi_amplified_loss(tmi_ball *z, const tmi_ball *p, const tmi_ball *eps, long bits);

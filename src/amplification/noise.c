@@ -15,8 +15,7 @@
 #include "num/bound.h"
 
 /* exchanges * R + additions * A */
-static tamis_status shift(tamis_number **z, tamis_distance d, const tamis_number *R, const tamis_number *A,
-                          tamis_error *err)
+static tamis_status shift(tamis_number **z, tamis_distance d, const tamis_number *R, const tamis_number *A, tamis_error *err)
 {
     tamis_number *k = NULL, *x = NULL, *y = NULL;
     tamis_status status = TAMIS_OK;
@@ -123,8 +122,8 @@ done:
     return status;
 }
 
-tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design,
-                                 const tamis_noisy_sum *sum, const tamis_number *eps_pop, tamis_error *err)
+tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const tamis_design *design, const tamis_noisy_sum *sum,
+                                 const tamis_number *eps_pop, tamis_error *err)
 {
     tmi_exposed_list units = {0};
     noisy n = {.sum = sum, .eps = eps_pop};

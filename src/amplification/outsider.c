@@ -68,22 +68,19 @@ tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_o
     return join_all(outsider, compose, samples, "samples", count, err);
 }
 
-tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
-                                    tamis_error *err)
+tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count, tamis_error *err)
 {
     return join_all(outsider, tamis_profile_maximum, list, "list", count, err);
 }
 
-tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
-                                  tamis_error *err)
+tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps, tamis_error *err)
 {
     if (delta) *delta = (tamis_bound){0, 1};
     if (!outsider) return tmi_fail(err, TAMIS_INVALID, "outsider: NULL");
     return tamis_profile_delta(delta, outsider->profile, eps, err);
 }
 
-tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta,
-                                    tamis_error *err)
+tamis_status tamis_outsider_epsilon(tamis_bound *eps, const tamis_outsider *outsider, const tamis_number *delta, tamis_error *err)
 {
     if (eps) *eps = (tamis_bound){0, INFINITY};
     if (!outsider) return tmi_fail(err, TAMIS_INVALID, "outsider: NULL");

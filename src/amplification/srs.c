@@ -6,9 +6,9 @@
 #include <math.h>
 #include <tamis/amplification.h>
 
+#include "amplification/mixture.h"
 #include "num/bound.h"
 #include "num/number.h"
-#include "amplification/mixture.h"
 
 #define UNKNOWN_EPS ((tamis_bound){0, INFINITY})
 #define UNKNOWN_DELTA ((tamis_bound){0, 1})
@@ -120,8 +120,8 @@ done:
     return status;
 }
 
-tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n,
-                               const tamis_number *eps, const tamis_number *delta, tamis_error *err)
+tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n, const tamis_number *eps,
+                               const tamis_number *delta, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound scaled;
@@ -138,8 +138,8 @@ done:
     return status;
 }
 
-tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n,
-                                       const tamis_number *eps, const tamis_number *delta, tamis_error *err)
+tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n, const tamis_number *eps,
+                                       const tamis_number *delta, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound scaled;

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <tamis/amplification.h>
 
-#include "base/integer.h"
 #include "amplification/exposed.h"
+#include "amplification/mixture.h"
+#include "base/integer.h"
 #include "num/bound.h"
 #include "num/number.h"
-#include "amplification/mixture.h"
 
 /* ---- a record moves ---- */
 
@@ -87,8 +87,7 @@ static tamis_status try_journey(tamis_bound *eps_pop, tamis_bound *delta_pop, co
     TMI_TRY(tmi_certify(&eps, TAMIS_WIDTH, journey_eps, j, err));
     TMI_TRY(tmi_certify(&delta, TAMIS_WIDTH, journey_delta, j, err));
     *eps_pop = (tamis_bound){fmax(eps_pop->lower, eps.lower), fmax(eps_pop->upper, eps.upper)};
-    *delta_pop = (tamis_bound){fmin(1, fmax(delta_pop->lower, delta.lower)),
-                               fmin(1, fmax(delta_pop->upper, delta.upper))};
+    *delta_pop = (tamis_bound){fmin(1, fmax(delta_pop->lower, delta.lower)), fmin(1, fmax(delta_pop->upper, delta.upper))};
 done:
     return status;
 }
@@ -106,14 +105,15 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
     }
     for (size_t h = 0; h < count; h++)
         if (n[h] == N[h])
-            return tmi_fail(err, TAMIS_REFUSED, "stratum %zu is taken whole: when a record leaves it, its sample has to "
-                            "shrink and tells of the record; make the strata public", h);
+            return tmi_fail(err, TAMIS_REFUSED,
+                            "stratum %zu is taken whole: when a record leaves it, its sample has to "
+                            "shrink and tells of the record; make the strata public",
+                            h);
     return TAMIS_OK;
 }
 
-tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, const int64_t *populations,
-                                 const int64_t *samples, size_t count, const tamis_number *eps,
-                                 const tamis_number *delta, tamis_error *err)
+tamis_status tamis_amplify_moves(tamis_bound *eps_pop, tamis_bound *delta_pop, const int64_t *populations, const int64_t *samples,
+                                 size_t count, const tamis_number *eps, const tamis_number *delta, tamis_error *err)
 {
     const int64_t *N = populations, *n = samples;
     tamis_bound worst_eps = {0, 0}, worst_delta = {0, 0};
@@ -173,8 +173,8 @@ static tamis_status rounded_at_random(tmi_ball *value, const void *context, long
     return TAMIS_OK;
 }
 
-tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest,
-                                        tamis_rounding rounding, const tamis_number *eps, tamis_error *err)
+tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number *rate, int64_t smallest, tamis_rounding rounding,
+                                        const tamis_number *eps, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound bound;
@@ -183,11 +183,11 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     if (!rate) return tmi_fail(err, TAMIS_INVALID, "rate: NULL");
     if (tmi_number_sign(rate) <= 0 || tmi_number_compare_int(rate, 1) > 0)
         return tmi_fail(err, TAMIS_INVALID, "rate: must lie in (0, 1]");
-    if (smallest < 1 || smallest > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "smallest: must lie between 1 and 2^40");
+    if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must lie between 1 and 2^40");
     TMI_TRY(tmi_check_eps_delta(eps, rate, err)); /* the rate is a share, as delta would be */
     if (rounding == TAMIS_ROUND_TO_NEAREST)
-        return tmi_fail(err, TAMIS_REFUSED, "rounding: with a fixed rule one record more can change the size of the "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "rounding: with a fixed rule one record more can change the size of the "
                         "sample, which then tells of it, and elsewhere the loss can exceed epsilon; publish the "
                         "allocation, or round at random, or draw each record independently (bernoulli)");
     if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: nearest or at random");

@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "amplification/exposed.h"
+#include "amplification/mixture.h"
+#include "base/memory.h"
 #include "num/bound.h"
 #include "num/number.h"
-#include "amplification/mixture.h"
 
 /* A given weight, or 1 over the inclusion probability. */
 typedef struct weight {
@@ -102,8 +102,7 @@ static void set_values(values *s, const tamis_weighted_sum *sum, long bits)
 }
 
 /* With replacement each draw is a sample of one: the loss of a draw, as often as there are draws. */
-static void outcomes(tmi_outcome *present, tmi_outcome *missing, const place *p, bool draws, const tmi_ball w[3],
-                     const values *s)
+static void outcomes(tmi_outcome *present, tmi_outcome *missing, const place *p, bool draws, const tmi_ball w[3], const values *s)
 {
     const tamis_exposure *e = p->exposure;
     tmi_ball_sub(&present->loss, &s->to, &s->from, s->bits);
@@ -187,8 +186,8 @@ done:
 }
 
 /* The exposures of one stratum, list[from] to list[end - 1]. */
-static tamis_status judge_stratum(answer *a, const tamis_weighted_sum *sum, const tamis_exposure *list, size_t from,
-                                  size_t end, tamis_error *err)
+static tamis_status judge_stratum(answer *a, const tamis_weighted_sum *sum, const tamis_exposure *list, size_t from, size_t end,
+                                  tamis_error *err)
 {
     place p = {.sum = sum};
     bool first = true;
@@ -219,8 +218,8 @@ static tamis_status check(const tamis_design *design, const tamis_weighted_sum *
     return TAMIS_OK;
 }
 
-tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,
-                                 const tamis_weighted_sum *sum, tamis_error *err)
+tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design, const tamis_weighted_sum *sum,
+                                 tamis_error *err)
 {
     tmi_exposed_list units = {0};
     tamis_exposure *list = NULL;

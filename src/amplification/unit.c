@@ -1,10 +1,10 @@
 /* From the distances of a design to the losses of a mechanism, and to what one unit loses. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "amplification/exposed.h"
-#include "num/number.h"
 #include "amplification/mixture.h"
+#include "base/memory.h"
+#include "num/number.h"
 
 /* ---- who represents whom ---- */
 
@@ -66,18 +66,18 @@ static tamis_distance change(const tamis_exposure *e, tamis_neighbours neighbour
     return neighbours == TAMIS_REPLACE ? (tamis_distance){.exchanges = 1} : e->removal;
 }
 
-static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbours, tamis_neighbours mechanism,
-                               tamis_error *err)
+static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbours, tamis_neighbours mechanism, tamis_error *err)
 {
     tamis_distance own = change(e, neighbours);
     if (!e->theorem)
-        return tmi_fail(err, TAMIS_REFUSED, "design: %s; an outsider is promised no more than a sampled person",
-                        e->reason);
+        return tmi_fail(err, TAMIS_REFUSED, "design: %s; an outsider is promised no more than a sampled person", e->reason);
     if (own.exchanges == 0 && own.additions == 0)
-        return tmi_fail(err, TAMIS_REFUSED, "neighbours: under this design a record that is added or removed changes "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "neighbours: under this design a record that is added or removed changes "
                         "how the others are drawn, and nothing is proved; let neighbours replace a record");
     if (steps(own, mechanism) < 0)
-        return tmi_fail(err, TAMIS_REFUSED, "mechanism: a record that is added or removed changes the sample size, and "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "mechanism: a record that is added or removed changes the sample size, and "
                         "a mechanism that counts replaced records promises nothing then");
     return TAMIS_OK;
 }

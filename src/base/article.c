@@ -14,8 +14,8 @@ static bool begins(const char *word, const char *with)
 /* Spelled with a vowel, spoken with the sound of y or w: a university, a European, a one-parent household. */
 static bool sounds_like_consonant(const char *w)
 {
-    static const char *const starts[] = {"eu", "ewe", "ubiq", "uk", "unanim", "use", "usu", "usa",
-                                         "uti", "ute", "uto", "ura", "ure", "uri", "once", "ufo"};
+    static const char *const starts[] = {"eu",  "ewe", "ubiq", "uk",  "unanim", "use", "usu",  "usa",
+                                         "uti", "ute", "uto",  "ura", "ure",    "uri", "once", "ufo"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (begins(w, starts[i])) return true;
     if (begins(w, "one")) return !isalpha((unsigned char)w[3]) || begins(w, "oneself");

@@ -1,7 +1,7 @@
-/* Invariants, asserted by functions that say whether they hold. They are called in the builds with sanitizers only: the library that is
- * installed never stops a program.
+/* Invariants, asserted by functions that say whether they hold. They are called in the builds with sanitizers only: the library
+ * that is installed never stops a program.
  *
- *     TMI_CHECK(tmi_schedule_is_sound(schedule));                                                                     */
+ *     TMI_CHECK(tmi_schedule_is_sound(schedule)); */
 #ifndef TMI_BASE_CHECK_H
 #define TMI_BASE_CHECK_H
 

@@ -54,8 +54,7 @@ static void write_item(tamis_error *err, size_t at, const char *file, int64_t li
     item.line = line;
     if (file) item.file = (uint16_t)(end_of(at, (int)strnlen(file, TAMIS_ERROR_SIZE)) - at);
     add_item(err, item);
-    if (end < sizeof err->message)
-        end = end_of(end, vsnprintf(err->message + end, sizeof err->message - end, format, arguments));
+    if (end < sizeof err->message) end = end_of(end, vsnprintf(err->message + end, sizeof err->message - end, format, arguments));
     if (end == sizeof err->message) cut_message(err);
 }
 

@@ -7,12 +7,10 @@
 /* Writes the message and returns the status, so that a failure is one line: return tmi_fail(err, TAMIS_INVALID, ...).
  * A format that begins with "%s:%d:%d: " names a place, by its file, line and column, in these three arguments: the error
  * keeps it as an item, for programs. */
-tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+tamis_status tmi_fail(tamis_error *err, tamis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Adds a line to a message that may already have some; used where all errors are reported at once. */
-tamis_status tmi_fail_more(tamis_error *err, tamis_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+tamis_status tmi_fail_more(tamis_error *err, tamis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same about a file: "FILE: ..." or, with a line above 0, "FILE: line 7: ...". */
 tamis_status tmi_fail_file(tamis_error *err, tamis_status status, const char *file, int64_t line, const char *format, ...)
@@ -34,10 +32,10 @@ tamis_status tmi_fail_memory(tamis_error *err);
 void tmi_error_reset(tamis_error *err);
 
 /* Runs a call and leaves through `done:` with its status; needs `tamis_status status` and a label `done` in scope. */
-#define TMI_TRY(call)                                                                                                 \
-    do {                                                                                                              \
-        status = (call);                                                                                              \
-        if (status != TAMIS_OK) goto done;                                                                            \
+#define TMI_TRY(call) \
+    do { \
+        status = (call); \
+        if (status != TAMIS_OK) goto done; \
     } while (0)
 
 #endif

@@ -18,7 +18,8 @@ tamis_status tmi_leftover_path(char **path, const char *folder, tamis_error *err
 {
     char real[PATH_MAX];
     *path = NULL;
-    if (!realpath(folder, real)) return tmi_fail(err, TAMIS_SYSTEM, "%s: its full path cannot be found: %s", folder, strerror(errno));
+    if (!realpath(folder, real))
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: its full path cannot be found: %s", folder, strerror(errno));
     *path = tmi_copy_text(real, strlen(real));
     return *path ? TAMIS_OK : tmi_fail_memory(err);
 }
@@ -35,7 +36,8 @@ static bool is_temporary(const char *name)
 
 static tamis_status refuse(const char *path, const char *why, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_REFUSED, "the unpublished files in %s cannot be deleted: %s. Delete that folder yourself, and try again", path, why);
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "the unpublished files in %s cannot be deleted: %s. Delete that folder yourself, and try again", path, why);
 }
 
 /* The folder of the last name, open, without following a link; -1 with errno. */
@@ -52,7 +54,8 @@ static int open_parent(const char *path, const char *end)
         }
         snprintf(part, sizeof part, "%.*s", (int)length, name);
         name += length + 1;
-        const int next = openat(at, part, (name < end ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), reason = errno;
+        const int next = openat(at, part, (name < end ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                  reason = errno;
         close(at);
         at = next;
         errno = reason;
@@ -60,7 +63,8 @@ static int open_parent(const char *path, const char *end)
     return at;
 }
 
-/* The number of the file system, unlike that of its device, is the same after a restart; some file systems have none, and say 0. */
+/* The number of the file system, unlike that of its device, is the same after a restart; some file systems have none, and say
+ * 0. */
 static bool home_of(char home[TMI_LEFTOVER_HOME], int folder)
 {
     struct stat facts;
@@ -101,9 +105,12 @@ static bool remove_files(int folder)
 /* The folder in which the files were is not at its place. */
 static tamis_status refuse_moved(const char *path, const char *slash, const char *what, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_REFUSED, "%.*s %s, so that it cannot be seen whether the unpublished files in %s were deleted. If the folder was "
-                    "moved or renamed, move it back (a copy will not do), and try again; if it was deleted, that cannot be proved any more, and "
-                    "the charge stays", (int)(slash > path ? slash - path : 1), path, what, path);
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "%.*s %s, so that it cannot be seen whether the unpublished files in %s were deleted. If the folder was "
+                    "moved or renamed, move it back (a copy will not do), and try again; if it was deleted, that cannot be "
+                    "proved any more, and "
+                    "the charge stays",
+                    (int)(slash > path ? slash - path : 1), path, what, path);
 }
 
 tamis_status tmi_leftover_remove(const char *path, const char *home, tamis_error *err)

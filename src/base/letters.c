@@ -64,17 +64,17 @@ static bool is_in(uint32_t point, const range *list, size_t count)
 /* Default_Ignorable_Code_Point of Unicode 15, and: line and paragraph separators, interlinear annotation, the empty Braille
  * pattern, Egyptian format controls, noncharacters of the basic plane. */
 static const range hidden[] = {
-    {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
-    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x2800, 0x2800},   {0x3164, 0x3164},   {0xfdd0, 0xfdef},
-    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0xfffe, 0xffff},   {0x13430, 0x1343f},
+    {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c},   {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
+    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x2800, 0x2800}, {0x3164, 0x3164}, {0xfdd0, 0xfdef},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x13430, 0x1343f},
     {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/* Letters and marks of scripts in which a joiner changes what is seen; digits and punctuation of their blocks are left in, they do
- * no harm. */
+/* Letters and marks of scripts in which a joiner changes what is seen; digits and punctuation of their blocks are left in, they
+ * do no harm. */
 static const range joined[] = {
-    {0x0620, 0x06ff}, {0x0710, 0x077f}, {0x0870, 0x0dff}, {0x1000, 0x109f}, {0x1780, 0x17b3}, {0x17b6, 0x17dd},
-    {0x1820, 0x18aa}, {0xfb50, 0xfdcf}, {0xfdf0, 0xfdff}, {0xfe70, 0xfefc},
+    {0x0620, 0x06ff}, {0x0710, 0x077f}, {0x0870, 0x0dff}, {0x1000, 0x109f}, {0x1780, 0x17b3},
+    {0x17b6, 0x17dd}, {0x1820, 0x18aa}, {0xfb50, 0xfdcf}, {0xfdf0, 0xfdff}, {0xfe70, 0xfefc},
 };
 
 size_t tmi_hidden(const char *bytes, size_t length, size_t at)
@@ -83,7 +83,8 @@ size_t tmi_hidden(const char *bytes, size_t length, size_t at)
     if (!IS_IN(point, hidden)) return 0;
     const size_t count = length_of((unsigned char)bytes[at]);
     const bool joiner = point == 0x200c || point == 0x200d;
-    if (joiner && IS_IN(point_before(bytes, length, at), joined) && IS_IN(tmi_code_point(bytes, length, at + count), joined)) return 0;
+    if (joiner && IS_IN(point_before(bytes, length, at), joined) && IS_IN(tmi_code_point(bytes, length, at + count), joined))
+        return 0;
     return count;
 }
 

@@ -1,14 +1,14 @@
 /* Characters that do not belong into names that people read.
  *
- * A *control* character is obeyed by a terminal instead of shown. A *hidden* one shows nothing, or changes how the text around it is
- * shown: bidirectional controls, with which a name can be displayed as another one ("Trojan Source", Boucher and Anderson
+ * A *control* character is obeyed by a terminal instead of shown. A *hidden* one shows nothing, or changes how the text around it
+ * is shown: bidirectional controls, with which a name can be displayed as another one ("Trojan Source", Boucher and Anderson
  * 2021); zero-width and other characters that Unicode calls default-ignorable; separators of lines; blanks that are no spaces.
  *
- * The two joiners, U+200C and U+200D, are hidden except directly between two letters of a script whose spelling needs them: Arabic
- * (Persian), Syriac, the scripts of India, Myanmar, Khmer and Mongolian. Combining marks are letters like any others. Not
+ * The two joiners, U+200C and U+200D, are hidden except directly between two letters of a script whose spelling needs them:
+ * Arabic (Persian), Syriac, the scripts of India, Myanmar, Khmer and Mongolian. Combining marks are letters like any others. Not
  * covered: letters that look like others (Latin and Cyrillic a), the same letter composed and decomposed, spaces of other widths.
  *
- * Texts are UTF-8; a byte that is none belongs to no character here.                                                   */
+ * Texts are UTF-8; a byte that is none belongs to no character here. */
 #ifndef TMI_BASE_LETTERS_H
 #define TMI_BASE_LETTERS_H
 

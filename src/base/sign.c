@@ -97,8 +97,10 @@ static tamis_status no_key(tamis_error *err, const char *path, const char *bytes
 {
     const bool has_secret = holds(bytes, length, "PRIVATE KEY-----");
     if (secret && has_secret && holds(bytes, length, "ENCRYPTED"))
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the key is encrypted, and no passphrase is asked for here; in bash, "
-                             "--sign <(openssl pkey -in %s) lets openssl ask", path);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                             "the key is encrypted, and no passphrase is asked for here; in bash, "
+                             "--sign <(openssl pkey -in %s) lets openssl ask",
+                             path);
     if (!secret && has_secret) return other_half(err, path, secret);
     return tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected an Ed25519 key in PEM, as `tamis key create` writes it");
 }
@@ -115,7 +117,8 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
     TMI_TRY(read_bytes(&bytes, &length, &is_open, path, err));
     if (secret && holds(bytes, length, "PUBLIC KEY-----")) TMI_TRY(other_half(err, path, secret));
     if (secret && is_open)
-        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "others may read or write this secret key; chmod 600 it if it is "
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                              "others may read or write this secret key; chmod 600 it if it is "
                               "still secret, else make a new one"));
     if (!(memory = BIO_new_mem_buf(bytes, (int)length))) TMI_TRY(tmi_fail_memory(err));
     found = secret ? PEM_read_bio_PrivateKey(memory, NULL, no_passphrase, NULL)
@@ -123,8 +126,8 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
     ERR_clear_error();
     if (!found) TMI_TRY(no_key(err, path, bytes, length, secret));
     if (EVP_PKEY_get_base_id(found) != EVP_PKEY_ED25519)
-        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                              "not an Ed25519 key; expected Ed25519, as `tamis key create` makes it"));
+        TMI_TRY(
+            tmi_fail_file(err, TAMIS_INVALID, path, 0, "not an Ed25519 key; expected Ed25519, as `tamis key create` makes it"));
     *key = (tmi_key *)(void *)found;
     found = NULL;
 

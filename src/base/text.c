@@ -23,7 +23,8 @@ static bool reserve(tmi_text *text, size_t more)
 {
     if (text->failed) return false;
     if (more >= (size_t)1 << 62) return !(text->failed = true);
-    if (text->watch && text->length >> ASK_EVERY != (text->length + more) >> ASK_EVERY && tmi_watch_beat(text->watch, NULL) != TAMIS_OK)
+    if (text->watch && text->length >> ASK_EVERY != (text->length + more) >> ASK_EVERY &&
+        tmi_watch_beat(text->watch, NULL) != TAMIS_OK)
         return !(text->failed = text->stopped = true);
     if (text->counted) {
         text->length += more;

@@ -24,7 +24,8 @@ void tmi_text_add(tmi_text *text, const char *bytes, size_t length);
 void tmi_text_put(tmi_text *text, const char *string);
 void tmi_text_format(tmi_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Hands the bytes to the caller (tmi_free) and leaves the text empty; SYSTEM if any write failed, "cancelled" if it was stopped. */
+/* Hands the bytes to the caller (tmi_free) and leaves the text empty; SYSTEM if any write failed, "cancelled" if it was
+ * stopped. */
 tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err);
 
 #endif

@@ -26,7 +26,8 @@ static inline tmi_watch tmi_watch_part(const tmi_watch *watch, double from, doub
 {
     if (!watch) return (tmi_watch){0};
     const double length = watch->to - watch->from;
-    return (tmi_watch){watch->progress, watch->context, watch->from + from * length, watch->from + to * length, watch->rows, watch->asked};
+    return (tmi_watch){watch->progress,           watch->context, watch->from + from * length,
+                       watch->from + to * length, watch->rows,    watch->asked};
 }
 
 /* Tells the share of this work that is done, in [0, 1]. SYSTEM, "cancelled", if the caller asks to stop. `watch` may be
@@ -40,8 +41,8 @@ static inline tamis_status tmi_watch_tell(const tmi_watch *watch, double share, 
 
 #define TMI_BEAT 100 /* milliseconds between two questions of a loop */
 
-/* For a loop to call at every turn: asks the caller ten times a second whether to go on. SYSTEM, "cancelled", if not. `watch` may be
- * NULL. */
+/* For a loop to call at every turn: asks the caller ten times a second whether to go on. SYSTEM, "cancelled", if not. `watch` may
+ * be NULL. */
 static inline tamis_status tmi_watch_beat(tmi_watch *watch, tamis_error *err)
 {
     struct timespec now;

@@ -83,9 +83,9 @@ tamis_status tmi_fail_column(tamis_error *err, const char *file, const char *has
         tmi_text_shown(&shown, meant);
     }
     tmi_text_put(&shown, is_word ? "?" : "");
-    const tamis_status status =
-        shown.failed ? tmi_fail_memory(err)
-                     : tmi_fail_file_more(err, TAMIS_INVALID, file, 0, "%s no column %s%s", has, column, shown.bytes);
+    const tamis_status status = shown.failed ? tmi_fail_memory(err)
+                                             : tmi_fail_file_more(err, TAMIS_INVALID, file, 0, "%s no column %s%s", has, column,
+                                                                  shown.bytes);
     tmi_text_clear(&shown);
     return status;
 }

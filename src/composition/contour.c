@@ -60,8 +60,8 @@ static double cumulant(const contour *c, double s)
         case TMI_LOSS_GAUSSIAN: sum += n * a * s * (s + 1) / 2; break;
         case TMI_LOSS_DISCRETE_LAPLACE:
             r = exp(-(2 * s + 1) / a);
-            sum += n * (s * D / a - log1p(exp(-1 / a))
-                        + log(1 + pow(r, D) - expm1(-1 / a) * (r - pow(r, D)) / -expm1(-(2 * s + 1) / a)));
+            sum += n * (s * D / a - log1p(exp(-1 / a)) +
+                        log(1 + pow(r, D) - expm1(-1 / a) * (r - pow(r, D)) / -expm1(-(2 * s + 1) / a)));
             break;
         default: sum += n * (D * D / a * s * (s + 1) / 2 + log_theta(s * D, a));
         }
@@ -366,7 +366,13 @@ tamis_status tmi_contour_open(tmi_evaluator *evaluator, const tamis_profile *pro
         close_contour(c);
         return tmi_fail(err, TAMIS_UNABLE, "the integral would need too many nodes");
     }
-    *evaluator = (tmi_evaluator){.delta = delta, .guess = guess, .free = close_contour, .rest = drop_table, .self = c, .exact = true,
-                       .lasting = true, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta,
+                                 .guess = guess,
+                                 .free = close_contour,
+                                 .rest = drop_table,
+                                 .self = c,
+                                 .exact = true,
+                                 .lasting = true,
+                                 .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }

@@ -143,8 +143,7 @@ static bool push(products *p, tmi_complex *values, long bits)
 }
 
 /* table[k] = e^(exponent z(z+1)/2 + log_norm) / (2z+1)^laplaces at z = s + ikh, times the product of all factors. */
-static void finish(tmi_complex *table, const products *p, double s, double h, const constants *sums, uint64_t laplaces,
-                   long bits)
+static void finish(tmi_complex *table, const products *p, double s, double h, const constants *sums, uint64_t laplaces, long bits)
 {
     tmi_ball half;
     tmi_complex at, z;
@@ -174,8 +173,8 @@ static void finish(tmi_complex *table, const products *p, double s, double h, co
     tmi_complex_clear(&z);
 }
 
-tamis_status tmi_contour_fill(tmi_complex *table, size_t nodes, tmi_ball *top, const tamis_profile *profile, double s,
-                              double h, long bits, tamis_error *err)
+tamis_status tmi_contour_fill(tmi_complex *table, size_t nodes, tmi_ball *top, const tamis_profile *profile, double s, double h,
+                              long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     products p = {.nodes = nodes};

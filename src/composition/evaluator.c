@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "num/bound.h"
 #include "composition/profile.h"
+#include "num/bound.h"
 
 /* Bits of the first attempt; an evaluator is given twice as many until its enclosures are narrow. */
 #define BITS_FIRST 96

@@ -48,8 +48,7 @@ done:
     tmi_ball_clear(&x);
 }
 
-static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits,
-                                tamis_error *err)
+static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
 {
     whole *w = self;
     tamis_status status = w->inner.delta(lower, upper, w->inner.self, eps, bits, err);
@@ -170,7 +169,8 @@ static tamis_status open_inner(whole *w, tamis_error *err)
 tamis_status tmi_evaluator_open(tmi_evaluator *evaluator, const tamis_profile *profile, tamis_error *err)
 {
     *evaluator = (tmi_evaluator){0};
-    if (profile->count == 1 && profile->factors[0].times == 1) return tmi_evaluator_of_loss(evaluator, profile->factors[0].loss, err);
+    if (profile->count == 1 && profile->factors[0].times == 1)
+        return tmi_evaluator_of_loss(evaluator, profile->factors[0].loss, err);
     whole *w = tmi_alloc(1, sizeof *w);
     if (!w) return tmi_fail_memory(err);
     w->profile = profile;
@@ -179,7 +179,13 @@ tamis_status tmi_evaluator_open(tmi_evaluator *evaluator, const tamis_profile *p
         close_whole(w);
         return status;
     }
-    *evaluator = (tmi_evaluator){.delta = whole_delta, .guess = whole_guess, .free = close_whole, .rest = rest_whole, .self = w,
-                       .exact = w->inner.exact, .lasting = w->inner.lasting, .width = w->inner.width};
+    *evaluator = (tmi_evaluator){.delta = whole_delta,
+                                 .guess = whole_guess,
+                                 .free = close_whole,
+                                 .rest = rest_whole,
+                                 .self = w,
+                                 .exact = w->inner.exact,
+                                 .lasting = w->inner.lasting,
+                                 .width = w->inner.width};
     return TAMIS_OK;
 }

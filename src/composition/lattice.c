@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "composition/lattice_masses.h"
 #include "composition/gaussian_sets.h"
+#include "composition/lattice_masses.h"
 #include "composition/loss_atoms.h"
 
 #define BITS TMI_DOTS_BITS

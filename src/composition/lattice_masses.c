@@ -328,7 +328,7 @@ static size_t lower_dots(knots *k, bool atoms)
             tmi_ball_sub(&y, &y, &k->limit, BITS);
             tmi_ball_min(&k->v[0], &k->v[0], &y, BITS);
         }
-        tmi_ball_lower(&k->v[i], &k->v[i], BITS); /* exact from here on */
+        tmi_ball_lower(&k->v[i], &k->v[i], BITS);             /* exact from here on */
         if (atoms || tmi_ball_is_positive(&k->v[i])) end = i; /* after it H may be the limit, and is not less */
         if (!tmi_ball_is_positive(&k->v[i])) break;
     }

@@ -2,8 +2,8 @@
 #ifndef TMI_COMPOSITION_LATTICE_MASSES_H
 #define TMI_COMPOSITION_LATTICE_MASSES_H
 
-#include "num/law/mass.h"
 #include "composition/profile.h"
+#include "num/law/mass.h"
 
 /* Bits of the masses: the masses are second differences of them. */
 #define TMI_DOTS_BITS 224
@@ -33,11 +33,13 @@ void tmi_lattice_masses_clear(tmi_lattice_masses *masses);
 /* Where the upper end of delta has become negligible, or stops falling; in losses. */
 tamis_status tmi_lattice_masses_reach(double *reach, tmi_evaluator *evaluator, tamis_error *err);
 
-/* Both polylines of an evaluator, with knots at jh for |j| <= half < powers->count. Atoms: all losses are whole multiples of h. */
-tamis_status tmi_lattice_masses_of(tmi_lattice_masses *above, tmi_lattice_masses *below, tmi_evaluator *evaluator, const tmi_powers *powers, size_t half,
-                         bool atoms, tamis_error *err);
+/* Both polylines of an evaluator, with knots at jh for |j| <= half < powers->count. Atoms: all losses are whole multiples of
+ * h. */
+tamis_status tmi_lattice_masses_of(tmi_lattice_masses *above, tmi_lattice_masses *below, tmi_evaluator *evaluator,
+                                   const tmi_powers *powers, size_t half, bool atoms, tamis_error *err);
 
 /* z = x y, both from above or both from below; z is new. */
-tamis_status tmi_lattice_masses_compose(tmi_lattice_masses *z, const tmi_lattice_masses *x, const tmi_lattice_masses *y, bool up, tamis_error *err);
+tamis_status tmi_lattice_masses_compose(tmi_lattice_masses *z, const tmi_lattice_masses *x, const tmi_lattice_masses *y, bool up,
+                                        tamis_error *err);
 
 #endif

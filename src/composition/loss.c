@@ -198,8 +198,7 @@ static void gaussian_set(tmi_ball *z, const void *self, int64_t k, const tmi_bal
 
 /* The sets {X <= k} grow better up to the k that is looked for and worse beyond it, so where its place is not quite
  * certain the better one of two neighbours is the best. Where it is not known at all, nothing is. */
-void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, tmi_set_difference *f, const void *self,
-                       long bits)
+void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, tmi_set_difference *f, const void *self, long bits)
 {
     bool is_laplace = loss->kind == TMI_LOSS_DISCRETE_LAPLACE;
     tmi_ball x, y;

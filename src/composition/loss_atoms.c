@@ -118,8 +118,8 @@ tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profi
         if (is_silent(f->loss)) continue;
         TMI_TRY(units_of(&units, f->loss, sum, err));
         /* 2^22 is more than the points of any law that is stored */
-        reach += (double)units * (double)f->times * ((double)f->loss->step + 1)
-                 * (f->loss->kind == TMI_LOSS_DISCRETE_GAUSSIAN ? 0x1p22 : 1);
+        reach += (double)units * (double)f->times * ((double)f->loss->step + 1) *
+                 (f->loss->kind == TMI_LOSS_DISCRETE_GAUSSIAN ? 0x1p22 : 1);
     }
     if (reach > 0x1p60) {
         status = too_many(err);
@@ -255,7 +255,8 @@ done:
     return status;
 }
 
-tamis_status tmi_loss_atoms_of(tmi_loss_atoms *list, const tmi_profile_factor *factor, const tamis_number *unit, long bits, tamis_error *err)
+tamis_status tmi_loss_atoms_of(tmi_loss_atoms *list, const tmi_profile_factor *factor, const tamis_number *unit, long bits,
+                               tamis_error *err)
 {
     int64_t units;
     if (is_silent(factor->loss)) return tmi_loss_atoms_one(list, err);

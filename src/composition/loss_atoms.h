@@ -39,7 +39,8 @@ tamis_status tmi_loss_atoms_step(tamis_number **step, const tmi_loss *loss, tami
 tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profile, tamis_error *err);
 
 /* The terms of one release, `times` times; UNABLE if there are too many. */
-tamis_status tmi_loss_atoms_of(tmi_loss_atoms *list, const tmi_profile_factor *factor, const tamis_number *unit, long bits, tamis_error *err);
+tamis_status tmi_loss_atoms_of(tmi_loss_atoms *list, const tmi_profile_factor *factor, const tamis_number *unit, long bits,
+                               tamis_error *err);
 
 /* list *= by; UNABLE if there are too many. */
 tamis_status tmi_loss_atoms_multiply(tmi_loss_atoms *list, const tmi_loss_atoms *by, long bits, tamis_error *err);

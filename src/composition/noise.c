@@ -8,9 +8,9 @@
 #include <tamis/profile.h>
 
 #include "base/error.h"
+#include "composition/profile.h"
 #include "num/bound.h"
 #include "num/number.h"
-#include "composition/profile.h"
 
 /* Profiles know no scale below a millionth of the sensitivity; beyond the largest one nothing is looked for. */
 #define SMALLEST 1.0001e-6
@@ -128,8 +128,8 @@ tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const 
     bool laplace = kind == TAMIS_NOISE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_LAPLACE;
     /* errors in the kind or the sensitivity are reported for the scale that equals it */
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
-    TMI_TRY(tamis_profile_noise(&profile, kind, sensitivity && tmi_number_sign(sensitivity) > 0 ? sensitivity : one,
-                                sensitivity, err));
+    TMI_TRY(tamis_profile_noise(&profile, kind, sensitivity && tmi_number_sign(sensitivity) > 0 ? sensitivity : one, sensitivity,
+                                err));
     if (tmi_number_sign(sensitivity) == 0 || tmi_number_compare_int(delta, 1) == 0) {
         *scale = (tamis_bound){0, 0};
     } else if (tmi_number_sign(delta) == 0) { /* pure: eps = sensitivity / scale, or never */

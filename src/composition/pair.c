@@ -170,8 +170,10 @@ static tamis_status open_pair(tmi_evaluator *evaluator, const void *self, tamis_
 {
     const pair *z = self;
     (void)err;
-    *evaluator = (tmi_evaluator){.delta = delta, .self = (void *)(uintptr_t)z, .exact = tmi_ball_is_zero(&z->outside),
-                       .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta,
+                                 .self = (void *)(uintptr_t)z,
+                                 .exact = tmi_ball_is_zero(&z->outside),
+                                 .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -207,8 +209,8 @@ tamis_status tmi_profile_laws(tamis_profile **profile, const tmi_law *p, const t
     return take(profile, z, err);
 }
 
-tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p, const tamis_number *const *q,
-                                size_t count, tamis_error *err)
+tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p, const tamis_number *const *q, size_t count,
+                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *sum[2] = {NULL, NULL}, *next = NULL;

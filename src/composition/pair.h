@@ -2,8 +2,8 @@
 #ifndef TMI_COMPOSITION_PAIR_H
 #define TMI_COMPOSITION_PAIR_H
 
-#include "num/law/law.h"
 #include "composition/profile.h"
+#include "num/law/law.h"
 
 /* The profile of answers with the law p for one value of a person and q for another, both orders; what the laws keep outside
  * their windows counts as revealed with certainty in the upper end, and not at all in the lower one. */

@@ -75,8 +75,8 @@ void tamis_profile_free(tamis_profile *profile)
     tmi_free(profile);
 }
 
-static tamis_status make(tamis_profile **profile, tmi_loss_kind kind, const tamis_number *a, const tamis_number *b,
-                         int64_t step, tamis_error *err)
+static tamis_status make(tamis_profile **profile, tmi_loss_kind kind, const tamis_number *a, const tamis_number *b, int64_t step,
+                         tamis_error *err)
 {
     tmi_loss *loss = NULL;
     tamis_status status = tmi_loss_new(&loss, kind, a, b, step, err);
@@ -98,8 +98,7 @@ done:
     return status;
 }
 
-tamis_status tamis_profile_claim(tamis_profile **profile, const tamis_number *eps, const tamis_number *delta,
-                                 tamis_error *err)
+tamis_status tamis_profile_claim(tamis_profile **profile, const tamis_number *eps, const tamis_number *delta, tamis_error *err)
 {
     tamis_status status = begin(profile, err);
     if (status != TAMIS_OK) return status;
@@ -117,8 +116,7 @@ tamis_status tamis_profile_randomized_response(tamis_profile **profile, const ta
 }
 
 /* sensitivity / scale, checked. */
-static tamis_status shift_of(tamis_number **shift, const tamis_number *scale, const tamis_number *sensitivity,
-                             tamis_error *err)
+static tamis_status shift_of(tamis_number **shift, const tamis_number *scale, const tamis_number *sensitivity, tamis_error *err)
 {
     if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
     if (!sensitivity) return tmi_fail(err, TAMIS_INVALID, "sensitivity: NULL");
@@ -238,8 +236,7 @@ static tamis_status largest_loss(tamis_number **pure, const tamis_profile *profi
     TMI_TRY(tmi_number_ratio(&sum, 0, 1, err));
     for (size_t i = 0; i < profile->count; i++) {
         const tmi_profile_factor *f = &profile->factors[i];
-        if (f->loss->kind != TMI_LOSS_CLAIM && f->loss->kind != TMI_LOSS_LAPLACE
-            && f->loss->kind != TMI_LOSS_DISCRETE_LAPLACE)
+        if (f->loss->kind != TMI_LOSS_CLAIM && f->loss->kind != TMI_LOSS_LAPLACE && f->loss->kind != TMI_LOSS_DISCRETE_LAPLACE)
             goto done;
         TMI_TRY(tmi_number_ratio(&times, f->times, 1, err));
         if (f->loss->kind == TMI_LOSS_DISCRETE_LAPLACE) {
@@ -348,8 +345,7 @@ done:
     return status;
 }
 
-tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
-                                   tamis_error *err)
+tamis_status tamis_profile_epsilon(tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta, tamis_error *err)
 {
     tmi_evaluator *evaluator = NULL;
     tamis_status status = TAMIS_OK;

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "composition/sums_laplace.h"
 #include "composition/loss_atoms.h"
+#include "composition/sums_laplace.h"
 
 /* Multiplications in one sum with Laplace releases; a million take about a second. */
 #define MOST_WORK 4e6
@@ -134,7 +134,7 @@ static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_
     tmi_ball_set_number(&unit, s->unit, bits);
     tmi_ball_div(&x, eps, &unit, bits);
     tamis_bound about = tmi_ball_bound(&x);
-    bool fits = about.lower >= 0 && about.upper < 0x1p62, beyond = about.lower > 0x1p61;
+    bool fits = about.lower >= 0 && about.upper<0x1p62, beyond = about.lower> 0x1p61;
     tmi_ball_set_int(doubt, 0);
     if (beyond) { /* of every term: places stay below 2^60 */
         *place = INT64_C(1) << 61;
@@ -247,7 +247,8 @@ tamis_status tmi_sums_open(tmi_evaluator *evaluator, const tamis_profile *profil
     TMI_TRY(tmi_loss_atoms_unit(&s->unit, profile, err));
     /* Whether the terms are too many is seen by building them; the bits are those of the first question. */
     TMI_TRY(find_store(&first, s, work_bits(s, 96), err));
-    *evaluator = (tmi_evaluator){.delta = delta, .free = close_sums, .self = s, .exact = true, .lasting = true, .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){
+        .delta = delta, .free = close_sums, .self = s, .exact = true, .lasting = true, .width = TAMIS_WIDTH};
 done:
     if (status != TAMIS_OK) close_sums(s);
     return status;

@@ -6,8 +6,7 @@
 static tamis_status mean(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_mean_gain gain;
-    tamis_status status = tamis_study_mean(&gain, in[0].integer, in[1].integer, in[2].number, in[3].number, in[4].number,
-                                           err);
+    tamis_status status = tamis_study_mean(&gain, in[0].integer, in[1].integer, in[2].number, in[3].number, in[4].number, err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "eps_n", gain.eps_n);
     tmi_put_bound(out, "r", gain.r);
@@ -37,11 +36,16 @@ static tamis_status max_sampling_var(tmi_json_out *out, const tmi_field_value *i
 }
 
 static const tmi_kind kinds[] = {
-    {"mean", mean,
-     {{"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}, {"R", TMI_FIELD_NUMBER},
+    {"mean",
+     mean,
+     {{"N", TMI_FIELD_INTEGER},
+      {"n", TMI_FIELD_INTEGER},
+      {"eps", TMI_FIELD_NUMBER},
+      {"R", TMI_FIELD_NUMBER},
       {"S2", TMI_FIELD_NUMBER}}},
     {"rate_for_q", rate_for_q, {{"eps", TMI_FIELD_NUMBER}, {"q", TMI_FIELD_NUMBER}}},
-    {"max_sampling_var", max_sampling_var,
+    {"max_sampling_var",
+     max_sampling_var,
      {{"eps", TMI_FIELD_NUMBER}, {"f", TMI_FIELD_NUMBER}, {"sensitivity", TMI_FIELD_NUMBER}}},
     {0},
 };

@@ -18,8 +18,7 @@ static tamis_status forward(tmi_json_out *out, const tmi_field_value *in, tamis_
 static tamis_status inverse(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
-    tamis_status status = tamis_amplify_srs_inverse(&eps, &delta, in[0].integer, in[1].integer, in[2].number,
-                                                    in[3].number, err);
+    tamis_status status = tamis_amplify_srs_inverse(&eps, &delta, in[0].integer, in[1].integer, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "eps_n", eps);
     tmi_put_bound(out, "delta_n", delta);
@@ -29,8 +28,7 @@ static tamis_status inverse(tmi_json_out *out, const tmi_field_value *in, tamis_
 static tamis_status hockey(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound eps, delta;
-    tamis_status status = tamis_amplify_srs_laplace(&eps, &delta, in[1].integer, in[2].integer, in[0].number,
-                                                    in[3].number, err);
+    tamis_status status = tamis_amplify_srs_laplace(&eps, &delta, in[1].integer, in[2].integer, in[0].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "eps_sample", eps);
     tmi_put_bound(out, "delta_pop", delta);
@@ -165,35 +163,66 @@ static tamis_status proportional(tmi_json_out *out, const tmi_field_value *in, t
     if (!random && strcmp(in[2].text, "nearest") != 0)
         return tmi_fail(err, TAMIS_INVALID, "rounding: must be \"random\" or \"nearest\"");
     tamis_status status = tamis_amplify_proportional(&eps, in[0].number, in[1].integer,
-                                                     random ? TAMIS_ROUND_AT_RANDOM : TAMIS_ROUND_TO_NEAREST,
-                                                     in[3].number, err);
+                                                     random ? TAMIS_ROUND_AT_RANDOM : TAMIS_ROUND_TO_NEAREST, in[3].number, err);
     if (status == TAMIS_OK) tmi_put_bound(out, "eps_pop", eps);
     return status;
 }
 
-#define SRS_FIELDS                                                                                                    \
-    {{"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}, {"delta", TMI_FIELD_NUMBER}}
-#define DESIGN_FIELDS                                                                                                 \
-    {{"design", TMI_FIELD_WORST_DESIGN}, {"eps", TMI_FIELD_NUMBER}, {"delta", TMI_FIELD_NUMBER},                      \
-     {"neighbours", TMI_FIELD_TEXT}, {"mechanism", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN}}
+#define SRS_FIELDS \
+    { \
+        {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}, \
+        { \
+            "delta", TMI_FIELD_NUMBER \
+        } \
+    }
+#define DESIGN_FIELDS \
+    { \
+        {"design", TMI_FIELD_WORST_DESIGN}, {"eps", TMI_FIELD_NUMBER}, {"delta", TMI_FIELD_NUMBER}, \
+            {"neighbours", TMI_FIELD_TEXT}, \
+        { \
+            "mechanism", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN \
+        } \
+    }
 
 static const tmi_kind kinds[] = {
     {"forward", forward, SRS_FIELDS},
     {"inverse", inverse, SRS_FIELDS},
-    {"hockey", hockey, {{"eps0", TMI_FIELD_NUMBER}, {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER},
-                        {"eps_pop", TMI_FIELD_NUMBER}}},
-    {"general", general, {{"inclusion", TMI_FIELD_NUMBER}, {"loss", TMI_FIELD_NUMBER}, {"delta", TMI_FIELD_NUMBER},
-                          {"loss_missing", TMI_FIELD_NUMBER_OR_NULL}, {"delta_missing", TMI_FIELD_NUMBER_OR_NULL}}},
+    {"hockey",
+     hockey,
+     {{"eps0", TMI_FIELD_NUMBER}, {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps_pop", TMI_FIELD_NUMBER}}},
+    {"general",
+     general,
+     {{"inclusion", TMI_FIELD_NUMBER},
+      {"loss", TMI_FIELD_NUMBER},
+      {"delta", TMI_FIELD_NUMBER},
+      {"loss_missing", TMI_FIELD_NUMBER_OR_NULL},
+      {"delta_missing", TMI_FIELD_NUMBER_OR_NULL}}},
     {"design", design_forward, DESIGN_FIELDS},
     {"design_inverse", design_inverse, DESIGN_FIELDS},
-    {"noise", noise, {{"design", TMI_FIELD_WORST_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER},
-                      {"noise", TMI_FIELD_TEXT}, {"scale", TMI_FIELD_NUMBER}, {"eps_pop", TMI_FIELD_NUMBER}}},
-    {"total", total, {{"design", TMI_FIELD_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER},
-                      {"scale", TMI_FIELD_NUMBER}, {"weights", TMI_FIELD_NUMBERS | TMI_FIELD_IF_GIVEN}}},
-    {"moves", moves, {{"populations", TMI_FIELD_NUMBERS}, {"samples", TMI_FIELD_NUMBERS}, {"eps", TMI_FIELD_NUMBER},
-                      {"delta", TMI_FIELD_NUMBER}}},
-    {"proportional", proportional, {{"rate", TMI_FIELD_NUMBER}, {"smallest", TMI_FIELD_INTEGER},
-                                    {"rounding", TMI_FIELD_TEXT}, {"eps", TMI_FIELD_NUMBER}}},
+    {"noise",
+     noise,
+     {{"design", TMI_FIELD_WORST_DESIGN},
+      {"from", TMI_FIELD_NUMBER},
+      {"to", TMI_FIELD_NUMBER},
+      {"noise", TMI_FIELD_TEXT},
+      {"scale", TMI_FIELD_NUMBER},
+      {"eps_pop", TMI_FIELD_NUMBER}}},
+    {"total",
+     total,
+     {{"design", TMI_FIELD_DESIGN},
+      {"from", TMI_FIELD_NUMBER},
+      {"to", TMI_FIELD_NUMBER},
+      {"scale", TMI_FIELD_NUMBER},
+      {"weights", TMI_FIELD_NUMBERS | TMI_FIELD_IF_GIVEN}}},
+    {"moves",
+     moves,
+     {{"populations", TMI_FIELD_NUMBERS},
+      {"samples", TMI_FIELD_NUMBERS},
+      {"eps", TMI_FIELD_NUMBER},
+      {"delta", TMI_FIELD_NUMBER}}},
+    {"proportional",
+     proportional,
+     {{"rate", TMI_FIELD_NUMBER}, {"smallest", TMI_FIELD_INTEGER}, {"rounding", TMI_FIELD_TEXT}, {"eps", TMI_FIELD_NUMBER}}},
     {0},
 };
 

@@ -3,8 +3,8 @@
 #include <tamis/amplification.h>
 #include <tamis/profile.h>
 
-#include "compute/compute.h"
 #include "amplification/coordinated.h"
+#include "compute/compute.h"
 
 static tamis_status pure(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
@@ -95,8 +95,10 @@ static tamis_status disjoint(tmi_json_out *out, const tmi_field_value *in, tamis
     tamis_bound exact, safe;
     if (in[3].count != 2) return tmi_fail(err, TAMIS_INVALID, "odds: must be two numbers");
     int first = tmi_number_compare(in[3].numbers[0], in[3].numbers[1]) >= 0 ? 0 : 1;
-    disjoint_samples d = {in[0].integer, {in[1 + first].integer, in[2 - first].integer},
-                          {in[3].numbers[first], in[3].numbers[1 - first]}, true};
+    disjoint_samples d = {in[0].integer,
+                          {in[1 + first].integer, in[2 - first].integer},
+                          {in[3].numbers[first], in[3].numbers[1 - first]},
+                          true};
     for (int i = 0; i < 2; i++) {
         if (in[1 + i].integer < 1) return tmi_fail(err, TAMIS_INVALID, "n%d: must be at least 1", i + 1);
         if (tmi_number_compare_int(in[3].numbers[i], 1) < 0) return tmi_fail(err, TAMIS_INVALID, "odds: must be at least 1");
@@ -137,12 +139,19 @@ static tamis_status releases(tmi_json_out *out, const tmi_field_value *in, tamis
 
 static const tmi_kind kinds[] = {
     {"pure", pure, {{"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps_list", TMI_FIELD_NUMBERS}}},
-    {"kfold_rr_profile", kfold_rr_profile, {{"eps0", TMI_FIELD_NUMBER}, {"k", TMI_FIELD_INTEGER}, {"N", TMI_FIELD_INTEGER},
-                                            {"n", TMI_FIELD_INTEGER}, {"eps_pop", TMI_FIELD_NUMBER}}},
-    {"disjoint", disjoint, {{"N", TMI_FIELD_INTEGER}, {"n1", TMI_FIELD_INTEGER}, {"n2", TMI_FIELD_INTEGER},
-                            {"odds", TMI_FIELD_NUMBERS}}},
-    {"releases", releases, {{"releases", TMI_FIELD_RELEASES}, {"delta", IF_GIVEN(TMI_FIELD_NUMBER)},
-                            {"eps", IF_GIVEN(TMI_FIELD_NUMBER)}}},
+    {"kfold_rr_profile",
+     kfold_rr_profile,
+     {{"eps0", TMI_FIELD_NUMBER},
+      {"k", TMI_FIELD_INTEGER},
+      {"N", TMI_FIELD_INTEGER},
+      {"n", TMI_FIELD_INTEGER},
+      {"eps_pop", TMI_FIELD_NUMBER}}},
+    {"disjoint",
+     disjoint,
+     {{"N", TMI_FIELD_INTEGER}, {"n1", TMI_FIELD_INTEGER}, {"n2", TMI_FIELD_INTEGER}, {"odds", TMI_FIELD_NUMBERS}}},
+    {"releases",
+     releases,
+     {{"releases", TMI_FIELD_RELEASES}, {"delta", IF_GIVEN(TMI_FIELD_NUMBER)}, {"eps", IF_GIVEN(TMI_FIELD_NUMBER)}}},
     {0},
 };
 

@@ -17,9 +17,9 @@ typedef enum tmi_field_type {
     TMI_FIELD_NUMBERS,
     TMI_FIELD_NUMBER_OR_NULL,
     TMI_FIELD_TEXT,
-    TMI_FIELD_SAMPLES, /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
-    TMI_FIELD_DESIGN, /* {"srs": {"population": 1000, "sample": 10}} and so on: survey/design/form.h */
-    TMI_FIELD_RELEASES, /* [{"law": ..., "scale": ...}, ...]: releases.c */
+    TMI_FIELD_SAMPLES,      /* [[units, probability], ...]; the population has as many units as the field "x": samples.c */
+    TMI_FIELD_DESIGN,       /* {"srs": {"population": 1000, "sample": 10}} and so on: survey/design/form.h */
+    TMI_FIELD_RELEASES,     /* [{"law": ..., "scale": ...}, ...]: releases.c */
     TMI_FIELD_WORST_DESIGN, /* the same; of clusters of different sizes a frame that loses most */
 } tmi_field_type;
 
@@ -58,8 +58,8 @@ typedef struct tmi_area {
     const tmi_kind *kinds; /* ends with a NULL name */
 } tmi_area;
 
-extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition,
-    tmi_area_ht_general_enumeration, tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_smooth_sensitivity;
+extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition, tmi_area_ht_general_enumeration,
+    tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
 tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);

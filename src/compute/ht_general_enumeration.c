@@ -19,7 +19,8 @@ static tamis_status read_noise(tamis_noise_kind *noise, const char *text, tamis_
         return TAMIS_OK;
     }
     if (!text) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "noise: \"none\", \"laplace\", \"gaussian\", \"discrete_laplace\" or "
+    return tmi_fail(err, TAMIS_INVALID,
+                    "noise: \"none\", \"laplace\", \"gaussian\", \"discrete_laplace\" or "
                     "\"discrete_gaussian\"");
 }
 
@@ -49,13 +50,16 @@ static tamis_status pair_of(tmi_json_out *out, const tmi_field_value *in, tamis_
     tamis_status status = TAMIS_OK;
     tamis_bound delta, reverse, eps0;
     size_t units = (size_t)tamis_law_population(in[LAW].law);
-    tamis_ht_pair pair = {in[LAW].law, (const tamis_number *const *)in[X].numbers,
-                          (const tamis_number *const *)in[X_PRIME].numbers, noise, in[SCALE].number, in[STEP].number};
+    tamis_ht_pair pair = {in[LAW].law,
+                          (const tamis_number *const *)in[X].numbers,
+                          (const tamis_number *const *)in[X_PRIME].numbers,
+                          noise,
+                          in[SCALE].number,
+                          in[STEP].number};
     if (!in[NOISE].text || strcmp(in[NOISE].text, noises[noise]) != 0)
         return tmi_fail(err, TAMIS_INVALID, "noise: must be \"%s\" for this kind", noises[noise]);
     if (in[X].count != units) return tmi_fail(err, TAMIS_INVALID, "x: must have a value for each unit of the design");
-    if (in[X_PRIME].count != units)
-        return tmi_fail(err, TAMIS_INVALID, "x_prime: must have a value for each unit of the design");
+    if (in[X_PRIME].count != units) return tmi_fail(err, TAMIS_INVALID, "x_prime: must have a value for each unit of the design");
     TMI_TRY(tamis_ht_pair_delta(&delta, &reverse, &pair, in[EPS].number, err));
     tmi_put_bound(out, "delta_xy", delta);
     tmi_put_bound(out, "delta_yx", reverse);
@@ -66,10 +70,10 @@ done:
     return status;
 }
 
-#define PAIR(name, noise)                                                                                             \
-    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)                                \
-    {                                                                                                                 \
-        return pair_of(out, in, noise, err);                                                                          \
+#define PAIR(name, noise) \
+    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err) \
+    { \
+        return pair_of(out, in, noise, err); \
     }
 
 PAIR(pair_none, TAMIS_NOISE_NONE)
@@ -139,7 +143,13 @@ static tamis_status values_of(tmi_json_out *out, const tmi_field_value *in, char
     TMI_TRY(read_noise(&noise, in[V_NOISE].text, err));
     TMI_TRY(tamis_law_new(&law, in[V_DESIGN].design, err));
     if (is_discrete(noise) && !in[V_STEP].number) TMI_TRY(tamis_ht_step(&step, law, list, in[V_VALUES].count, err));
-    tamis_ht_values v = {law, list, in[V_VALUES].count, in[V_LOW].number, in[V_HIGH].number, noise, in[V_SCALE].number,
+    tamis_ht_values v = {law,
+                         list,
+                         in[V_VALUES].count,
+                         in[V_LOW].number,
+                         in[V_HIGH].number,
+                         noise,
+                         in[V_SCALE].number,
                          step ? step : in[V_STEP].number};
     if (kind == 'd') TMI_TRY(tamis_ht_values_delta(units, &v, in[V_AT].number, err));
     else if (kind == 'e') TMI_TRY(tamis_ht_values_epsilon(units, &v, in[V_AT].number, err));
@@ -213,8 +223,14 @@ static tamis_status range_of(tamis_ht_range *range, tamis_number **step, const t
     TMI_TRY(read_noise(&noise, in[R_NOISE].text, err));
     if (is_discrete(noise) && !in[R_STEP].number)
         TMI_TRY(tamis_ht_range_step(step, in[R_DESIGN].design, in[R_FROM].number, in[R_TO].number, err));
-    *range = (tamis_ht_range){in[R_DESIGN].design, in[R_FROM].number, in[R_TO].number, NULL, NULL, noise,
-                              in[R_EPS_OR_SCALE].number, *step ? *step : in[R_STEP].number};
+    *range = (tamis_ht_range){in[R_DESIGN].design,
+                              in[R_FROM].number,
+                              in[R_TO].number,
+                              NULL,
+                              NULL,
+                              noise,
+                              in[R_EPS_OR_SCALE].number,
+                              *step ? *step : in[R_STEP].number};
 done:
     return status;
 }
@@ -269,16 +285,21 @@ done:
 
 /* ---- the table ---- */
 
-#define FIELDS                                                                                                        \
-    {"design_type", TMI_FIELD_TEXT}, {"design", TMI_FIELD_SAMPLES}, {"x", TMI_FIELD_NUMBERS},                          \
-        {"x_prime", TMI_FIELD_NUMBERS}, {"noise", TMI_FIELD_TEXT}, {"scale", TMI_FIELD_NUMBER_OR_NULL},                \
-        {"eps", TMI_FIELD_NUMBER}
-#define IF_GIVEN(name) {name, TMI_FIELD_NUMBER_OR_NULL | TMI_FIELD_IF_GIVEN}
-#define VALUES                                                                                                        \
-    {"design", TMI_FIELD_DESIGN}, {"values", TMI_FIELD_NUMBERS}, {"noise", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN},       \
+#define FIELDS \
+    {"design_type", TMI_FIELD_TEXT}, {"design", TMI_FIELD_SAMPLES}, {"x", TMI_FIELD_NUMBERS}, {"x_prime", TMI_FIELD_NUMBERS}, \
+        {"noise", TMI_FIELD_TEXT}, {"scale", TMI_FIELD_NUMBER_OR_NULL}, \
+    { \
+        "eps", TMI_FIELD_NUMBER \
+    }
+#define IF_GIVEN(name) \
+    { \
+        name, TMI_FIELD_NUMBER_OR_NULL | TMI_FIELD_IF_GIVEN \
+    }
+#define VALUES \
+    {"design", TMI_FIELD_DESIGN}, {"values", TMI_FIELD_NUMBERS}, {"noise", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN}, \
         IF_GIVEN("scale"), IF_GIVEN("step"), IF_GIVEN("low"), IF_GIVEN("high")
-#define RANGE                                                                                                         \
-    {"design", TMI_FIELD_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER},                                \
+#define RANGE \
+    {"design", TMI_FIELD_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER}, \
         {"noise", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN}, IF_GIVEN("step")
 
 static const tmi_kind kinds[] = {

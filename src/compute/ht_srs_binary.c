@@ -91,10 +91,10 @@ static tamis_status scale_with(tmi_json_out *out, const tmi_field_value *in, tam
     return status;
 }
 
-#define KIND(name, with, noise)                                                                                       \
-    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)                                \
-    {                                                                                                                 \
-        return with(out, in, noise, err);                                                                             \
+#define KIND(name, with, noise) \
+    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err) \
+    { \
+        return with(out, in, noise, err); \
     }
 
 KIND(delta_none_eps, delta_with, TAMIS_NOISE_NONE)
@@ -113,9 +113,15 @@ KIND(scale_gaussian, scale_with, TAMIS_NOISE_GAUSSIAN)
 KIND(scale_dlaplace, scale_with, TAMIS_NOISE_DISCRETE_LAPLACE)
 KIND(scale_dgaussian, scale_with, TAMIS_NOISE_DISCRETE_GAUSSIAN)
 
-#define WINDOW                                                                                                        \
-    {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"mt", TMI_FIELD_INTEGER}, {"Mt", TMI_FIELD_INTEGER}
-#define NUMBER(name) {name, TMI_FIELD_NUMBER}
+#define WINDOW \
+    {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"mt", TMI_FIELD_INTEGER}, \
+    { \
+        "Mt", TMI_FIELD_INTEGER \
+    }
+#define NUMBER(name) \
+    { \
+        name, TMI_FIELD_NUMBER \
+    }
 
 static const tmi_kind kinds[] = {
     {"delta_none", delta_none, {WINDOW, NUMBER("exp_eps")}},

@@ -17,8 +17,12 @@ static tamis_status count(tmi_json_out *out, const tmi_field_value *in, tamis_er
 }
 
 static const tmi_kind kinds[] = {
-    {"count", count,
-     {{"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"noisy", TMI_FIELD_INTEGER}, {"scale", TMI_FIELD_NUMBER},
+    {"count",
+     count,
+     {{"N", TMI_FIELD_INTEGER},
+      {"n", TMI_FIELD_INTEGER},
+      {"noisy", TMI_FIELD_INTEGER},
+      {"scale", TMI_FIELD_NUMBER},
       {"confidence", TMI_FIELD_NUMBER}}},
     {0},
 };

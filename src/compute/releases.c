@@ -73,9 +73,8 @@ static tamis_status discrete(tamis_profile **profile, const release *r, tamis_er
     int64_t sensitivity;
     if (!tmi_number_is_integer(r->sensitivity) || !tmi_number_floor(&sensitivity, r->sensitivity))
         return tmi_fail(err, TAMIS_INVALID, "sensitivity: of discrete noise must be an integer");
-    return strcmp(r->law, "discrete_laplace") == 0
-               ? tamis_profile_discrete_laplace(profile, r->scale, sensitivity, err)
-               : tamis_profile_discrete_gaussian(profile, r->scale, sensitivity, err);
+    return strcmp(r->law, "discrete_laplace") == 0 ? tamis_profile_discrete_laplace(profile, r->scale, sensitivity, err)
+                                                   : tamis_profile_discrete_gaussian(profile, r->scale, sensitivity, err);
 }
 
 static tamis_status response(tamis_profile **profile, const release *r, tamis_error *err)
@@ -127,8 +126,9 @@ static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
         }
         return laws[i].make(profile, r, err);
     }
-    return tmi_fail(err, TAMIS_INVALID, "law: must be laplace, gaussian, discrete_laplace, discrete_gaussian, "
-                                        "randomized_response, claim or zcdp");
+    return tmi_fail(err, TAMIS_INVALID,
+                    "law: must be laplace, gaussian, discrete_laplace, discrete_gaussian, "
+                    "randomized_response, claim or zcdp");
 }
 
 /* In *whole how many releases the list counts together, of items whose counts are at most 2^30. */

@@ -13,7 +13,8 @@ static tamis_status laplace_pair(tmi_json_out *out, const tmi_field_value *in, t
 }
 
 static const tmi_kind kinds[] = {
-    {"laplace_pair", laplace_pair,
+    {"laplace_pair",
+     laplace_pair,
      {{"eps", TMI_FIELD_NUMBER}, {"shift", TMI_FIELD_NUMBER}, {"b1", TMI_FIELD_NUMBER}, {"b2", TMI_FIELD_NUMBER}}},
     {0},
 };

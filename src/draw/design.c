@@ -8,7 +8,7 @@
 /* ---- the parts of a design ---- */
 
 typedef enum needs {
-    SAMPLE,            /* a sample size */
+    SAMPLE, /* a sample size */
     RATE,
     PROBABILITY,       /* a column of probabilities, or of sizes with a sample size */
     SAMPLE_OR_UNEQUAL, /* either */
@@ -60,8 +60,7 @@ static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tami
     if (d->rate && (tmi_number_sign(d->rate) <= 0 || tmi_number_compare_int(d->rate, 1) > 0))
         return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
     if (unequal && (needs == RATE || needs == SAMPLE))
-        return tmi_fail(err, TAMIS_INVALID, "%s: %s draws with equal probabilities", d->size ? "size" : "probability",
-                        d->method);
+        return tmi_fail(err, TAMIS_INVALID, "%s: %s draws with equal probabilities", d->size ? "size" : "probability", d->method);
     if (!unequal && needs == PROBABILITY)
         return tmi_fail(err, TAMIS_INVALID, "probability: %s needs a column of probabilities, or of sizes", d->method);
     const bool needs_size = needs != RATE && !d->probability;
@@ -74,13 +73,10 @@ static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tami
 
 static tamis_status check_clusters(const tamis_frame_design *d, const method *m, tamis_error *err)
 {
-    if (d->within < 0 || d->within > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
+    if (d->within < 0 || d->within > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
     if (d->within && d->within_column) return tmi_fail(err, TAMIS_INVALID, "within: either one number or a column, not both");
-    if ((d->within || d->within_column) && !d->cluster)
-        return tmi_fail(err, TAMIS_INVALID, "within: there are no clusters");
-    if (d->cluster && m->with_replacement)
-        return tmi_fail(err, TAMIS_INVALID, "cluster: %s draws single units", d->method);
+    if ((d->within || d->within_column) && !d->cluster) return tmi_fail(err, TAMIS_INVALID, "within: there are no clusters");
+    if (d->cluster && m->with_replacement) return tmi_fail(err, TAMIS_INVALID, "cluster: %s draws single units", d->method);
     return TAMIS_OK;
 }
 
@@ -89,13 +85,13 @@ tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_er
     if (!design || !design->method) return tmi_fail(err, TAMIS_INVALID, "design: none given");
     const method *m = find_method(design->method);
     if (!m)
-        return tmi_fail(err, TAMIS_INVALID, "design: must be srs, srs_with_replacement, bernoulli, systematic, "
+        return tmi_fail(err, TAMIS_INVALID,
+                        "design: must be srs, srs_with_replacement, bernoulli, systematic, "
                         "systematic_random, poisson, pivotal, pivotal_random, conditional_poisson, sampford, brewer or "
                         "tille");
     if (design->sample < 0 || design->sample > TAMIS_MAX_UNITS)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and 2^40");
-    if (design->size && design->probability)
-        return tmi_fail(err, TAMIS_INVALID, "size: either sizes or probabilities, not both");
+    if (design->size && design->probability) return tmi_fail(err, TAMIS_INVALID, "size: either sizes or probabilities, not both");
     if (design->sample && design->allocation)
         return tmi_fail(err, TAMIS_INVALID, "allocation: either one sample size or a column, not both");
     if (design->allocation && !design->strata) return tmi_fail(err, TAMIS_INVALID, "allocation: there are no strata");

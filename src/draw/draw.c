@@ -136,8 +136,8 @@ static tamis_status check_names(const tmi_frame *frame, tamis_error *err)
     return TAMIS_OK;
 }
 
-static tamis_status write_sample(const char *out, tmi_frame *frame, const chosen *list, size_t count,
-                                 const tmi_watch *watch, tamis_error *err)
+static tamis_status write_sample(const char *out, tmi_frame *frame, const chosen *list, size_t count, const tmi_watch *watch,
+                                 tamis_error *err)
 {
     writer w = {.next = list, .end = list + count, .columns = frame->column_count};
     size_t *columns = tmi_alloc(w.columns, sizeof *columns);
@@ -176,8 +176,8 @@ static phases divide(const tamis_frame_design *design, int64_t rows, const tamis
     return p;
 }
 
-tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
-                              const char *out, const tamis_watch *watch, tamis_error *err)
+tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design, const char *out,
+                              const tamis_watch *watch, tamis_error *err)
 {
     tmi_frame *file = NULL;
     tmi_frame_units units = {0};

@@ -34,8 +34,7 @@ static bool grow_list(tmi_groups *g)
     g->slots = slots;
     g->slot_count = 2 * room;
     g->room = room;
-    for (size_t i = 0; i < g->count; i++)
-        slots[find_slot(g, g->keys + g->list[i].key, g->list[i].key_length)] = (uint32_t)i + 1;
+    for (size_t i = 0; i < g->count; i++) slots[find_slot(g, g->keys + g->list[i].key, g->list[i].key_length)] = (uint32_t)i + 1;
     return true;
 }
 

@@ -21,12 +21,11 @@ typedef struct reader {
     const tmi_frame *frame;
     size_t columns[2 * LABEL_COLUMNS + 3], count, strata, labels; /* labels: strata and clusters */
     size_t number, allocation, within;                            /* places in columns; SIZE_MAX if not wanted */
-    bool is_probability; /* number: at most 1 */
+    bool is_probability;                                          /* number: at most 1 */
     int64_t within_all;
 } reader;
 
-static tamis_status add_column(reader *r, size_t *place, const char *option, const char *name, size_t length,
-                               tamis_error *err)
+static tamis_status add_column(reader *r, size_t *place, const char *option, const char *name, size_t length, tamis_error *err)
 {
     for (size_t c = 0; c < r->frame->column_count; c++)
         if (strlen(r->frame->names[c]) == length && memcmp(r->frame->names[c], name, length) == 0) {
@@ -85,8 +84,7 @@ done:
 
 static tamis_status bad_cell(const reader *r, size_t place, int64_t row, const char *what, tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_INVALID, "column %s, row %lld: %s", r->frame->names[r->columns[place]], (long long)row + 1,
-                    what);
+    return tmi_fail(err, TAMIS_INVALID, "column %s, row %lld: %s", r->frame->names[r->columns[place]], (long long)row + 1, what);
 }
 
 static tamis_status read_number(tamis_number **number, const reader *r, size_t place, int64_t row, tmi_cell cell,
@@ -97,8 +95,7 @@ static tamis_status read_number(tamis_number **number, const reader *r, size_t p
     while (cell.length > 0 && cell.bytes[cell.length - 1] == ' ') cell.length--;
     *number = NULL;
     if (cell.length == 0) return bad_cell(r, place, row, "empty", err);
-    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length))
-        return bad_cell(r, place, row, "not a number", err);
+    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length)) return bad_cell(r, place, row, "not a number", err);
     memcpy(text, cell.bytes, cell.length);
     text[cell.length] = '\0';
     tamis_status status = tamis_number_read(number, text, NULL);
@@ -167,8 +164,7 @@ static tamis_status take_row(const reader *r, int64_t row, size_t i, tmi_cell *c
     tmi_frame_group *cluster = &u->clusters.list[number];
     cluster->stratum = u->strata.of ? u->strata.of[row] : 0;
     if (r->within != SIZE_MAX)
-        TMI_TRY(take_sample(r, cluster, r->within, row, cells[r->within][i], "differs from other rows of the same cluster",
-                            err));
+        TMI_TRY(take_sample(r, cluster, r->within, row, cells[r->within][i], "differs from other rows of the same cluster", err));
     else cluster->sample = r->within_all;
     if (u->numbers) TMI_TRY(take_cluster_number(r, number, row, cells[r->number][i], err));
 done:
@@ -185,7 +181,12 @@ static tamis_status take(void *context, int64_t first, size_t rows, tmi_cell *co
 tamis_status tmi_units_read(tmi_frame_units *units, tmi_frame *frame, const tamis_frame_design *design, const tmi_watch *watch,
                             tamis_error *err)
 {
-    reader r = {.units = units, .is_probability = design->probability != NULL, .frame = frame, .number = SIZE_MAX, .allocation = SIZE_MAX, .within = SIZE_MAX,
+    reader r = {.units = units,
+                .is_probability = design->probability != NULL,
+                .frame = frame,
+                .number = SIZE_MAX,
+                .allocation = SIZE_MAX,
+                .within = SIZE_MAX,
                 .within_all = design->within};
     *units = (tmi_frame_units){.count = frame->rows};
     tamis_status status = find_columns(&r, design, err);
@@ -193,13 +194,13 @@ tamis_status tmi_units_read(tmi_frame_units *units, tmi_frame *frame, const tami
     const size_t count = (size_t)frame->rows;
     if (frame->rows == 0) return tmi_fail(err, TAMIS_INVALID, "the frame has no rows");
     if (r.count > 0 && count > TAMIS_MAX_LISTED)
-        return tmi_fail(err, TAMIS_INVALID, "the frame has more than 2^28 rows, too many for sizes, probabilities, strata or "
+        return tmi_fail(err, TAMIS_INVALID,
+                        "the frame has more than 2^28 rows, too many for sizes, probabilities, strata or "
                         "clusters");
     units->number_count = r.number != SIZE_MAX ? count : 0;
     if (r.number != SIZE_MAX && !(units->numbers = tmi_alloc(count, sizeof *units->numbers))) return tmi_fail_memory(err);
     if (r.strata > 0 && !(units->strata.of = tmi_alloc(count, sizeof *units->strata.of))) return tmi_fail_memory(err);
-    if (r.labels > r.strata && !(units->clusters.of = tmi_alloc(count, sizeof *units->clusters.of)))
-        return tmi_fail_memory(err);
+    if (r.labels > r.strata && !(units->clusters.of = tmi_alloc(count, sizeof *units->clusters.of))) return tmi_fail_memory(err);
     if (r.strata == 0) {
         if (!(units->strata.list = tmi_alloc(1, sizeof *units->strata.list))) return tmi_fail_memory(err);
         units->strata.list[0] = (tmi_frame_group){.count = frame->rows};

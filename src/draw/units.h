@@ -10,11 +10,11 @@
 
 /* What is drawn first are the rows, or the clusters if there are any; that many have numbers. */
 typedef struct tmi_frame_units {
-    int64_t count;             /* rows */
-    tamis_number **numbers;    /* sizes or probabilities, by row or cluster; NULL if the design has none */
+    int64_t count;          /* rows */
+    tamis_number **numbers; /* sizes or probabilities, by row or cluster; NULL if the design has none */
     size_t number_count;
-    tmi_groups strata;         /* without strata one group, and no list `of` rows */
-    tmi_groups clusters;       /* none without clusters; `sample` units of each, if it is drawn; 0: all */
+    tmi_groups strata;   /* without strata one group, and no list `of` rows */
+    tmi_groups clusters; /* none without clusters; `sample` units of each, if it is drawn; 0: all */
 } tmi_frame_units;
 
 /* Clear units in any case. INVALID names the column, and the row. */

@@ -5,10 +5,10 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "plan/names.h"
-#include "num/law/student.h"
 #include "estimate/estimate.h"
 #include "estimate/variance.h"
+#include "num/law/student.h"
+#include "plan/names.h"
 
 /* ---- one statistic ---- */
 
@@ -17,7 +17,7 @@ typedef struct work {
     const tmi_sample *sample;
     tmi_sample_variance *variance;
     double *values, *bases, *linear; /* bases: of ratios */
-    size_t *cells; /* of the statistic at hand; NO_CELL: in none */
+    size_t *cells;                   /* of the statistic at hand; NO_CELL: in none */
     uint8_t *missing, *domain;
     size_t rows, values_there; /* of the cell at hand: all of them, and those with a value, which are the domain */
 } work;
@@ -74,7 +74,8 @@ static tamis_status estimate_by_size(double *estimate, work *w, tamis_error *err
 {
     const double N = (double)w->sample->plan->design.population;
     for (size_t row = 0; row < w->sample->count; row++) w->values[row] /= N;
-    return tamis_total(estimate, w->linear, w->values, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count, err);
+    return tamis_total(estimate, w->linear, w->values, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count,
+                       err);
 }
 
 static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
@@ -173,8 +174,8 @@ static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine, tamis_progress *progress,
-                          void *context, tamis_error *err)
+tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine,
+                          tamis_progress *progress, void *context, tamis_error *err)
 {
     tmi_sample sample = {0};
     tmi_sample_variance variance = {0};

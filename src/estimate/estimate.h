@@ -7,7 +7,7 @@
 
 /* Gives    the results, which the caller clears; `note` says how variances were approximated, NULL: they were not.
  * Errors   REFUSED (quantiles), INVALID, SYSTEM; the results are then empty.                                         */
-tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine, tamis_progress *progress,
-                          void *context, tamis_error *err);
+tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine,
+                          tamis_progress *progress, void *context, tamis_error *err);
 
 #endif

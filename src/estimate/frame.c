@@ -114,8 +114,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* Gives each row of the stratum a unit of its own with the same probability; `pi` ascends. */
-static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, size_t h, const double *pi, size_t count, bool *taken,
-                               tamis_error *err)
+static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, size_t h, const double *pi, size_t count,
+                               bool *taken, tamis_error *err)
 {
     for (size_t i = v->starts[h]; i < v->starts[h + 1]; i++) {
         const double p = v->pi[v->order[i]];

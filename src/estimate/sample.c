@@ -197,7 +197,9 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
         s->weights[row] = weight_of(s, given, row);
         if (isnan(s->weights[row]))
             return tmi_fail(err, TAMIS_INVALID, "a row has no weight: its %s is missing, not positive or no number",
-                            given ? s->plan->design.weight : s->probabilities ? s->plan->design.probability : "cluster's size");
+                            given              ? s->plan->design.weight
+                            : s->probabilities ? s->plan->design.probability
+                                               : "cluster's size");
         if (s->probabilities && !(s->probabilities[row] > 0 && s->probabilities[row] <= 1))
             return tmi_fail(err, TAMIS_INVALID, "%s: a probability is missing, not positive or above 1",
                             s->plan->design.probability);

@@ -18,7 +18,7 @@ typedef struct tmi_sample {
     const int64_t *units, *clusters, *labels; /* labels: strata of a finished survey */
     const double *probabilities, *second_population, *second_sample;
 
-    double *weights; /* how many units a row represents */
+    double *weights;                    /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
     size_t room;
 } tmi_sample;

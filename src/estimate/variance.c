@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "num/number.h"
 #include "estimate/frame.h"
+#include "num/number.h"
 
 void tmi_sample_variance_clear(tmi_sample_variance *v)
 {
     for (size_t h = 0; v->joint && h < v->sample->plan->design.stratum_count; h++) tmi_free(v->joint[h]);
-    void *const blocks[] = {v->strata, v->within, v->populations, v->second, v->pi, v->joint, v->frame_squares, v->order,
-                            v->starts, v->first, v->places, v->some, v->others, v->calibrated, v->auxiliary, v->residuals};
+    void *const blocks[] = {v->strata,        v->within,     v->populations, v->second,   v->pi,     v->joint,
+                            v->frame_squares, v->order,      v->starts,      v->first,    v->places, v->some,
+                            v->others,        v->calibrated, v->auxiliary,   v->residuals};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) tmi_free(blocks[i]);
     *v = (tmi_sample_variance){0};
 }
@@ -40,7 +41,9 @@ static tamis_status make_stages(tmi_sample_variance *v, tamis_error *err)
         v->populations[row] = (double)d->strata[h].population;
     }
     v->stages[0] = (tamis_stage){.strata = v->strata,
-                                 .clusters = s->clusters ? s->clusters : draws ? NULL : s->units,
+                                 .clusters = s->clusters ? s->clusters
+                                             : draws     ? NULL
+                                                         : s->units,
                                  .populations = replaced ? NULL : v->populations};
     v->stage_count = 1;
     if (!d->kind->staged || replaced) return TAMIS_OK;
@@ -133,7 +136,8 @@ static tamis_status make_joint(tmi_sample_variance *v, tamis_progress *progress,
     if (!v->joint || !v->frame_squares) return tmi_fail_memory(err);
     tamis_status status = d->frame ? tmi_frame_joint(v, wants_joint(v->method), progress, context, &why)
                                    : tmi_fail(&why, TAMIS_UNABLE, "the plan names no frame");
-    if (status == TAMIS_OK || !wants_joint(v->method)) return status == TAMIS_UNABLE ? TAMIS_OK : tmi_fail(err, status, "%s", why.message);
+    if (status == TAMIS_OK || !wants_joint(v->method))
+        return status == TAMIS_UNABLE ? TAMIS_OK : tmi_fail(err, status, "%s", why.message);
     if (status != TAMIS_UNABLE) return tmi_fail_as(err, &why);
     if (v->method != TMI_VARIANCE_BEST)
         return tmi_fail(err, TAMIS_UNABLE, "design.variance: joint probabilities are not known: %s", why.message);
@@ -184,8 +188,8 @@ static tamis_status calibrate(tmi_sample_variance *v, tamis_error *err)
         fill_auxiliary(v, control, first);
         first += control->total_count;
     }
-    status = tamis_calibrate(v->calibrated, plan->raking ? "raking" : "linear", 0, 0, s->weights, v->auxiliary, totals,
-                             s->count, v->auxiliary_count, err);
+    status = tamis_calibrate(v->calibrated, plan->raking ? "raking" : "linear", 0, 0, s->weights, v->auxiliary, totals, s->count,
+                             v->auxiliary_count, err);
 
 done:
     tmi_free(totals);
@@ -202,7 +206,7 @@ static bool by_stages(const tmi_plan_design *d)
 }
 
 tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *sample, tamis_progress *progress, void *context,
-                               tamis_error *err)
+                                      tamis_error *err)
 {
     const tmi_plan_design *d = &sample->plan->design;
     tamis_status status;
@@ -283,7 +287,8 @@ static tamis_status variance_by_probabilities(double *value, tmi_sample_variance
 
 /* A stratum (or cluster) with one sampled unit of several. If it has no row of the domain, it adds nothing; else the variance
  * is NaN. The domain's own total shows which: it is the larger where such strata count. */
-static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, const double *linear, const uint8_t *domain, tamis_error *err)
+static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, const double *linear, const uint8_t *domain,
+                                       tamis_error *err)
 {
     const size_t n = v->sample->count;
     const double *w = v->sample->weights;
@@ -303,7 +308,7 @@ done:
 }
 
 tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *v, const double *linear,
-                             const uint8_t *domain, tamis_error *err)
+                                    const uint8_t *domain, tamis_error *err)
 {
     const tmi_sample *s = v->sample;
     const tmi_plan_design *d = &s->plan->design;
@@ -316,9 +321,11 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
     if (s->count == 0) *value = NAN;
     else if (d->deff) *value = variance_by_effect(v, linear, tmi_number_nearest(d->deff));
     else if (v->stage_count > 0)
-        status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count, NULL, err);
+        status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count,
+                                       NULL, err);
     else status = variance_by_probabilities(value, v, linear, err);
-    if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated) status = variance_of_domain(value, v, linear, domain, err);
+    if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated)
+        status = variance_of_domain(value, v, linear, domain, err);
     if (status == TAMIS_INVALID) { /* one unit of several in a stratum or cluster */
         *value = NAN;
         status = TAMIS_OK;

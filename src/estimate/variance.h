@@ -21,15 +21,15 @@ typedef struct tmi_sample_variance {
     size_t stage_count; /* 0: by probabilities */
     int64_t *strata, *within;
     double *populations, *second;
-    double *pi;           /* inclusion probabilities of the rows, if there are no stages */
-    double **joint;       /* of each stratum, over its rows in their order; NULL: not known */
-    double *frame_squares; /* of each stratum, 0: not known */
+    double *pi;             /* inclusion probabilities of the rows, if there are no stages */
+    double **joint;         /* of each stratum, over its rows in their order; NULL: not known */
+    double *frame_squares;  /* of each stratum, 0: not known */
     size_t *order, *starts; /* rows by stratum: order[starts[h] .. starts[h + 1]) */
-    size_t *first;         /* of the rows of the same unit; NULL: each row is a unit */
-    size_t *places;        /* of first rows, among the units of their stratum */
-    bool several;          /* some unit has several rows */
-    double *some, *others; /* room for the rows of one stratum */
-    double *calibrated;   /* weights; NULL: not calibrated */
+    size_t *first;          /* of the rows of the same unit; NULL: each row is a unit */
+    size_t *places;         /* of first rows, among the units of their stratum */
+    bool several;           /* some unit has several rows */
+    double *some, *others;  /* room for the rows of one stratum */
+    double *calibrated;     /* weights; NULL: not calibrated */
     double *auxiliary;
     size_t auxiliary_count;
     double *residuals;
@@ -38,8 +38,8 @@ typedef struct tmi_sample_variance {
 } tmi_sample_variance;
 
 /* Errors   INVALID, UNABLE (weights cannot be calibrated), SYSTEM. */
-tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, tamis_progress *progress, void *context,
-                               tamis_error *err);
+tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, tamis_progress *progress,
+                                      void *context, tamis_error *err);
 void tmi_sample_variance_clear(tmi_sample_variance *variance);
 
 /* The weights that estimates use: calibrated ones, or the sample's. */
@@ -49,6 +49,6 @@ const double *tmi_sample_variance_weights(const tmi_sample_variance *variance);
  * A stratum without rows of the domain adds nothing, also if one unit of it was sampled: as R's subset has it, where strata
  * without rows are no strata; but of calibrated weights all rows count. Errors: SYSTEM. */
 tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_sample_variance *variance, const double *linear,
-                             const uint8_t *domain, tamis_error *err);
+                                    const uint8_t *domain, tamis_error *err);
 
 #endif

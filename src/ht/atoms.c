@@ -147,8 +147,8 @@ static tamis_status find_places(tmi_atoms *atoms, const tamis_number *step, tami
     return TAMIS_OK;
 }
 
-tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const tamis_number *scale,
-                              const tamis_number *step, tamis_error *err)
+tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const tamis_number *scale, const tamis_number *step,
+                              tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     atoms->noise = noise;

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "ht/listed.h"
 #include "composition/profile.h"
+#include "ht/listed.h"
 
 /* ---- a listed design ---- */
 
@@ -89,8 +89,7 @@ static tamis_status check(bool *equal, const tamis_ht_pair *p, tamis_error *err)
         if (!p->x_prime[i]) return tmi_fail(err, TAMIS_INVALID, "x_prime[%zu]: NULL", i);
         different += tmi_number_compare(p->x[i], p->x_prime[i]) != 0;
     }
-    if (different > 1) return tmi_fail(err, TAMIS_INVALID, "x, x_prime: neighbours differ in one unit, these in %zu",
-                                       different);
+    if (different > 1) return tmi_fail(err, TAMIS_INVALID, "x, x_prime: neighbours differ in one unit, these in %zu", different);
     *equal = different == 0;
 done:
     return status;
@@ -102,7 +101,8 @@ tamis_status tmi_check_multiple(const tamis_number *weighted, const tamis_number
     if (!step) return TAMIS_OK;
     tamis_status status = tmi_number_div(&steps, weighted, step, err);
     if (status == TAMIS_OK && !tmi_number_is_integer(steps))
-        status = tmi_fail(err, TAMIS_INVALID, "step: not every value divided by its inclusion probability is a multiple "
+        status = tmi_fail(err, TAMIS_INVALID,
+                          "step: not every value divided by its inclusion probability is a multiple "
                           "of it");
     tamis_number_free(steps);
     return status;
@@ -131,8 +131,8 @@ done:
 
 /* ---- public ---- */
 
-tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair,
-                                 const tamis_number *eps, tamis_error *err)
+tamis_status tamis_ht_pair_delta(tamis_bound *delta, tamis_bound *reverse, const tamis_ht_pair *pair, const tamis_number *eps,
+                                 tamis_error *err)
 {
     tamis_status status = TAMIS_OK, second;
     tmi_atoms atoms = {0};

@@ -17,8 +17,8 @@ typedef struct tmi_atom {
 typedef struct tmi_atoms {
     tmi_atom *list; /* z_0 < z_1 < ... */
     size_t count, room;
-    bool exact;     /* the masses are numbers */
-    bool swapped;   /* x' first */
+    bool exact;   /* the masses are numbers */
+    bool swapped; /* x' first */
     const tamis_number *eps;
     tamis_noise_kind noise;
     tamis_number *scale;    /* on the total; NULL without noise */
@@ -34,8 +34,8 @@ tamis_status tmi_atoms_take(tmi_atoms *atoms, tamis_number *at, const tamis_numb
 
 /* Sorts, unites atoms at the same point, sets the noise; `scale` counts steps if the noise is discrete. INVALID if two
  * points are not a whole number of steps apart, UNABLE if they are more than 2^40 steps apart. */
-tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const tamis_number *scale,
-                              const tamis_number *step, tamis_error *err);
+tamis_status tmi_atoms_finish(tmi_atoms *atoms, tamis_noise_kind noise, const tamis_number *scale, const tamis_number *step,
+                              tamis_error *err);
 void tmi_atoms_clear(tmi_atoms *atoms);
 
 /* INVALID unless the noise is one, and has the step and the scale that it needs. */

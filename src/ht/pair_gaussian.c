@@ -24,7 +24,7 @@ typedef struct wave {
     size_t count;
     tmi_ball *a, *z;
     double *size, *at; /* log |a_j| and z_j, about */
-    tmi_ball doubt; /* terms that may be 0 are left out: delta changes by no more than they are */
+    tmi_ball doubt;    /* terms that may be 0 are left out: delta changes by no more than they are */
     long bits;
 } wave;
 
@@ -44,8 +44,11 @@ static void wave_clear(wave *w, size_t room)
 static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_error *err)
 {
     size_t room = atoms->count;
-    *w = (wave){.a = tmi_alloc(room, sizeof *w->a), .z = tmi_alloc(room, sizeof *w->z),
-                .size = tmi_alloc(room, sizeof *w->size), .at = tmi_alloc(room, sizeof *w->at), .bits = bits};
+    *w = (wave){.a = tmi_alloc(room, sizeof *w->a),
+                .z = tmi_alloc(room, sizeof *w->z),
+                .size = tmi_alloc(room, sizeof *w->size),
+                .at = tmi_alloc(room, sizeof *w->at),
+                .bits = bits};
     tmi_ball_init(&w->doubt);
     if (!w->a || !w->z || !w->size || !w->at) return tmi_fail_memory(err);
     for (size_t j = 0; j < room; j++) {
@@ -236,7 +239,9 @@ static bool tail_end(double *end, const wave *w, bool left)
 
 static tamis_status add_positive_parts(tmi_ball *value, const wave *w, tamis_error *err)
 {
-    struct { double low, high; } *stack = NULL;
+    struct {
+        double low, high;
+    } *stack = NULL;
     double start = NAN, end = NAN, shortest = ldexp(1, -(int)(w->bits / 4));
     bool positive = tmi_ball_is_positive(&w->a[0]);
     size_t depth = 0;

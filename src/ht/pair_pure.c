@@ -22,7 +22,7 @@
 typedef struct tilt {
     size_t count;
     tmi_ball *h, *t, *z;
-    double *at; /* z_j, about */
+    double *at;    /* z_j, about */
     tmi_ball unit; /* y = unit * u; u is an integer if lattice */
     bool lattice;
     long bits;
@@ -41,9 +41,13 @@ static tamis_status tilt_set(tilt *w, const tmi_atoms *atoms, long bits, tamis_e
 {
     tamis_status status = TAMIS_OK;
     tamis_number *gap = NULL, *z = NULL;
-    *w = (tilt){.count = atoms->count, .h = tmi_balls_new(atoms->count), .t = tmi_balls_new(atoms->count),
-                .z = tmi_balls_new(atoms->count), .at = tmi_alloc(atoms->count, sizeof *w->at),
-                .lattice = atoms->noise == TAMIS_NOISE_DISCRETE_GAUSSIAN, .bits = bits};
+    *w = (tilt){.count = atoms->count,
+                .h = tmi_balls_new(atoms->count),
+                .t = tmi_balls_new(atoms->count),
+                .z = tmi_balls_new(atoms->count),
+                .at = tmi_alloc(atoms->count, sizeof *w->at),
+                .lattice = atoms->noise == TAMIS_NOISE_DISCRETE_GAUSSIAN,
+                .bits = bits};
     tmi_ball_init(&w->unit);
     if (!w->h || !w->t || !w->z || !w->at) TMI_TRY(tmi_fail_memory(err));
     for (size_t j = 0; j < atoms->count; j++) {

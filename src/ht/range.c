@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "composition/profile.h"
 #include "ht/listed.h"
 #include "ht/threshold.h"
 #include "num/bound.h"
-#include "composition/profile.h"
 #include "survey/design/composite.h"
 
 typedef struct strata {
@@ -19,8 +19,7 @@ typedef struct strata {
 
 /* ---- needs ---- */
 
-static tamis_status check_range(const tamis_design *design, const tamis_number *from, const tamis_number *to,
-                                tamis_error *err)
+static tamis_status check_range(const tamis_design *design, const tamis_number *from, const tamis_number *to, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (!from) return tmi_fail(err, TAMIS_INVALID, "from: NULL");
@@ -172,8 +171,8 @@ static tamis_status for_each(tamis_ht_part **parts, size_t *count, const strata 
 typedef tamis_status check_number(const tamis_number *x, tamis_error *err);
 
 /* The answer to one question for each stratum; check is NULL if the question has no number. */
-static tamis_status ask_all(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, answer *ask,
-                            const tamis_number *x, check_number *check_x, tamis_error *err)
+static tamis_status ask_all(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, answer *ask, const tamis_number *x,
+                            check_number *check_x, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     strata all = {0};
@@ -256,8 +255,8 @@ done:
     return status;
 }
 
-tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
-                                  const tamis_number *eps, tamis_error *err)
+tamis_status tamis_ht_range_delta(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, const tamis_number *eps,
+                                  tamis_error *err)
 {
     return ask_all(parts, count, range, tmi_stratum_ask, eps, tmi_check_eps, err);
 }
@@ -267,8 +266,8 @@ tamis_status tamis_ht_range_pure(tamis_ht_part **parts, size_t *count, const tam
     return ask_all(parts, count, range, tmi_stratum_ask, NULL, NULL, err);
 }
 
-tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range,
-                                    const tamis_number *delta, tamis_error *err)
+tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *count, const tamis_ht_range *range, const tamis_number *delta,
+                                    tamis_error *err)
 {
     return ask_all(parts, count, range, epsilon_of, delta, tmi_check_delta, err);
 }
@@ -290,8 +289,7 @@ static tamis_status most_at(tamis_bound *value, void *context, const tamis_numbe
     for (size_t h = 0; h < t->all->count && status == TAMIS_OK; h++) {
         tmi_between b;
         status = tmi_stratum_ask(&b, &t->all->list[h], t->eps, err);
-        if (status == TAMIS_OK)
-            *value = (tamis_bound){fmax(value->lower, b.most.lower), fmax(value->upper, b.most.upper)};
+        if (status == TAMIS_OK) *value = (tamis_bound){fmax(value->lower, b.most.lower), fmax(value->upper, b.most.upper)};
     }
     return status;
 }

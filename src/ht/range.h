@@ -18,10 +18,10 @@ typedef struct tmi_stratum {
     const tamis_ht_range *range;
     tmi_alike *alike; /* p ascending, no two of one p */
     size_t count;
-    tamis_number *from, *to;        /* of the values; from 0 if the level of all values does not matter */
+    tamis_number *from, *to;           /* of the values; from 0 if the level of all values does not matter */
     tamis_number *lightest, *heaviest; /* the smallest from/p, the largest to/p */
     bool independent, can_be_constant;
-    bool attained;     /* the others of the stratum, and the other strata, can be constant */
+    bool attained; /* the others of the stratum, and the other strata, can be constant */
     bool has_window;
     int64_t low, high;
 } tmi_stratum;

@@ -228,16 +228,14 @@ static const tamis_number *distance(tmi_calc *c, const tmi_stratum *s, const tmi
                                     const tamis_number *p2)
 {
     const tamis_number *zero = tmi_calc_int(c, 0), *own;
-    const tamis_number *high = tmi_calc_max(tmi_calc_do(c, tmi_number_div, s->to, p1),
-                                            tmi_calc_do(c, tmi_number_div, s->to, p2));
+    const tamis_number *high = tmi_calc_max(tmi_calc_do(c, tmi_number_div, s->to, p1), tmi_calc_do(c, tmi_number_div, s->to, p2));
     const tamis_number *low = tmi_calc_min(tmi_calc_do(c, tmi_number_div, s->from, p1),
                                            tmi_calc_do(c, tmi_number_div, s->from, p2));
     const tamis_number *spread = tmi_calc_do(c, tmi_number_sub, s->heaviest, s->lightest);
     const tamis_number *size = tmi_calc_max(s->heaviest, tmi_calc_do(c, tmi_number_sub, zero, s->lightest));
     int64_t exchanges = a->exchanges, additions = a->additions;
     if (additions == 0) {
-        own = tmi_calc_max(tmi_calc_do(c, tmi_number_sub, high, s->lightest),
-                           tmi_calc_do(c, tmi_number_sub, s->heaviest, low));
+        own = tmi_calc_max(tmi_calc_do(c, tmi_number_sub, high, s->lightest), tmi_calc_do(c, tmi_number_sub, s->heaviest, low));
         exchanges--;
     } else if (exchanges == 0) {
         own = tmi_calc_max(high, tmi_calc_do(c, tmi_number_sub, zero, low));
@@ -271,8 +269,8 @@ static tamis_status independent(tmi_between *b, const question *q, const tmi_ali
         from = tmi_calc_min(from, zero);
         to = tmi_calc_max(to, zero);
     }
-    TMI_TRY(pair(&b->most, q, a->p, tmi_calc_do(q->c, tmi_number_div, to, a->p),
-                 tmi_calc_do(q->c, tmi_number_div, from, a->p), true, err));
+    TMI_TRY(pair(&b->most, q, a->p, tmi_calc_do(q->c, tmi_number_div, to, a->p), tmi_calc_do(q->c, tmi_number_div, from, a->p),
+                 true, err));
     b->theorem = INDEPENDENT;
     if (s->attained) b->least = b->most;
 done:
@@ -361,7 +359,9 @@ done:
 
 static tamis_status search(tmi_between *best, const question *q, tamis_error *err)
 {
-    struct { size_t first, last; } stack[DEPTH] = {{0, q->s->count - 1}};
+    struct {
+        size_t first, last;
+    } stack[DEPTH] = {{0, q->s->count - 1}};
     size_t depth = 1;
     bool some = false;
     for (int i = 0; depth > 0; i++) {

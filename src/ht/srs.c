@@ -16,8 +16,10 @@
 static tamis_status check(const tamis_ht_srs *s, bool scale_asked, tamis_error *err)
 {
     if (!s) return tmi_fail(err, TAMIS_INVALID, "srs: NULL");
-    if (s->population < 1 || s->population > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: must lie between 1 and 2^40");
-    if (s->sample < 1 || s->sample > s->population) return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
+    if (s->population < 1 || s->population > TAMIS_MAX_UNITS)
+        return tmi_fail(err, TAMIS_INVALID, "population: must lie between 1 and 2^40");
+    if (s->sample < 1 || s->sample > s->population)
+        return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
     if (s->low < 0 || s->low > s->population) return tmi_fail(err, TAMIS_INVALID, "low: must be between 0 and the population");
     if (s->high > s->population) return tmi_fail(err, TAMIS_INVALID, "high: must not exceed the population");
     if (s->high <= s->low)
@@ -139,8 +141,8 @@ static tamis_status begin(tamis_bound *bound, tamis_bound pessimistic, const cha
     return TAMIS_OK;
 }
 
-tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs,
-                                const tamis_number *eps, tamis_error *err)
+tamis_status tamis_ht_srs_delta(tamis_bound *delta, tamis_ht_worst *worst, const tamis_ht_srs *srs, const tamis_number *eps,
+                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (worst) *worst = (tamis_ht_worst){-1, 0, 0};
@@ -173,7 +175,8 @@ tamis_status tamis_ht_srs_pure(tamis_bound *eps, const tamis_ht_srs *srs, tamis_
     TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
     TMI_TRY(check(srs, false, err));
     if (srs->noise != TAMIS_NOISE_NONE) TMI_TRY(count_scale(&scale, srs, err));
-    TMI_TRY(tmi_ht_pure(eps, &(tmi_ht_srs){srs->population, srs->sample, srs->noise, scale, NULL, NULL}, srs->low, srs->high, err));
+    TMI_TRY(
+        tmi_ht_pure(eps, &(tmi_ht_srs){srs->population, srs->sample, srs->noise, scale, NULL, NULL}, srs->low, srs->high, err));
 done:
     tamis_number_free(scale);
     return status;
@@ -267,8 +270,8 @@ done:
     return status;
 }
 
-tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps,
-                                const tamis_number *delta, tamis_error *err)
+tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, const tamis_number *eps, const tamis_number *delta,
+                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound value;

@@ -35,16 +35,16 @@ void tmi_ht_factor(tmi_ball *E, tmi_ball *excess, const tmi_ht_srs *s, long bits
  * i = 0 .. count-1. A density is enclosed up to a factor between 1 and 1.01. On a lattice z is the integer `k`. */
 typedef struct tmi_ht_noise {
     const tmi_ht_srs *s;
-    tmi_law law; /* discrete Gaussian and Laplace: the masses, */
+    tmi_law law;   /* discrete Gaussian and Laplace: the masses, */
     tmi_ball *sum; /* and P(W <= law.first + i) */
 } tmi_ht_noise;
 
 tamis_status tmi_ht_noise_set(tmi_ht_noise *noise, const tmi_ht_srs *s, long bits, tamis_error *err);
 void tmi_ht_noise_clear(tmi_ht_noise *noise);
-void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k,
-                      int64_t first, long bits);
-void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k,
-                          int64_t first, long bits);
+void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k, int64_t first,
+                      long bits);
+void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k, int64_t first,
+                          long bits);
 
 /* sup_z g(t; z), certified to `width`; 0 <= t < N. */
 tamis_status tmi_ht_pair_delta(tamis_bound *delta, const tmi_ht_srs *s, int64_t t, double width, tamis_error *err);
@@ -57,7 +57,7 @@ tamis_status tmi_ht_pure(tamis_bound *eps, const tmi_ht_srs *s, int64_t low, int
  * above its upper end ends the search; TMI_HT_NO_TARGET asks for the value itself. On failure delta still encloses. */
 #define TMI_HT_NO_TARGET ((tamis_bound){0, 1})
 #define TMI_HT_TINY 1e-275 /* values below this one are treated as indistinguishable from 0 */
-tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low,
-                           int64_t high, tamis_bound target, tamis_error *err);
+tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low, int64_t high,
+                           tamis_bound target, tamis_error *err);
 
 #endif

@@ -23,10 +23,10 @@ typedef struct bracket {
     const tmi_ht_factors *e;
     tmi_ht_aim aim;
     bool has_low, has_top, open;
-    double low, top;             /* g certainly rises at low (or F_t is below the floor), and falls at top */
-    long double at_low, at_top;  /* slope over density, about */
-    double unsure;               /* a point whose sign could not be determined, */
-    long double gap;             /* and how far E l can be from 1 there, or 1 */
+    double low, top;            /* g certainly rises at low (or F_t is below the floor), and falls at top */
+    long double at_low, at_top; /* slope over density, about */
+    double unsure;              /* a point whose sign could not be determined, */
+    long double gap;            /* and how far E l can be from 1 there, or 1 */
     int probes;
 } bracket;
 

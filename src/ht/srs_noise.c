@@ -112,8 +112,8 @@ static void laplace_cdf(tmi_ball *value, tmi_ball *x, long bits)
     tmi_ball_clear(&part);
 }
 
-void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k,
-                      int64_t first, long bits)
+void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k, int64_t first,
+                      long bits)
 {
     tmi_ball scale, x;
     tmi_ball_init(&scale);
@@ -138,8 +138,8 @@ void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, 
 }
 
 /* 1/sqrt(2 pi) = 0.39894..., here 0.4. */
-void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k,
-                          int64_t first, long bits)
+void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k, int64_t first,
+                          long bits)
 {
     tmi_ball scale, x, y;
     bool laplace = noise->s->noise == TAMIS_NOISE_LAPLACE;

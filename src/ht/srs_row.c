@@ -315,8 +315,7 @@ static bool holds(const tmi_ht_row *row, int64_t low, int64_t high)
     return row->count > 0 && row->first <= low && high < row->first + (int64_t)row->count;
 }
 
-tamis_status tmi_ht_row_get(const tmi_ht_row **found, tmi_ht_rows *r, double offset, int64_t low, int64_t high,
-                            tamis_error *err)
+tamis_status tmi_ht_row_get(const tmi_ht_row **found, tmi_ht_rows *r, double offset, int64_t low, int64_t high, tamis_error *err)
 {
     int64_t end = r->reach + 1;
     tmi_ht_row *row = &r->row[0];
@@ -339,8 +338,7 @@ tamis_status tmi_ht_row_get(const tmi_ht_row **found, tmi_ht_rows *r, double off
     size_t count = (size_t)(high - low + 1);
     if (count > row->room) {
         row->count = 0;
-        if (!grow(&row->cdf, count) || !grow(&row->step, count) || !grow(&row->density, count))
-            return tmi_fail_memory(err);
+        if (!grow(&row->cdf, count) || !grow(&row->step, count) || !grow(&row->density, count)) return tmi_fail_memory(err);
         row->room = count;
     }
     row->offset = offset;

@@ -62,13 +62,13 @@ typedef struct search {
     const tmi_ht_srs *s;
     tmi_ht_factors e;
     tmi_ht_rows rows;
-    bool has_rows;     /* or else every total is looked at, in balls */
-    bool is_large;     /* e^eps is beyond LARGE: long double gives upper bounds only */
+    bool has_rows; /* or else every total is looked at, in balls */
+    bool is_large; /* e^eps is beyond LARGE: long double gives upper bounds only */
     double negligible;
     tamis_bound target; /* values up to its lower end need not be distinguished; one above its upper end ends the search */
-    double best;       /* the largest upper end of the totals whose value is known closely */
-    double known;      /* the best value is at least this */
-    double rest;       /* the largest bound of all that was excluded */
+    double best;        /* the largest upper end of the totals whose value is known closely */
+    double known;       /* the best value is at least this */
+    double rest;        /* the largest bound of all that was excluded */
     double work, masses;
     int64_t worst, excluded;
     tmi_ht_total here, there, end;
@@ -77,14 +77,21 @@ typedef struct search {
 
 static tamis_status too_many(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be looked at one by one: bring low and high closer together");
+    return tmi_fail(err, TAMIS_UNABLE,
+                    "too many totals would have to be looked at one by one: bring low and high closer together");
 }
 
-static double limit(const search *a) { return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY); }
+static double limit(const search *a)
+{
+    return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY);
+}
 
 /* ---- moments, for guesses ---- */
 
-static double mean_of(const tmi_ht_srs *s, int64_t t) { return (double)s->n * ((double)t / (double)s->N); }
+static double mean_of(const tmi_ht_srs *s, int64_t t)
+{
+    return (double)s->n * ((double)t / (double)s->N);
+}
 
 static double variance_of(const search *a, int64_t t)
 {
@@ -94,7 +101,10 @@ static double variance_of(const search *a, int64_t t)
     return v + (s->scale ? (laplace ? 2 : 1) * a->rows.scale * a->rows.scale : 0);
 }
 
-static double power_of_2(double x) { return ldexp(1, ilogb(x)); }
+static double power_of_2(double x)
+{
+    return ldexp(1, ilogb(x));
+}
 
 /* ---- one total ---- */
 
@@ -133,7 +143,10 @@ static tamis_status look(tmi_ht_total *x, search *a, int64_t t, double guess, do
     return TAMIS_OK;
 }
 
-static double upper_of(tmi_ht_range x) { return fmin(1, (double)x.upper * (1 + DBL_EPSILON)); }
+static double upper_of(tmi_ht_range x)
+{
+    return fmin(1, (double)x.upper * (1 + DBL_EPSILON));
+}
 
 /* About as many as the law of Y_t has in balls. */
 static double masses_of(const tmi_ht_srs *s, int64_t t)
@@ -243,8 +256,7 @@ static int64_t skip(search *a, int64_t from, int64_t to, int64_t least)
 }
 
 /* (1) and (2), for x.t < y.t. */
-static tamis_status block_bound(long double *bound, search *a, const tmi_ht_total *x, const tmi_ht_total *y,
-                                tamis_error *err)
+static tamis_status block_bound(long double *bound, search *a, const tmi_ht_total *x, const tmi_ht_total *y, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_ht_value v, w;
@@ -383,8 +395,8 @@ static void set_factors(search *a)
     tmi_ball_clear(&excess);
 }
 
-tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low,
-                           int64_t high, tamis_bound target, tamis_error *err)
+tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low, int64_t high,
+                           tamis_bound target, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     search a = {.s = s, .worst = -1, .target = target};

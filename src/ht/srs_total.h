@@ -21,10 +21,10 @@ typedef struct tmi_ht_range {
 typedef struct tmi_ht_column {
     int64_t t, first;
     size_t count, room;
-    double *mass;       /* P_t(y) */
-    double *lost;       /* P_t(y) (n-y)/(N-t), what moves to y+1 when one more person has the value */
-    double *lost_twice; /* lost (n-1-y)/(N-1-t) */
-    double *sum;        /* P_t(first) + ... + P_t(y) */
+    double *mass;            /* P_t(y) */
+    double *lost;            /* P_t(y) (n-y)/(N-t), what moves to y+1 when one more person has the value */
+    double *lost_twice;      /* lost (n-1-y)/(N-1-t) */
+    double *sum;             /* P_t(first) + ... + P_t(y) */
     long double error, rest; /* rest: at least the mass outside */
 } tmi_ht_column;
 
@@ -47,12 +47,12 @@ typedef struct tmi_ht_row {
 
 typedef struct tmi_ht_rows {
     const tmi_ht_srs *s;
-    tmi_ht_noise law;           /* of the discrete Gaussian */
+    tmi_ht_noise law; /* of the discrete Gaussian */
     double scale;
-    bool is_narrow;             /* values of continuous or Laplace noise all come from balls */
-    int64_t reach;              /* beyond it G < tail or G > 1 - tail, steps < tail, densities < thin */
+    bool is_narrow;               /* values of continuous or Laplace noise all come from balls */
+    int64_t reach;                /* beyond it G < tail or G > 1 - tail, steps < tail, densities < thin */
     long double tail, thin, peak; /* peak: at least the largest density */
-    long double error;          /* relative, of every value */
+    long double error;            /* relative, of every value */
     tmi_ht_row row[TMI_HT_ROWS];
     uint64_t clock;
 } tmi_ht_rows;
@@ -66,8 +66,7 @@ void tmi_ht_rows_clear(tmi_ht_rows *r);
 
 /* A row with this offset, 0 <= offset < 1, that holds at least low..high, as far as the reach goes; it is valid until the
  * next call. */
-tamis_status tmi_ht_row_get(const tmi_ht_row **row, tmi_ht_rows *r, double offset, int64_t low, int64_t high,
-                            tamis_error *err);
+tamis_status tmi_ht_row_get(const tmi_ht_row **row, tmi_ht_rows *r, double offset, int64_t low, int64_t high, tamis_error *err);
 
 /* ---- both ---- */
 
@@ -101,15 +100,15 @@ typedef struct tmi_ht_total {
     double low, top, guess; /* the guess: where between them */
     bool open;
     long double under;
-    tmi_ht_range delta;              /* sup g(t; .) */
+    tmi_ht_range delta; /* sup g(t; .) */
     tmi_ht_range cdf_top, density_top;
 } tmi_ht_total;
 
 typedef struct tmi_ht_aim {
-    double guess; /* of the crossing: a multiple of the grain */
-    double grain; /* top - low is about this: a power of 2, 1 on a lattice */
+    double guess;        /* of the crossing: a multiple of the grain */
+    double grain;        /* top - low is about this: a power of 2, 1 on a lattice */
     double step, stride; /* the first and the longest step away from the guess, multiples of the grain */
-    double floor; /* where F_t is below this the crossing need not be looked for */
+    double floor;        /* where F_t is below this the crossing need not be looked for */
     double negligible;
 } tmi_ht_aim;
 

@@ -17,7 +17,7 @@ typedef struct question {
 } question;
 
 typedef struct probe {
-    double x, height; /* height: log(f / target), about */
+    double x, height;   /* height: log(f / target), about */
     bool meets, misses; /* certainly */
 } probe;
 
@@ -29,8 +29,8 @@ static tamis_status ask(probe *p, const question *q, double x, tamis_error *err)
     if (status == TAMIS_OK) status = q->f(&value, q->context, number, err);
     tamis_number_free(number);
     if (status != TAMIS_OK) return status;
-    *p = (probe){x, log(value.lower > 0 ? value.lower : value.upper) - log(q->target.upper),
-                 value.upper <= q->target.lower, value.lower > q->target.upper};
+    *p = (probe){x, log(value.lower > 0 ? value.lower : value.upper) - log(q->target.upper), value.upper <= q->target.lower,
+                 value.lower > q->target.upper};
     if (!isfinite(p->height)) p->height = p->height > 0 ? 700 : -700;
     return TAMIS_OK;
 }
@@ -39,8 +39,7 @@ static tamis_status ask(probe *p, const question *q, double x, tamis_error *err)
 static tamis_status ask_near(probe *p, const question *q, double x, double high, tamis_error *err)
 {
     tamis_status status = ask(p, q, x, err);
-    if (status == TAMIS_OK && !p->meets && !p->misses)
-        status = ask(p, q, fmin(x + WIDTH * high / 4, (x + high) / 2), err);
+    if (status == TAMIS_OK && !p->meets && !p->misses) status = ask(p, q, fmin(x + WIDTH * high / 4, (x + high) / 2), err);
     if (status == TAMIS_OK && !p->meets && !p->misses)
         status = tmi_fail(err, TAMIS_UNABLE, "the target is too close to a discontinuity to certify");
     return status;
@@ -72,8 +71,8 @@ static tamis_status close_in(probe *low, probe *high, const question *q, tamis_e
     return TAMIS_OK;
 }
 
-tamis_status tmi_smallest(tamis_bound *x, tmi_falling *f, void *context, const tamis_number *target, double start,
-                          double last, tamis_error *err)
+tamis_status tmi_smallest(tamis_bound *x, tmi_falling *f, void *context, const tamis_number *target, double start, double last,
+                          tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     question q = {f, context, tmi_number_bound(target)};

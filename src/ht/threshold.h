@@ -14,7 +14,7 @@ typedef tamis_status tmi_falling(tamis_bound *value, void *context, const tamis_
  *          it, {0, x} if some x below 1e-30 meets it. On failure an enclosure that may be wide.
  * Cost     some tens of f.
  * Errors   those of f; UNABLE (f is not known closely enough next to the target).                                   */
-tamis_status tmi_smallest(tamis_bound *x, tmi_falling *f, void *context, const tamis_number *target, double start,
-                          double last, tamis_error *err);
+tamis_status tmi_smallest(tamis_bound *x, tmi_falling *f, void *context, const tamis_number *target, double start, double last,
+                          tamis_error *err);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct listing {
     const tamis_ht_values *v;
     size_t units, samples;
     bool exact;
-    size_t class_of[TAMIS_LAW_UNITS];                       /* the first unit that is alike */
+    size_t class_of[TAMIS_LAW_UNITS];                         /* the first unit that is alike */
     tamis_number *weighted[TAMIS_LAW_UNITS][TAMIS_HT_VALUES]; /* value / pi */
 } listing;
 
@@ -66,7 +66,9 @@ static void listing_clear(listing *l)
 static tamis_status listing_set(listing *l, const tamis_ht_values *v, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *l = (listing){.v = v, .units = (size_t)tamis_law_population(v->law), .samples = tamis_law_count(v->law),
+    *l = (listing){.v = v,
+                   .units = (size_t)tamis_law_population(v->law),
+                   .samples = tamis_law_count(v->law),
                    .exact = tmi_law_is_exact(v->law)};
     for (size_t i = 0; i < l->units; i++)
         for (size_t a = 0; a < v->count; a++) {
@@ -363,8 +365,7 @@ static tamis_status nothing_to_check(const question *q, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps,
-                                   tamis_error *err)
+tamis_status tamis_ht_values_delta(tamis_ht_unit *units, const tamis_ht_values *values, const tamis_number *eps, tamis_error *err)
 {
     return all_units(units, values, &(question){eps, NULL, 1, eps_is_right}, err);
 }

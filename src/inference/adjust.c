@@ -1,4 +1,5 @@
-/* Least squares. With S the covariance and M = S A', the correction is t + M (A M)^-1 (c - A t), and an error e of t becomes P e, P = I - M (A M)^-1 A. */
+/* Least squares. With S the covariance and M = S A', the correction is t + M (A M)^-1 (c - A t), and an error e of t becomes P
+ * e, P = I - M (A M)^-1 A. */
 #include "inference/adjust.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment)
     static const char *const texts[] = {
         [TMI_CALIBRATED] = "calibrated to public counts by least squares; its errors are those after calibration, to first order",
         [TMI_RAKED] = "raked to public counts; its errors are those after raking, to first order",
-        [TMI_CONSISTENT] = "made to add up with the other numbers by least squares: the noise is smaller, the sampling error as it was",
+        [TMI_CONSISTENT] =
+            "made to add up with the other numbers by least squares: the noise is smaller, the sampling error as it was",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
         [TMI_REGULARISED] = "weights moved towards their mean: biased, by at most the stated bound",
         [TMI_SUPPRESSED_CV] = "withheld: its standard error is too large a part of it",
@@ -42,7 +44,8 @@ static tamis_status check(const double *t, const double *covariance, const tmi_c
     TMI_TRY(tmi_check_finite("constraints", c->constraints, c->rows * c->count, err));
     TMI_TRY(tmi_check_finite("totals", c->totals, c->rows, err));
     for (size_t i = 0; i < c->count; i++)
-        if (!(covariance[i * c->count + i] >= 0)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "covariance: variance %zu is negative", i));
+        if (!(covariance[i * c->count + i] >= 0))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "covariance: variance %zu is negative", i));
 
 done:
     return status;

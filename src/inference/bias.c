@@ -37,7 +37,8 @@ void tmi_result_bias(tmi_result *result, const tmi_schedule *s, double width, do
     if (!d->regularise) return;
     range_of_weights(&least, &most, d, tmi_frame_of(s));
     double mean = (double)tmi_drawn_from(d, tmi_frame_of(s)) / n;
-    tmi_regularised r = tmi_regularise(1 - tmi_number_nearest(d->regularise), n, least, fmin(fmax(mean, least), most), most, 0, width);
+    tmi_regularised r = tmi_regularise(1 - tmi_number_nearest(d->regularise), n, least, fmin(fmax(mean, least), most), most, 0,
+                                       width);
     result->bias = r.bias / denominator;
     if (result->note_count < TMI_NOTES) result->notes[result->note_count++] = tmi_adjustment_text(TMI_REGULARISED);
 }

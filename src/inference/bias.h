@@ -7,9 +7,10 @@
 /* Weights moved towards their mean: w' = keep w + (1 - keep) mean, 0 <= keep <= 1. Less noise, for the largest weight falls;
  * a bias, which is bounded here from public facts: with values in [from, to],
  *
- *     |sum w' x - sum w x| <= (1 - keep) (to - from)/2 sum |w - mean|,  sum |w - mean| <= 2 n (mean - min)(max - mean) / (max - min).
+ *     |sum w' x - sum w x| <= (1 - keep) (to - from)/2 sum |w - mean|,  sum |w - mean| <= 2 n (mean - min)(max - mean) / (max -
+ *     min).
  *
- * Needs    smallest <= mean <= largest, n >= 0; keep outside of [0, 1] counts as the nearer end.                      */
+ * Needs    smallest <= mean <= largest, n >= 0; keep outside of [0, 1] counts as the nearer end. */
 typedef struct tmi_regularised {
     double largest; /* the largest of the new weights */
     double bias;    /* the total's bias is at most this */

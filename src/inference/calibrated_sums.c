@@ -89,7 +89,8 @@ static void gather(crossed *x, size_t role)
         tmi_noise_part part = noise_of(x, range.m, at);
         double value = part.factor * (double)range.noisy[at], variance = tmi_noise_part_variance(part);
         put(to, role, value, variance, role == TMI_CONTROL_ROWS && x->weighed ? weight_after(x, range.m, h) : 1);
-        if (role == TMI_CONTROL_ROWS && x->weighed && !has_spread && x->s->sampling.spread) put(to, TMI_CONTROL_SQUARES, value, variance, x->s->sampling.spread[h]);
+        if (role == TMI_CONTROL_ROWS && x->weighed && !has_spread && x->s->sampling.spread)
+            put(to, TMI_CONTROL_SQUARES, value, variance, x->s->sampling.spread[h]);
     }
 }
 
@@ -112,8 +113,13 @@ static void crossed_clear(crossed *x)
 static tamis_status crossed_make(crossed *x, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
 {
     const tmi_measurement *a = tmi_table_of(r->schedule, statistic, TMI_NUMERATOR);
-    *x = (crossed){.r = r, .s = r->schedule, .c = r->calibration, .statistic = statistic, .group = group,
-                   .weighed = a->quantity.weighing != TMI_UNWEIGHED, .apart = a->stratum_at < a->by_count};
+    *x = (crossed){.r = r,
+                   .s = r->schedule,
+                   .c = r->calibration,
+                   .statistic = statistic,
+                   .group = group,
+                   .weighed = a->quantity.weighing != TMI_UNWEIGHED,
+                   .apart = a->stratum_at < a->by_count};
     x->strata = x->apart ? x->s->sampling.strata : 1;
     x->cells = tmi_alloc(x->strata * x->c->cells, sizeof *x->cells);
     x->gamma = tmi_alloc(TMI_MAIN_ROLES * x->c->cells, sizeof *x->gamma);
@@ -211,19 +217,32 @@ static tmi_square square_of(const crossed *x, const cell *cell, size_t role, boo
 {
     const tmi_measurement *m = tmi_table_of(x->s, x->statistic, (tmi_role)role);
     if (!m) return (tmi_square){0};
-    return (tmi_square){true, cell->value[role], cell->noise[role], ratio ? tmi_centre_of(m, false) : 0, ratio ? tmi_centre_of(m, true) : 0};
+    return (tmi_square){true, cell->value[role], cell->noise[role], ratio ? tmi_centre_of(m, false) : 0,
+                        ratio ? tmi_centre_of(m, true) : 0};
 }
 
 static tmi_stratum_form form_of(const crossed *x, const tmi_group_sums *z, tmi_stratum_part p, size_t h, size_t c)
 {
     const cell *cell = &x->cells[h * x->c->cells + c];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, has_b = tmi_table_of(x->s, x->statistic, TMI_DENOMINATOR) != NULL;
-    tmi_stratum_form f = {.a = p.a, .each = x->s->sampling.subtracts ? p.a / p.rows : 0, .g = x->c->factors[c], .mean = has_b && !ratio,
-                          .beta_x = slope_of(x, TMI_NUMERATOR, z->centre[0], c), .beta_y = slope_of(x, TMI_DENOMINATOR, z->centre[1], c),
-                          .n = ratio ? cell->value[TMI_RATIO_ROWS] : 0, .k = cell->value[TMI_CONTROL_ROWS], .vn = ratio ? cell->noise[TMI_RATIO_ROWS] : 0,
-                          .vx = cell->noise[TMI_NUMERATOR], .vy = cell->noise[TMI_DENOMINATOR], .vk = x->c->met ? cell->noise[TMI_CONTROL_ROWS] : 0,
-                          .centre_x = z->centre[0], .centre_y = z->centre[1], .xx = square_of(x, cell, TMI_NUMERATOR_SQUARES, ratio),
-                          .xy = square_of(x, cell, TMI_PRODUCTS, ratio), .yy = square_of(x, cell, TMI_DENOMINATOR_SQUARES, ratio)};
+    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO,
+               has_b = tmi_table_of(x->s, x->statistic, TMI_DENOMINATOR) != NULL;
+    tmi_stratum_form f = {.a = p.a,
+                          .each = x->s->sampling.subtracts ? p.a / p.rows : 0,
+                          .g = x->c->factors[c],
+                          .mean = has_b && !ratio,
+                          .beta_x = slope_of(x, TMI_NUMERATOR, z->centre[0], c),
+                          .beta_y = slope_of(x, TMI_DENOMINATOR, z->centre[1], c),
+                          .n = ratio ? cell->value[TMI_RATIO_ROWS] : 0,
+                          .k = cell->value[TMI_CONTROL_ROWS],
+                          .vn = ratio ? cell->noise[TMI_RATIO_ROWS] : 0,
+                          .vx = cell->noise[TMI_NUMERATOR],
+                          .vy = cell->noise[TMI_DENOMINATOR],
+                          .vk = x->c->met ? cell->noise[TMI_CONTROL_ROWS] : 0,
+                          .centre_x = z->centre[0],
+                          .centre_y = z->centre[1],
+                          .xx = square_of(x, cell, TMI_NUMERATOR_SQUARES, ratio),
+                          .xy = square_of(x, cell, TMI_PRODUCTS, ratio),
+                          .yy = square_of(x, cell, TMI_DENOMINATOR_SQUARES, ratio)};
     f.x = cell->value[TMI_NUMERATOR] + f.centre_x * f.n;
     f.y = cell->value[TMI_DENOMINATOR] + f.centre_y * f.n;
     f.x_is_k = x->c->met && is_control_table(x, TMI_NUMERATOR) && f.vx > 0;
@@ -270,11 +289,14 @@ static void add_slope(slope *s, double aa, double ab, double bb)
 static void weighed_form(tmi_group_sums *z, const crossed *x)
 {
     const tmi_use *use = &x->s->uses[x->statistic];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO, mean = use->table[TMI_DENOMINATOR] != TMI_NO_TABLE && !ratio;
-    const bool has_ab = use->table[TMI_PRODUCTS] != TMI_NO_TABLE, same = use->table[TMI_NUMERATOR_SQUARES] == use->table[TMI_CONTROL_SQUARES];
+    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO,
+               mean = use->table[TMI_DENOMINATOR] != TMI_NO_TABLE && !ratio;
+    const bool has_ab = use->table[TMI_PRODUCTS] != TMI_NO_TABLE,
+               same = use->table[TMI_NUMERATOR_SQUARES] == use->table[TMI_CONTROL_SQUARES];
     for (size_t c = 0; c < x->c->cells; c++) {
         const cell *cell = &x->cells[c];
-        double p = ratio ? 0 : gamma_of(x, TMI_NUMERATOR)[c], q = ratio ? 0 : gamma_of(x, TMI_DENOMINATOR)[c], g2 = x->c->factors[c] * x->c->factors[c];
+        double p = ratio ? 0 : gamma_of(x, TMI_NUMERATOR)[c], q = ratio ? 0 : gamma_of(x, TMI_DENOMINATOR)[c],
+               g2 = x->c->factors[c] * x->c->factors[c];
         slope xx = {1, 0, 0}, xy = {0}, yy = {0, 0, 1}, k = {p * p, -2 * p * q, q * q}, *ax = has_ab ? &xy : &xx;
         add_slope(ax, -2 * p, 2 * q, 0);
         if (mean || ratio) add_slope(ax, 0, -2, 0);
@@ -332,9 +354,11 @@ tamis_status tmi_calibrated_units(double *totals, const tmi_inference *r, size_t
             if (!is_inside(&x, &range, at)) continue;
             size_t c = tmi_control_cell(x.s, range.m, at);
             double value = noise_of(&x, range.m, at).factor * (double)range.noisy[at] *
-                           weight_after(&x, range.m, tmi_cell_stratum(range.m, at)) * x.c->factors[c], factor = 0;
+                           weight_after(&x, range.m, tmi_cell_stratum(range.m, at)) * x.c->factors[c],
+                   factor = 0;
             if (role < TMI_MAIN_ROLES) factor = factors[role];
-            for (size_t main = 0; role == TMI_CONTROL_ROWS && main < TMI_MAIN_ROLES; main++) factor -= factors[main] * gamma_of(&x, main)[c];
+            for (size_t main = 0; role == TMI_CONTROL_ROWS && main < TMI_MAIN_ROLES; main++)
+                factor -= factors[main] * gamma_of(&x, main)[c];
             totals[at % range.m->units] += factor * value;
         }
     }

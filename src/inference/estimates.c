@@ -3,15 +3,15 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "num/exact.h"
-#include "inference/inverted_counts.h"
-#include "inference/interval/ratio.h"
-#include "inference/interval/strata.h"
-#include "inference/bias.h"
-#include "schedule/regularised.h"
 #include "inference/adjust.h"
+#include "inference/bias.h"
 #include "inference/calibration.h"
 #include "inference/group_sums.h"
+#include "inference/interval/ratio.h"
+#include "inference/interval/strata.h"
+#include "inference/inverted_counts.h"
+#include "num/exact.h"
+#include "schedule/regularised.h"
 
 static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
 static const char from_limit[] = "the sampling variance is small compared with its noise: an upper limit of it is used";
@@ -97,9 +97,9 @@ static void note(tmi_result *result, const char *words)
 /* The error of the statistic as a sum: noises with their factors in it, and the sampling error. */
 typedef struct error {
     double factor[TMI_MAIN_ROLES];
-    double sampling;   /* variance */
-    double noise;      /* variance */
-    bool with_noise;   /* sampling holds the noise too */
+    double sampling; /* variance */
+    double noise;    /* variance */
+    bool with_noise; /* sampling holds the noise too */
 } error;
 
 static double whole_variance(const error *e)
@@ -130,7 +130,8 @@ static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error 
 }
 
 /* The interval of a result that has errors, about its estimate. */
-static tamis_status set_interval(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, const error *e, tamis_error *err)
+static tamis_status set_interval(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, const error *e,
+                                 tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     tmi_noise_part *parts = tmi_alloc(z->part_count, sizeof *parts);
@@ -140,7 +141,9 @@ static tamis_status set_interval(tmi_result *result, const tmi_inference *r, con
         parts[count] = tmi_sums_part_in(&z->parts[i], e->factor);
         count += parts[count].factor != 0; /* calibration leaves nothing of a noise where it makes a count public */
     }
-    tmi_error_law law = {.se = sqrt(e->with_noise ? whole_variance(e) : e->sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts,
+    tmi_error_law law = {.se = sqrt(e->with_noise ? whole_variance(e) : e->sampling),
+                         .df = z->df > 0 ? z->df : TMI_NORMAL,
+                         .parts = parts,
                          .count = count};
     tmi_interval interval;
     tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
@@ -229,8 +232,8 @@ done:
 static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const double N = units_at_most(r->schedule, result);
-    double *const scaled[] = {&result->estimate, &result->se, &result->sampling_se, &result->noise_sd, &result->lower, &result->upper,
-                              &result->least, &result->most};
+    double *const scaled[] = {&result->estimate, &result->se,    &result->sampling_se, &result->noise_sd,
+                              &result->lower,    &result->upper, &result->least,       &result->most};
     result->least *= N;
     result->most *= N;
     tamis_status status = read_total(result, r, z, err);
@@ -243,7 +246,8 @@ static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_gr
 /* What the denominator is where it was not measured: the size of the group. */
 static double denominator(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
 {
-    return tmi_table_of(r->schedule, result->statistic, TMI_DENOMINATOR) ? z->value[TMI_DENOMINATOR] : units_at_most(r->schedule, result);
+    return tmi_table_of(r->schedule, result->statistic, TMI_DENOMINATOR) ? z->value[TMI_DENOMINATOR]
+                                                                         : units_at_most(r->schedule, result);
 }
 
 /* One row's worth, of the stratum where it is least: a denominator below it is none. */
@@ -285,10 +289,12 @@ static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, 
 static double rows_of(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
 {
     if (z->centre[0] == 0 && z->centre[1] == 0) return 0;
-    return tmi_table_of(r->schedule, result->statistic, TMI_RATIO_ROWS) ? z->value[TMI_RATIO_ROWS] : units_at_most(r->schedule, result);
+    return tmi_table_of(r->schedule, result->statistic, TMI_RATIO_ROWS) ? z->value[TMI_RATIO_ROWS]
+                                                                        : units_at_most(r->schedule, result);
 }
 
-static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, ends range, tamis_error *err)
+static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, ends range,
+                            tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     size_t count = z->part_count;
@@ -296,13 +302,23 @@ static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tm
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const tmi_sums_part *part = &z->parts[i];
-        double x = part->factor[TMI_NUMERATOR] + z->centre[0] * part->factor[TMI_RATIO_ROWS], y = part->factor[TMI_DENOMINATOR] + z->centre[1] * part->factor[TMI_RATIO_ROWS];
+        double x = part->factor[TMI_NUMERATOR] + z->centre[0] * part->factor[TMI_RATIO_ROWS],
+               y = part->factor[TMI_DENOMINATOR] + z->centre[1] * part->factor[TMI_RATIO_ROWS];
         parts[i] = (tmi_ratio_part){x, y, part->scale, part->gaussian};
     }
     double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
     double N = rows_of(r, result, z);
-    tmi_ratio ratio = {z->value[TMI_NUMERATOR] + z->centre[0] * N, z->value[TMI_DENOMINATOR] + z->centre[1] * N, z->form, z->form_noise, z->ones, z->all,
-                       largest_variance(r, z, t, range), z->df > 0 ? z->df : TMI_NORMAL, parts, count, z->with_noise};
+    tmi_ratio ratio = {z->value[TMI_NUMERATOR] + z->centre[0] * N,
+                       z->value[TMI_DENOMINATOR] + z->centre[1] * N,
+                       z->form,
+                       z->form_noise,
+                       z->ones,
+                       z->all,
+                       largest_variance(r, z, t, range),
+                       z->df > 0 ? z->df : TMI_NORMAL,
+                       parts,
+                       count,
+                       z->with_noise};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
@@ -318,7 +334,8 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N, centre = t->second ? 0 : centre_of(r, result);
+    double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N,
+           centre = t->second ? 0 : centre_of(r, result);
     bool measured = tmi_table_of(s, result->statistic, TMI_DENOMINATOR) != NULL;
     tamis_status status = TAMIS_OK;
     if (!is_denominator(B, r, result) && measured) {
@@ -327,7 +344,8 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     }
     double ratio = (z->value[TMI_NUMERATOR] + z->centre[0] * N) / B;
     result->estimate = centre + ratio;
-    error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B}, .with_noise = z->with_noise};
+    error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B},
+               .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
     ends range = ratio_range(t, centre);
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
@@ -371,7 +389,8 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
     double square = tmi_unbiased_square(z->value[TMI_NUMERATOR], tmi_sums_noise(z, (const double[]){1, 0, 0})) / (B * B);
     result->estimate = more * (z->value[TMI_SQUARES] / B - square);
     const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_SQUARES] / B) / B, 1 / B};
-    error e = {.factor = {more * factors[TMI_NUMERATOR], more * factors[TMI_DENOMINATOR], more * factors[TMI_SQUARES]}, .with_noise = z->with_noise};
+    error e = {.factor = {more * factors[TMI_NUMERATOR], more * factors[TMI_DENOMINATOR], more * factors[TMI_SQUARES]},
+               .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
     tamis_status status = TAMIS_OK;
     if (s->sampling.clustered && !is_census(s)) {

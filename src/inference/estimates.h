@@ -4,14 +4,14 @@
 #define TMI_INFERENCE_ESTIMATES_H
 
 #include "inference/interval/strata.h"
-#include "schedule/variance_groups.h"
 #include "schedule/result.h"
 #include "schedule/schedule.h"
+#include "schedule/variance_groups.h"
 
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
     const tmi_variance_groups *groups;
-    tmi_int128 *const *noisy; /* for each measurement one integer a cell */
+    tmi_int128 *const *noisy;                  /* for each measurement one integer a cell */
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
 } tmi_inference;
 

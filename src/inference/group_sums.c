@@ -100,7 +100,8 @@ static tmi_square square_of(const tmi_inference *r, const block *b, size_t h, bo
 static tamis_status unweighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    block a = block_of(r, i, TMI_NUMERATOR, group), b = block_of(r, i, TMI_DENOMINATOR, group), aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group);
+    block a = block_of(r, i, TMI_NUMERATOR, group), b = block_of(r, i, TMI_DENOMINATOR, group),
+          aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group);
     block ab = block_of(r, i, TMI_PRODUCTS, group), bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group), rows = {0};
     const bool ratio = s->plan->statistics[i].kind == TMI_RATIO;
     if (ratio) rows = block_of(r, i, TMI_RATIO_ROWS, group);
@@ -109,10 +110,19 @@ static tamis_status unweighed_form(tmi_group_sums *z, const tmi_inference *r, si
     tmi_quadratic moments = {0};
     for (size_t h = 0; h < a.strata; h++) {
         tmi_stratum_part p = tmi_stratum_part_of(s, a.added ? h : tmi_group_stratum(s, i, group));
-        tmi_stratum_form f = {.a = p.a, .each = s->sampling.subtracts ? p.a / p.rows : 0, .g = 1, .mean = b.m && !ratio,
-                          .n = rows.m ? plain_value(r, &rows, h, 0) : p.rows, .vn = block_noise(r, &rows, h),
-                          .vx = block_noise(r, &a, h), .vy = block_noise(r, &b, h), .centre_x = z->centre[0], .centre_y = z->centre[1],
-                          .xx = square_of(r, &aa, h, ratio), .xy = square_of(r, &ab, h, ratio), .yy = square_of(r, &bb, h, ratio)};
+        tmi_stratum_form f = {.a = p.a,
+                              .each = s->sampling.subtracts ? p.a / p.rows : 0,
+                              .g = 1,
+                              .mean = b.m && !ratio,
+                              .n = rows.m ? plain_value(r, &rows, h, 0) : p.rows,
+                              .vn = block_noise(r, &rows, h),
+                              .vx = block_noise(r, &a, h),
+                              .vy = block_noise(r, &b, h),
+                              .centre_x = z->centre[0],
+                              .centre_y = z->centre[1],
+                              .xx = square_of(r, &aa, h, ratio),
+                              .xy = square_of(r, &ab, h, ratio),
+                              .yy = square_of(r, &bb, h, ratio)};
         f.x = plain_value(r, &a, h, 0) + f.centre_x * f.n;
         f.y = b.m ? plain_value(r, &b, h, 0) + f.centre_y * f.n : 0;
         list[h] = (tmi_stratum_sums){.a = p.a, .sample = p.rows};
@@ -131,8 +141,10 @@ double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t
 {
     double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step), units = (double)s->plan->design.population;
     bool has_units = tmi_table_of(s, i, TMI_DENOMINATOR) && s->plan->statistics[i].kind != TMI_RATIO;
-    if (units == 0) units = has_units ? fmax(z->value[TMI_DENOMINATOR], 1) : !s->plan->statistics[i].column ? fmax(z->value[TMI_NUMERATOR], 1)
-                                                                                                 : (double)s->sampling.rows;
+    if (units == 0)
+        units = has_units                        ? fmax(z->value[TMI_DENOMINATOR], 1)
+                : !s->plan->statistics[i].column ? fmax(z->value[TMI_NUMERATOR], 1)
+                                                 : (double)s->sampling.rows;
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
@@ -140,7 +152,8 @@ double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t
 static void weighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group)
 {
     const tmi_schedule *s = r->schedule;
-    block aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group), ab = block_of(r, i, TMI_PRODUCTS, group), bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group);
+    block aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group), ab = block_of(r, i, TMI_PRODUCTS, group),
+          bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group);
     for (size_t h = 0; h < aa.strata; h++) {
         tmi_form_noise_add(&z->form_noise, 1, ab.m ? 0 : -2, 0, block_noise(r, &aa, h));
         tmi_form_noise_add(&z->form_noise, 0, -2, 0, block_noise(r, &ab, h));

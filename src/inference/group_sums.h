@@ -3,8 +3,8 @@
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
 
-#include "inference/interval/interval.h"
 #include "inference/estimates.h"
+#include "inference/interval/interval.h"
 #include "inference/variance.h"
 
 #define TMI_MAIN_ROLES 3 /* A, B, Q */
@@ -18,21 +18,22 @@ typedef struct tmi_sums_part {
 } tmi_sums_part;
 
 typedef struct tmi_group_sums {
-    double value[TMI_MAIN_ROLES];       /* of the population, weights applied */
-    double centre[2];                   /* of a ratio: A and B are sums about these, times the rows N */
+    double value[TMI_MAIN_ROLES]; /* of the population, weights applied */
+    double centre[2];             /* of a ratio: A and B are sums about these, times the rows N */
     tmi_sums_part *parts;
     size_t part_count;
-    double shared_noise;                /* variance of the part of A's noise that calibration gives to all results */
-    tmi_quadratic form;                 /* of A and B: V(A - r B) = tmi_quadratic_at(form, r) */
-    double ones, all;                   /* of a share: tmi_ratio */
-    tmi_form_noise form_noise;          /* what the noise adds to the form's error */
-    bool with_noise;                    /* the form holds the noise too: it came from totals of variance units */
-    int64_t df;                         /* -1: not known, 0: none */
-    double spread;                      /* what a mean square of z makes of V: the bound's factor */
+    double shared_noise;       /* variance of the part of A's noise that calibration gives to all results */
+    tmi_quadratic form;        /* of A and B: V(A - r B) = tmi_quadratic_at(form, r) */
+    double ones, all;          /* of a share: tmi_ratio */
+    tmi_form_noise form_noise; /* what the noise adds to the form's error */
+    bool with_noise;           /* the form holds the noise too: it came from totals of variance units */
+    int64_t df;                /* -1: not known, 0: none */
+    double spread;             /* what a mean square of z makes of V: the bound's factor */
 } tmi_group_sums;
 
 /* Needs    a statistic that is not known. The caller clears it. `group` is a cell of the statistic. */
-tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, size_t group, tamis_error *err);
+tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, size_t group,
+                                 tamis_error *err);
 void tmi_group_sums_clear(tmi_group_sums *sums);
 
 /* A noise in a combination of the sums; the variance of all of them. */

@@ -45,8 +45,13 @@ static tamis_status exact_count(tmi_result *result, const tmi_inference *r, tmi_
     tamis_status status = TAMIS_OK;
     int64_t lower, upper;
     if (s->gaussian) TMI_TRY(tmi_number_mul(&square, scale, scale, err));
-    tmi_count_case c = {.law = law, .population = stratum->population, .sample = stratum->sample, .rate = stratum->rate,
-                        .scale = s->gaussian ? NULL : scale, .variance = square, .confidence = t->confidence};
+    tmi_count_case c = {.law = law,
+                        .population = stratum->population,
+                        .sample = stratum->sample,
+                        .rate = stratum->rate,
+                        .scale = s->gaussian ? NULL : scale,
+                        .variance = square,
+                        .confidence = t->confidence};
     int64_t most = law == TMI_COUNT_RATE ? stratum->population : stratum->sample;
     TMI_TRY(tmi_interval_count(&lower, &upper, &c, possible(r->noisy[table][result->cell], most), err));
     result->lower = (double)lower / over;
@@ -63,8 +68,8 @@ static bool has_strata_count(const tmi_schedule *s, const tmi_result *result)
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
     return a && a->by_count > t->by_count && a->units == 1 && a->shift == 0 && a->quantity.weighing == TMI_UNWEIGHED &&
-           s->plan->design.kind->equal && s->plan->design.kind->known_count && !s->plan->design.nonresponse && !s->plan->design.regularise &&
-           !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
+           s->plan->design.kind->equal && s->plan->design.kind->known_count && !s->plan->design.nonresponse &&
+           !s->plan->design.regularise && !tmi_is_calibrated(s, result->statistic) && counts_ones(s, result);
 }
 
 /* The noisy number of sampled ones in a stratum, which is a cell of the count's table. */

@@ -1,5 +1,6 @@
-/* Intervals of counts whose law is known: the test of the count is inverted, so that no estimated variance is in them. That is possible
- * where a count is read from one noisy integer, or from one per stratum, of a design that fixes the law of the sampled count. */
+/* Intervals of counts whose law is known: the test of the count is inverted, so that no estimated variance is in them. That is
+ * possible where a count is read from one noisy integer, or from one per stratum, of a design that fixes the law of the
+ * sampled count. */
 #ifndef TMI_INFERENCE_INVERTED_COUNTS_H
 #define TMI_INFERENCE_INVERTED_COUNTS_H
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "num/number.h"
 #include "inference/adjust.h"
 #include "inference/adjusted.h"
 #include "inference/calibration.h"
+#include "num/number.h"
 
 static const char not_met[] = "the margins could not be met, and the number is as it was measured";
 
@@ -24,7 +24,8 @@ static size_t place_of(const tmi_plan_column *c, const tmi_plan_column *const *b
     return i;
 }
 
-static bool within(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine, size_t fine_count)
+static bool within(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine,
+                   size_t fine_count)
 {
     for (size_t i = 0; i < coarse_count; i++)
         if (place_of(coarse[i], fine, fine_count) == fine_count) return false;
@@ -32,12 +33,13 @@ static bool within(const tmi_plan_column *const *coarse, size_t coarse_count, co
 }
 
 /* The coarse cell that a fine cell is part of. */
-static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine, size_t fine_count,
-                          size_t cell)
+static size_t coarse_cell(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *fine,
+                          size_t fine_count, size_t cell)
 {
     size_t codes[TMI_MAX_BY], found = 0;
     for (size_t i = fine_count; i-- > 0; cell /= fine[i]->value_count) codes[i] = cell % fine[i]->value_count;
-    for (size_t i = 0; i < coarse_count; i++) found = found * coarse[i]->value_count + codes[place_of(coarse[i], fine, fine_count)];
+    for (size_t i = 0; i < coarse_count; i++)
+        found = found * coarse[i]->value_count + codes[place_of(coarse[i], fine, fine_count)];
     return found;
 }
 
@@ -79,8 +81,8 @@ static double *row_of(family *f, size_t row)
 static size_t margin_rows(const tamis_plan *plan, size_t i, size_t j)
 {
     const tmi_plan_statistic *s = &plan->statistics[i], *t = &plan->statistics[j];
-    bool margin = plan->postprocess.consistent && i != j && s->by_count <= t->by_count && within(s->by, s->by_count, t->by, t->by_count) &&
-                  (s->by_count < t->by_count || i < j);
+    bool margin = plan->postprocess.consistent && i != j && s->by_count <= t->by_count &&
+                  within(s->by, s->by_count, t->by, t->by_count) && (s->by_count < t->by_count || i < j);
     return margin ? (size_t)tmi_statistic_cells(s) : 0;
 }
 
@@ -145,7 +147,8 @@ static double common_noise(const family *f, const tmi_result *a, const tmi_resul
 {
     const tmi_schedule *s = f->results->schedule;
     const tamis_plan *plan = f->results->plan;
-    double own_a = fmax(a->noise_sd * a->noise_sd - a->shared_noise, 0), own_b = fmax(b->noise_sd * b->noise_sd - b->shared_noise, 0);
+    double own_a = fmax(a->noise_sd * a->noise_sd - a->shared_noise, 0),
+           own_b = fmax(b->noise_sd * b->noise_sd - b->shared_noise, 0);
     if (a == b) return own_a;
     const tmi_measurement *table = tmi_table_of(s, a->statistic, TMI_NUMERATOR);
     if (!table || table != tmi_table_of(s, b->statistic, TMI_NUMERATOR) || a->known || b->known) return 0;
@@ -260,8 +263,8 @@ static bool is_not_negative(const tmi_plan_statistic *s)
 
 /* ---- suppression ---- */
 
-/* The sampled rows of every group of a statistic, with noise unless they are public; NaN: nobody counts those of the whole sample.
- * A group's cells are those of one table. */
+/* The sampled rows of every group of a statistic, with noise unless they are public; NaN: nobody counts those of the whole
+ * sample. A group's cells are those of one table. */
 static void count_units(double *units, const tmi_inference *r, size_t statistic, size_t groups)
 {
     const tmi_schedule *s = r->schedule;

@@ -5,10 +5,12 @@ static tmi_quadratic moments_of(const tmi_stratum_form *s)
 {
     const tmi_square *xx = &s->xx, *xy = &s->xy, *yy = &s->yy;
     double a = xx->centre_x, b = yy->centre_x;
-    return (tmi_quadratic){
-        xx->measured ? xx->value + 2 * a * s->x - a * a * s->n : s->x,
-        xy->measured ? xy->value + xy->centre_x * s->y + xy->centre_y * s->x - xy->centre_x * xy->centre_y * s->n : s->mean ? s->x : 0,
-        yy->measured ? yy->value + 2 * b * s->y - b * b * s->n : s->y};
+    return (tmi_quadratic){xx->measured ? xx->value + 2 * a * s->x - a * a * s->n : s->x,
+                           xy->measured
+                               ? xy->value + xy->centre_x * s->y + xy->centre_y * s->x - xy->centre_x * xy->centre_y * s->n
+                           : s->mean ? s->x
+                                     : 0,
+                           yy->measured ? yy->value + 2 * b * s->y - b * b * s->n : s->y};
 }
 
 /* What k's noise adds to the sums of the residuals. */
@@ -20,7 +22,8 @@ static double of_k(bool is_k, double beta)
 void tmi_stratum_form_add(tmi_quadratic *moments, tmi_stratum_sums *stratum, const tmi_stratum_form *s)
 {
     tmi_quadratic m = moments_of(s);
-    double p = s->beta_x, q = s->beta_y, scale = s->a * s->g * s->g, g2 = s->g * s->g, kx = of_k(s->x_is_k, p), ky = of_k(s->y_is_k, q);
+    double p = s->beta_x, q = s->beta_y, scale = s->a * s->g * s->g, g2 = s->g * s->g, kx = of_k(s->x_is_k, p),
+           ky = of_k(s->y_is_k, q);
     moments->xx += scale * (m.xx - 2 * p * s->x + p * p * s->k);
     moments->xy += scale * (m.xy - p * s->y - q * s->x + p * q * s->k);
     moments->yy += scale * (m.yy - 2 * q * s->y + q * q * s->k);
@@ -54,7 +57,8 @@ void tmi_stratum_form_noise(tmi_form_noise *noise, const tmi_stratum_form *s, co
     if (xy->measured) tmi_form_noise_add(noise, 0, -2 * a, 0, xy->noise);
     if (yy->measured) tmi_form_noise_add(noise, 0, 0, a, yy->noise);
     const slope sum_x = {-2 * c * stratum->x, 2 * c * stratum->y, 0}, sum_y = {0, 2 * c * stratum->x, -2 * c * stratum->y};
-    const slope by_x = plus((slope){a * ((xx->measured ? 2 * xx->centre_x : 1) - 2 * p), -2 * a * (cy + product - q), 0}, sum_x, 1);
+    const slope by_x = plus((slope){a * ((xx->measured ? 2 * xx->centre_x : 1) - 2 * p), -2 * a * (cy + product - q), 0}, sum_x,
+                            1);
     const slope by_y = plus((slope){0, -2 * a * (cx - p), a * ((yy->measured ? 2 * yy->centre_x : 1) - 2 * q)}, sum_y, 1);
     const slope by_n = {-a * xx->centre_x * xx->centre_x, 2 * a * cx * cy, -a * yy->centre_x * yy->centre_x};
     slope by_k = plus(plus((slope){a * p * p, -2 * a * p * q, a * q * q}, sum_x, -p), sum_y, -q);

@@ -17,14 +17,14 @@ typedef struct tmi_square {
 /* Sums: x and y about 0, the rows n of a ratio, the rows k of the control cell, squares; how x and y follow from what was
  * measured. */
 typedef struct tmi_stratum_form {
-    double a, each;             /* each: a over the sampled rows; 0 where no mean is taken off */
+    double a, each; /* each: a over the sampled rows; 0 where no mean is taken off */
     double g, beta_x, beta_y;
     double x, y, n, k;
-    double vx, vy, vn, vk;      /* noise of the sums as they were measured, about the centres */
+    double vx, vy, vn, vk; /* noise of the sums as they were measured, about the centres */
     double centre_x, centre_y;
     tmi_square xx, xy, yy;
-    bool mean;                  /* y counts rows: x y is x */
-    bool x_is_k, y_is_k;        /* they are k, with the same noise */
+    bool mean;           /* y counts rows: x y is x */
+    bool x_is_k, y_is_k; /* they are k, with the same noise */
 } tmi_stratum_form;
 
 /* Adds to the moments, and to the sums of the stratum with their noise. */

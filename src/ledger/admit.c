@@ -44,7 +44,8 @@ done:
     return status;
 }
 
-tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_ledger_request *r, tamis_error *err)
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w,
+                              const tmi_ledger_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_json *frozen = NULL;
@@ -62,20 +63,31 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
     if (wave) field = "wave";
     if (where.failed) status = tmi_fail_memory(err);
     else if (kept)
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
-                          "fixed%.600s; nothing was spent. Use the same, or leave same_sample out", a->survey, field, where.bytes);
+        status = tmi_fail(
+            err, TAMIS_REFUSED,
+            "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
+            "fixed%.600s; nothing was spent. Use the same, or leave same_sample out",
+            a->survey, field, where.bytes);
     else if (all_voided(book, a, NULL))
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge has fixed%.600s; nothing was spent. Nothing was ever "
-                          "released from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: new.ledger`, and "
-                          "a new account begins there", a->survey, field, where.bytes);
+        status = tmi_fail(
+            err, TAMIS_REFUSED,
+            "%.200s: '%.100s' differs from what the first charge has fixed%.600s; nothing was spent. Nothing was ever "
+            "released from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: "
+            "new.ledger`, and "
+            "a new account begins there",
+            a->survey, field, where.bytes);
     else if (w && w->wave.name && all_voided(book, a, w))
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: '%.100s' differs from what the first charge of the wave has fixed%.600s; nothing was spent. Nothing "
-                          "was ever released from this wave, all its charges were voided: give it another name in the plan", a->survey, field,
-                          where.bytes);
+        status = tmi_fail(
+            err, TAMIS_REFUSED,
+            "%.200s: '%.100s' differs from what the first charge of the wave has fixed%.600s; nothing was spent. Nothing "
+            "was ever released from this wave, all its charges were voided: give it another name in the plan",
+            a->survey, field, where.bytes);
     else
-        status = tmi_fail(err, TAMIS_REFUSED, "%.200s: the first release of the %s has fixed '%.100s', and here it differs%.600s; nothing was spent. Use "
-                          "what was fixed there; other people are another survey, with an account and a budget of their own", a->survey,
-                          w && w->wave.name ? "wave" : "survey", field, where.bytes);
+        status = tmi_fail(
+            err, TAMIS_REFUSED,
+            "%.200s: the first release of the %s has fixed '%.100s', and here it differs%.600s; nothing was spent. Use "
+            "what was fixed there; other people are another survey, with an account and a budget of their own",
+            a->survey, w && w->wave.name ? "wave" : "survey", field, where.bytes);
 done:
     tmi_text_clear(&where);
     tmi_json_free(frozen);
@@ -118,10 +130,13 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
     if (!a && r->charge->new_account) return TAMIS_OK;
     tamis_status status = tmi_book_beside(&beside, book, a, r->parts, r->frozen, err);
     if (status != TAMIS_OK || !beside) return status;
-    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
-                    "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
-                    r->charge->survey, beside->survey, beside->survey,
-                    a ? ", put their rows into a file of their own" : " or a separate budget was decided on, record why: tamis release --new-account REASON");
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
+        "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
+        r->charge->survey, beside->survey, beside->survey,
+        a ? ", put their rows into a file of their own"
+          : " or a separate budget was decided on, record why: tamis release --new-account REASON");
 }
 
 tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
@@ -129,9 +144,13 @@ tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_requ
     const tmi_ledger_wave *other;
     tamis_status status = tmi_account_other_groups(&other, a, &r->wave, r->parts, err);
     if (status != TAMIS_OK || !other) return status;
-    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the wave %.200s has the same source but other groups, so that the same people would be counted in two "
-                    "places; nothing was spent. Write the groups that are in this source, or put the rows of each wave into a file or table of their "
-                    "own", a->survey, other->wave.name);
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "%.200s: the wave %.200s has the same source but other groups, so that the same people would be counted in two "
+        "places; nothing was spent. Write the groups that are in this source, or put the rows of each wave into a file or table "
+        "of their "
+        "own",
+        a->survey, other->wave.name);
 }
 
 static const tmi_ledger_coin *limit_of(const tmi_ledger_account *a, const tmi_ledger_request *r)
@@ -140,7 +159,8 @@ static const tmi_ledger_coin *limit_of(const tmi_ledger_account *a, const tmi_le
 }
 
 /* What the account allows, in the words of a refusal. */
-static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request *r, const tmi_losses *losses, const char *file, tamis_error *err)
+static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request *r, const tmi_losses *losses, const char *file,
+                           tamis_error *err)
 {
     const tmi_ledger_coin *limit = limit_of(a, r);
     const bool own = a && !tmi_coin_equal(limit, &a->budget);

@@ -17,7 +17,7 @@ typedef struct claim {
     int64_t number;
     const char *hash;
     bool found, same;
-    char *entry; /* its text */
+    char *entry;   /* its text */
     tmi_span when; /* at which the certificate may have been written */
     tamis_error *err;
     tamis_status status; /* of the first note that could not be made */
@@ -73,9 +73,10 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
 
 /* ---- the account ---- */
 
-/* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that moment. */
+/* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that
+ * moment. */
 typedef struct sums_said {
-    const tmi_json *account; /* as the certificate states it */
+    const tmi_json *account;        /* as the certificate states it */
     bool right_before, right_after; /* met at one moment, together if both are */
 } sums_said;
 
@@ -95,7 +96,8 @@ done:
 }
 
 /* From the moment `from` to just before the moment `to`, between which nothing is voided in the account: one after the other. */
-static tamis_status compare_from(sums_said *said, const tmi_book *book, const tmi_ledger_charge *charge, int64_t from, int64_t to, tamis_error *err)
+static tamis_status compare_from(sums_said *said, const tmi_book *book, const tmi_ledger_charge *charge, int64_t from, int64_t to,
+                                 tamis_error *err)
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
     tmi_losses before = {0}, losses = {0};
@@ -146,7 +148,8 @@ done:
     return status;
 }
 
-/* Whether it is new, its budget of the day, how that was raised, and the waves; c->when becomes the moments at which they were so, if there are any. */
+/* Whether it is new, its budget of the day, how that was raised, and the waves; c->when becomes the moments at which they were
+ * so, if there are any. */
 static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
@@ -158,7 +161,8 @@ static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger
     tamis_error reason = {0};
     tamis_status status = tmi_wave_read(&said, wave, &reason);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
-    if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave)) note(c, "plan.wave", "is a charge to another wave");
+    if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave))
+        note(c, "plan.wave", "is a charge to another wave");
     TMI_TRY(tmi_ledger_terms_differ(&wrong, &when, &terms, object_of(c, "account"), err));
     if (wrong) note(c, wrong, "belongs to an account of which the ledger says something else");
     else c->when = when;
@@ -247,11 +251,14 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     const char *text = status == TAMIS_OK ? text_of(entry, "measures") : "";
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
-    if (!tmi_clock_says(entry, object_of(c, "ledger"))) note(c, "ledger.clock_behind", "says something else of the computer's clock");
+    if (!tmi_clock_says(entry, object_of(c, "ledger")))
+        note(c, "ledger.clock_behind", "says something else of the computer's clock");
     const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
     TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
                               field(c->document, "measurements", TMI_JSON_LIST), err));
-    if (!list) same = same && same_regularise(field(measures, "design", TMI_JSON_OBJECT), field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
+    if (!list)
+        same = same && same_regularise(field(measures, "design", TMI_JSON_OBJECT),
+                                       field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
     if (!same) note(c, "measurements", "measures something else than the certificate says");
 
 done:
@@ -338,8 +345,9 @@ done:
 static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_error *err)
 {
     static const char *const not_setting[] = {"source", "design", "budget", "frame", "outsider", NULL},
-                      *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
-                      *const not_frozen[] = {"regularise", "variance", NULL}; /* the first is compared with the measurements */
+                             *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
+                             *const not_frozen[] = {"regularise", "variance",
+                                                    NULL}; /* the first is compared with the measurements */
     const tmi_json *plan = object_of(c, "plan");
     tmi_json *frozen = NULL;
     tamis_status status = tmi_json_read(&frozen, wave->frozen, strlen(wave->frozen), err);

@@ -46,7 +46,8 @@ done:
 }
 
 /* A part that a wave has noted and the source has, and that is none of `but`. */
-static tamis_status have_a_part_in_common(bool *common, const char *noted, const tmi_json *parts, const tmi_ledger_account *but, tamis_error *err)
+static tamis_status have_a_part_in_common(bool *common, const char *noted, const tmi_json *parts, const tmi_ledger_account *but,
+                                          tamis_error *err)
 {
     tmi_json *list = NULL;
     tamis_status status;
@@ -122,8 +123,8 @@ static bool same_groups(const tmi_wave *x, const tmi_wave *y)
     return same;
 }
 
-tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts,
-                                      tamis_error *err)
+tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave,
+                                      const tmi_json *parts, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *other = NULL;
@@ -138,8 +139,8 @@ done:
     return status;
 }
 
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
-                             const tmi_json *frozen, tamis_error *err)
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own,
+                             const tmi_json *parts, const tmi_json *frozen, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *beside = NULL;

@@ -258,7 +258,8 @@ static tamis_status add_released(const reading *r, tamis_error *err)
     if (!c || !kept || !tmi_is_sha256_text(kept)) return wrong(err, "a release names its charge and a hash of what is kept");
     if (c->released) return wrong(err, "the charge was released already");
     if (c->voided) return wrong(err, "the charge was voided");
-    if (claim ? tmi_json_kind_of(claim) != TMI_JSON_INTEGER || tmi_json_integer(claim) != c->claim || c->claim == 0 : c->claim != 0)
+    if (claim ? tmi_json_kind_of(claim) != TMI_JSON_INTEGER || tmi_json_integer(claim) != c->claim || c->claim == 0
+              : c->claim != 0)
         return wrong(err, "the charge was claimed by another release");
     c->released = r->number;
     snprintf(c->released_time, sizeof c->released_time, "%s", r->time);
@@ -269,7 +270,8 @@ static tamis_status add_released(const reading *r, tamis_error *err)
 static tamis_status add_claimed(const reading *r, tamis_error *err)
 {
     tmi_ledger_charge *c = charge_of(r);
-    if (!c || !c->claimable || !tmi_charge_is_open(c)) return wrong(err, "a claim names a claimable charge that is neither released nor voided");
+    if (!c || !c->claimable || !tmi_charge_is_open(c))
+        return wrong(err, "a claim names a claimable charge that is neither released nor voided");
     tmi_ledger_wave *wave = &r->book->accounts[c->account].waves[c->wave];
     tamis_status status = tmi_charge_source(c, wave, tmi_json_get(r->entry, "source"), err);
     if (status == TAMIS_OK) c->claim = r->number;
@@ -283,7 +285,8 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
     tmi_losses losses = {0};
     tamis_status status;
     bool fit;
-    if (!c || !reason || !tmi_charge_is_open(c)) return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
+    if (!c || !reason || !tmi_charge_is_open(c))
+        return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
     const tmi_ledger_account *a = &r->book->accounts[c->account];
     TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
     if (!fit) TMI_TRY(wrong(err, "the charges before it exceed the budget at the time"));
@@ -310,10 +313,14 @@ static const struct kind {
     tamis_status (*add)(const reading *r, tamis_error *err);
     const char *keys[12];
 } kinds[] = {
-    {"account", add_account, {"number", "time", "clock_behind", "kind", "survey", "wave", "budget", "frozen", "source", "new_account"}},
+    {"account",
+     add_account,
+     {"number", "time", "clock_behind", "kind", "survey", "wave", "budget", "frozen", "source", "new_account"}},
     {"wave", add_wave, {"number", "time", "clock_behind", "kind", "survey", "wave", "frozen", "source"}},
     {"raised", add_raised, {"number", "time", "clock_behind", "kind", "survey", "budget", "reason"}},
-    {"charge", add_charge, {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "source", "claimable"}},
+    {"charge",
+     add_charge,
+     {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "source", "claimable"}},
     {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements"}},
     {"voided", add_voided, {"number", "time", "clock_behind", "kind", "entry", "reason"}},
     {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry", "source"}},

@@ -4,11 +4,11 @@
  * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
  * entry. The kinds:
  *
- *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
- *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
- *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
- *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no more
- *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file
+ *     a.csv"]} {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures":
+ *     "..."} {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own
+ *     table"} {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no
+ *     more {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
  *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
@@ -42,7 +42,7 @@ typedef struct tmi_ledger_wave {
 
 typedef struct tmi_ledger_account {
     char *survey;
-    char *new_account; /* why it was opened beside another one; NULL: no reason was given */
+    char *new_account;      /* why it was opened beside another one; NULL: no reason was given */
     tmi_ledger_wave *waves; /* at least one; the first was opened with the account */
     size_t wave_count;
     tmi_ledger_coin budget; /* after the last raise */
@@ -52,9 +52,9 @@ typedef struct tmi_ledger_account {
 } tmi_ledger_account;
 
 typedef struct tmi_ledger_charge {
-    size_t account, wave; /* wave: of the account */
+    size_t account, wave;                    /* wave: of the account */
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
-    bool claimable, as_rho; /* as_rho: it counts as rho for everybody, also if it is an epsilon */
+    bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
     char *parts; /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
@@ -78,33 +78,35 @@ void tmi_book_init(tmi_book *book);
 void tmi_book_clear(tmi_book *book);
 
 tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); /* NULL if there is none */
-tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);      /* NULL if there is none */
+tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);       /* NULL if there is none */
 
 /* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
  * (NULL), the same frozen "source"; NULL if there is none. SYSTEM (memory). */
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
-                             const tmi_json *frozen, tamis_error *err);
+tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own,
+                             const tmi_json *parts, const tmi_json *frozen, tamis_error *err);
 bool tmi_is_parts(const tmi_json *value); /* a list of texts */
 
-tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char *name); /* name NULL: of releases without one; or NULL */
+/* name NULL: of releases without one; or NULL */
+tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char *name);
 
 /* ---- what was frozen (frozen.c) ---- */
 
-/* The first field in which a release differs from what its wave has frozen, or from what is fixed in all waves of a survey, since losses
- * of one kind alone add up; NULL if there is none. */
+/* The first field in which a release differs from what its wave has frozen, or from what is fixed in all waves of a survey, since
+ * losses of one kind alone add up; NULL if there is none. */
 const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
 const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_json *says);
 
-/* " (design.srs.sample: 200 there, 210 here)": the first place inside a field where the two differ, and what they say there. Both are
- * declarations of plans, which are public. Nothing if the field is the same in both. */
+/* " (design.srs.sample: 200 there, 210 here)": the first place inside a field where the two differ, and what they say there. Both
+ * are declarations of plans, which are public. Nothing if the field is the same in both. */
 void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field);
 
 /* As it is kept: canonical, without the budget, and without the source where its parts are noted instead. */
 tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err);
 
-/* Opens one more wave of an account, by the entry `number`. `wave` and `parts` may be NULL. INVALID; the account is as it was on failure. */
-tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
-                              tamis_error *err);
+/* Opens one more wave of an account, by the entry `number`. `wave` and `parts` may be NULL. INVALID; the account is as it was
+ * on failure. */
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
+                              const tmi_json *parts, tamis_error *err);
 
 /* A value as canonical JSON. The caller frees it with tmi_free. SYSTEM. */
 tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_error *err);
@@ -112,20 +114,20 @@ tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_erro
 /* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
 
-/* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if there is
- * none. SYSTEM. */
-tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts,
-                                      tamis_error *err);
+/* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if
+ * there is none. SYSTEM. */
+tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave,
+                                      const tmi_json *parts, tamis_error *err);
 
 /* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
-tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget, const char *reason,
-                                tamis_error *err);
+tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget,
+                                const char *reason, tamis_error *err);
 
 /* Whether a charge opened its account: no earlier one counts. */
 bool tmi_book_opened(const tmi_book *book, const tmi_ledger_charge *charge);
 
-/* The entry from which on a charge is the first of its ledger that counts, since all before it are voided by then: 0 if there are none,
- * INT64_MAX if one of them is not voided. */
+/* The entry from which on a charge is the first of its ledger that counts, since all before it are voided by then: 0 if there are
+ * none, INT64_MAX if one of them is not voided. */
 int64_t tmi_book_first_from(const tmi_book *book, const tmi_ledger_charge *charge);
 
 /* Neither released nor voided. */
@@ -183,7 +185,8 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
 /* Whether invariants 1 and 2 hold, as far as a book that was read without faults remembers its entries (base/check.h). */
 bool tmi_book_is_sound(const tmi_book *book);
 
-/* Invariant 3, of what was charged since the last entry that raised a budget or voided a charge: those have looked at what was before. */
+/* Invariant 3, of what was charged since the last entry that raised a budget or voided a charge: those have looked at what was
+ * before. */
 tamis_status tmi_book_check_budgets(const tmi_book *book, tmi_faults *faults, tamis_error *err);
 
 /* Entries as text, for the place after `number`. The caller frees them with tmi_free. */
@@ -194,14 +197,17 @@ typedef struct tmi_entry_head {
 } tmi_entry_head;
 
 /* `parts` (JSON) and `new_account` may be NULL. */
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_ledger_coin *budget,
-                               const char *frozen, const char *parts, const char *new_account, tamis_error *err);
-tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const char *frozen,
-                            const char *parts, tamis_error *err);
-tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget, const char *reason,
-                              tamis_error *err);
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
+                               const tmi_ledger_coin *budget, const char *frozen, const char *parts, const char *new_account,
+                               tamis_error *err);
+tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
+                            const char *frozen, const char *parts, tamis_error *err);
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget,
+                              const char *reason, tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err); /* wave: a name, or NULL */
+                              /* wave: a name, or NULL */
+                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable,
+                              tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);

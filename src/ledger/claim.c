@@ -22,11 +22,12 @@
  *     request is refused: it may still be writing.
  *  5  the folders that the lock's file names are deleted, durably. They are all in it: the file is synced before the
  *     charge, or the claim, is committed, and noise is drawn after that.
- *  6  an owner that cannot be found (no file, a file about another charge, a ledger copied to another file) is never taken for dead.
+ *  6  an owner that cannot be found (no file, a file about another charge, a ledger copied to another file) is never taken for
+ *     dead.
  *
- * All of this is about one book to which entries are only added. A ledger that is overwritten in place by an older copy keeps its inode;
- * with the file of an open charge restored beside it, a charge that was released since can be voided or claimed. Nothing here sees that:
- * like every rollback it is found by comparing certificates (against.c).
+ * All of this is about one book to which entries are only added. A ledger that is overwritten in place by an older copy keeps its
+ * inode; with the file of an open charge restored beside it, a charge that was released since can be voided or claimed. Nothing
+ * here sees that: like every rollback it is found by comparing certificates (against.c).
  *
  * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again. */
 #include <string.h>
@@ -96,7 +97,8 @@ static tamis_status add(tamis_ledger *ledger, const tmi_entry_head *head, const 
     return tmi_ledger_append(ledger, head, hash, entry, err);
 }
 
-tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, const char *parts, tamis_error *err)
+tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
+                              const char *parts, tamis_error *err)
 {
     tmi_owner owner = {.lock = -1};
     tmi_entry_head head;
@@ -107,8 +109,11 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
     TMI_TRY(tmi_ledger_room_to_own(ledger, err));
     status = tmi_owner_take(&owner, tmi_store_place(ledger->file), c->number, c->hash, &reason);
     if (status == TAMIS_REFUSED)
-        tmi_fail(err, status, "the same release was charged before and never published, but its charge cannot be claimed: %.1000s. Nothing was "
-                 "spent; `tamis release --again` pays for it anew", reason.message);
+        tmi_fail(
+            err, status,
+            "the same release was charged before and never published, but its charge cannot be claimed: %.1000s. Nothing was "
+            "spent; `tamis release --again` pays for it anew",
+            reason.message);
     else if (status != TAMIS_OK) tmi_fail(err, status, "%s", reason.message);
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_owner_leaves(&owner, leftover, err));
@@ -130,10 +135,14 @@ static tamis_status check_release(const tamis_ledger *ledger, int64_t entry, tam
     const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
     const tmi_owner *owner = owner_of(ledger, entry);
     if (!c || c->released)
-        return tmi_fail(err, TAMIS_INVALID, "entry: %lld is %s", (long long)entry, c ? "released already" : "no charge of this ledger");
-    if (c->voided) return tmi_fail(err, TAMIS_REFUSED, "entry %lld was voided before its numbers were published: they must not be", (long long)entry);
+        return tmi_fail(err, TAMIS_INVALID, "entry: %lld is %s", (long long)entry,
+                        c ? "released already" : "no charge of this ledger");
+    if (c->voided)
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was voided before its numbers were published: they must not be",
+                        (long long)entry);
     if (c->claimable && (!owner || owner->claim != c->claim))
-        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was claimed by another release before these numbers were published: they must not be",
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "entry %lld was claimed by another release before these numbers were published: they must not be",
                         (long long)entry);
     return TAMIS_OK;
 }
@@ -166,9 +175,12 @@ done:
 static tamis_status check_void(const tmi_book *book, int64_t entry, tamis_error *err)
 {
     const tmi_ledger_charge *c = tmi_book_charge(book, entry);
-    if (!c) return tmi_fail(err, TAMIS_REFUSED, "entry %lld is no charge of this ledger: `tamis ledger show` lists them", (long long)entry);
+    if (!c)
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld is no charge of this ledger: `tamis ledger show` lists them",
+                        (long long)entry);
     if (c->released)
-        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was released on %s: what was published is paid for", (long long)entry, c->released_time);
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was released on %s: what was published is paid for", (long long)entry,
+                        c->released_time);
     if (c->voided) return tmi_fail(err, TAMIS_REFUSED, "entry %lld was voided already, on %s", (long long)entry, c->voided_time);
     return tmi_check_returnable(book, c, err);
 }
@@ -207,7 +219,8 @@ done:
 static void put_unpublished(tmi_text *text, const tamis_ledger *ledger, const tmi_ledger_charge *c)
 {
     const char *path = tmi_store_path(ledger->file);
-    const tmi_owner_state state = c->claimable ? tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash) : TMI_OWNER_DEAD;
+    const tmi_owner_state state = c->claimable ? tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash)
+                                               : TMI_OWNER_DEAD;
     tmi_text_format(text, "Entry %lld (", (long long)c->number);
     tmi_text_shown(text, c->release);
     tmi_text_put(text, ", ");
@@ -218,12 +231,15 @@ static void put_unpublished(tmi_text *text, const tamis_ledger *ledger, const tm
     }
     tmi_text_format(text, ") was charged on %s and never published. ", c->time);
     if (state == TMI_OWNER_UNKNOWN) {
-        tmi_text_format(text, "It stays charged, because %s-charge-%lld, which says what was left behind, is missing or not about it.\n", path,
-                        (long long)c->number);
+        tmi_text_format(
+            text, "It stays charged, because %s-charge-%lld, which says what was left behind, is missing or not about it.\n",
+            path, (long long)c->number);
     } else {
         if (c->claimable) tmi_text_put(text, "The same plan again takes the charge over and pays nothing; or give it back: ");
-        else tmi_text_put(text, "It was made without a lock, as by earlier versions: if a folder with a dotted name, like .june.Xa81kQ, is beside its "
-                                "output folder, delete it. Then give the charge back: ");
+        else
+            tmi_text_put(text, "It was made without a lock, as by earlier versions: if a folder with a dotted name, like "
+                               ".june.Xa81kQ, is beside its "
+                               "output folder, delete it. Then give the charge back: ");
         tmi_text_format(text, "tamis ledger void %s %lld --reason TEXT\n", path, (long long)c->number);
     }
 }

@@ -144,7 +144,8 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
 {
     char *fraction = NULL, decimal[TAMIS_DECIMAL];
     bool exact;
-    if (tmi_number_decimal(decimal, &exact, number, up, NULL) != TAMIS_OK || tamis_number_write(&fraction, number, NULL) != TAMIS_OK) {
+    if (tmi_number_decimal(decimal, &exact, number, up, NULL) != TAMIS_OK ||
+        tamis_number_write(&fraction, number, NULL) != TAMIS_OK) {
         text->failed = true;
         return;
     }
@@ -176,7 +177,8 @@ static void say(tamis_spending *s, const char *name, const char *decimal)
     snprintf(s->words + length, sizeof s->words - length, "%s%s %s", length > 0 ? ", " : "", name, decimal);
 }
 
-tamis_status tmi_say_exactly(tamis_spending *s, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err)
+tamis_status tmi_say_exactly(tamis_spending *s, const char *name, const tamis_number *amount, bool optional, bool up,
+                             tamis_error *err)
 {
     char decimal[TAMIS_DECIMAL];
     if (optional && tmi_number_sign(amount) == 0) return TAMIS_OK;

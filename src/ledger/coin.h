@@ -28,15 +28,17 @@ tamis_status tmi_coin_copy(tmi_ledger_coin *copy, const tmi_ledger_coin *coin, t
 /* Whether x is rho as y is, and no number of x is larger than that of y. */
 bool tmi_coin_within(const tmi_ledger_coin *x, const tmi_ledger_coin *y);
 
-/* "epsilon 0.1 and delta 1e-06": for messages; in decimals rounded up, or down, where neither the exact one nor the fraction is short. */
+/* "epsilon 0.1 and delta 1e-06": for messages; in decimals rounded up, or down, where neither the exact one nor the fraction
+ * is short. */
 void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up);
 
 /* `up`: how its words are rounded. SYSTEM (memory). */
 tamis_status tmi_coin_spending(tamis_spending *spending, const tmi_ledger_coin *coin, bool up, tamis_error *err);
 
-/* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out if it is
- * `optional`. SYSTEM (memory). */
-tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up, tamis_error *err);
+/* Words of a spending: an exact amount, or an end of an enclosure, after what is there already. An amount of 0 is left out if it
+ * is `optional`. SYSTEM (memory). */
+tamis_status tmi_say_exactly(tamis_spending *spending, const char *name, const tamis_number *amount, bool optional, bool up,
+                             tamis_error *err);
 void tmi_say_end(tamis_spending *spending, const char *name, double end, bool up);
 /* "--epsilon 4 --delta 1e-06": as options of a command, rounded up where the exact fraction is long. */
 void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin);
@@ -70,7 +72,7 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
                              const tamis_number *at, tamis_error *err);
 
 tamis_status tmi_sums_copy(tmi_sums *copy, const tmi_sums *sums, tamis_error *err); /* empty on failure */
-bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y); /* the three numbers */
+bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y);                          /* the three numbers */
 void tmi_sums_clear(tmi_sums *sums);
 
 #endif

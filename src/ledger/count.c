@@ -7,8 +7,8 @@
  * raised while it runs. Once everything that was counted in rho is voided, nothing has run under that cap, and the account
  * adds up epsilons and deltas again.
  *
- * How an epsilon counts, as itself or as a rho, is settled when it is charged. Rotation groups may each have settled it otherwise, so
- * that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
+ * How an epsilon counts, as itself or as a rho, is settled when it is charged. Rotation groups may each have settled it
+ * otherwise, so that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
 #include "ledger/book.h"
 
 bool tmi_charge_is_open(const tmi_ledger_charge *charge)
@@ -42,8 +42,13 @@ tamis_status tmi_check_returnable(const tmi_book *book, const tmi_ledger_charge 
     const tmi_ledger_account *a = &book->accounts[charge->account];
     if (a->budget.rho || !tmi_losses_concentrated(&a->losses) || (a->losses.count == 0 && charge->as_rho)) return TAMIS_OK;
     if (a->losses.count > 0)
-        return tmi_fail(err, TAMIS_REFUSED, "entry %lld cannot be voided: the account counts epsilons and deltas, has rotation groups, and one of them "
-                        "counts in rho. The same plan can still claim it", (long long)charge->number);
-    return tmi_fail(err, TAMIS_REFUSED, "entry %lld was charged before the account's first release with rho, for which it has fixed how much rho "
-                    "there may be: it cannot be voided any more. The same plan can still claim it", (long long)charge->number);
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "entry %lld cannot be voided: the account counts epsilons and deltas, has rotation groups, and one of them "
+            "counts in rho. The same plan can still claim it",
+            (long long)charge->number);
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "entry %lld was charged before the account's first release with rho, for which it has fixed how much rho "
+                    "there may be: it cannot be voided any more. The same plan can still claim it",
+                    (long long)charge->number);
 }

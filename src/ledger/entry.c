@@ -85,8 +85,9 @@ static tamis_status put_coin(writing *w, const char *key, const tmi_ledger_coin 
     return tmi_coin_put(&w->out, coin, err);
 }
 
-tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const tmi_ledger_coin *budget,
-                               const char *frozen, const char *parts, const char *new_account, tamis_error *err)
+tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
+                               const tmi_ledger_coin *budget, const char *frozen, const char *parts, const char *new_account,
+                               tamis_error *err)
 {
     writing w;
     begin(&w, head, "account");
@@ -98,8 +99,8 @@ tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const c
     return end(entry, &w, status, err);
 }
 
-tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave, const char *frozen,
-                            const char *parts, tamis_error *err)
+tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
+                            const char *frozen, const char *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "wave");
@@ -109,8 +110,8 @@ tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget, const char *reason,
-                              tamis_error *err)
+tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget,
+                              const char *reason, tamis_error *err)
 {
     writing w;
     begin(&w, head, "raised");
@@ -121,7 +122,8 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable, tamis_error *err)
+                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable,
+                              tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");

@@ -12,14 +12,15 @@ static bool is_one_of(const char *key, const char *const *list)
     return false;
 }
 
-/* What older accounts have among the frozen fields: where the rows are says nothing about who the people are, and the budget is the
- * account's own. */
+/* What older accounts have among the frozen fields: where the rows are says nothing about who the people are, and the budget is
+ * the account's own. */
 static const char *const left_out[] = {"source", "budget", NULL};
 
 /* `outsider` follows from the others. */
 static const char *const not_compared[] = {"source", "budget", "outsider", NULL};
 
-/* Losses of the waves add up only if they are losses of the same people by the same kind of step: `id` says which rows are one of them. */
+/* Losses of the waves add up only if they are losses of the same people by the same kind of step: `id` says which rows are one
+ * of them. */
 static const char *const of_survey[] = {"unit", "id", "protect", "given", "design_variables", NULL};
 
 /* The first key of x that y lacks, or has with another value. */
@@ -135,8 +136,8 @@ static tamis_status take_outsider(tmi_ledger_wave *w, const tmi_json *outsider, 
     return design ? tmi_ledger_canonical(&w->design, design, err) : TAMIS_OK;
 }
 
-tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen, const tmi_json *parts,
-                              tamis_error *err)
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
+                              const tmi_json *parts, tamis_error *err)
 {
     tmi_ledger_wave w = {.number = number};
     tamis_status status;

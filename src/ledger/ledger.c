@@ -84,10 +84,11 @@ static const tmi_ledger_charge *same(const tmi_book *book, const tmi_ledger_acco
     return NULL;
 }
 
-/* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none. REFUSED if
- * one of them is just being made, unless fresh numbers are asked for: these are then paid for, as beside an owner who is unknown. */
-static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_request *r,
-                                tamis_error *err)
+/* The latest charge of the same that was never published, and can be claimed instead of paying again; NULL if there is none.
+ * REFUSED if one of them is just being made, unless fresh numbers are asked for: these are then paid for, as beside an owner
+ * who is unknown. */
+static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledger *ledger, const tmi_ledger_account *a,
+                                const tmi_ledger_request *r, tamis_error *err)
 {
     const tmi_book *book = &ledger->book;
     int64_t running = 0;
@@ -95,7 +96,8 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
     if (!r->charge->leftover) return TAMIS_OK;
     for (size_t i = book->charge_count; a && i-- > 0;) {
         const tmi_ledger_charge *c = &book->charges[i];
-        if (!c->claimable || !tmi_charge_is_open(c) || !is_same(book, c, a, r) || !tmi_coin_equal(&c->amount, &r->amount)) continue;
+        if (!c->claimable || !tmi_charge_is_open(c) || !is_same(book, c, a, r) || !tmi_coin_equal(&c->amount, &r->amount))
+            continue;
         const tmi_owner_state state = tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash);
         if (state == TMI_OWNER_DEAD || (state == TMI_OWNER_UNKNOWN && !r->charge->again)) {
             *open = c;
@@ -104,9 +106,11 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
         if (state == TMI_OWNER_ALIVE) running = c->number;
     }
     if (running == 0 || r->charge->again) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED, "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
-                    "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
-                    a->survey, (long long)running);
+    return tmi_fail(
+        err, TAMIS_REFUSED,
+        "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
+        "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
+        a->survey, (long long)running);
 }
 
 /* The charge as its caller hears of it. */
@@ -160,7 +164,8 @@ tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME],
     return TAMIS_OK;
 }
 
-tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err)
+tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
+                               tamis_error *err)
 {
     char hash[TMI_SHA256_TEXT];
     tamis_status status = TAMIS_OK;
@@ -172,8 +177,9 @@ done:
 }
 
 /* The charge, and before it the account or the wave if it is new. *number: of the charge; *owner: of a claimable one. */
-static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner, tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_wave *w,
-                                 const tmi_ledger_request *r, tamis_error *err)
+static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner, tamis_ledger *ledger,
+                                 const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_ledger_request *r,
+                                 tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
@@ -182,7 +188,9 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     memcpy(hash, ledger->book.hash, sizeof hash);
     *behind = head.clock_behind;
-    if (!a) TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->wave, &r->budget, r->frozen_text, r->parts_text, charge->new_account, err));
+    if (!a)
+        TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->wave, &r->budget, r->frozen_text, r->parts_text,
+                                  charge->new_account, err));
     else if (!w) TMI_TRY(tmi_entry_wave(&entry, &head, charge->survey, &r->wave, r->frozen_text, r->parts_text, err));
     if (entry) {
         TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
@@ -191,8 +199,8 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
         head.number++;
     }
     if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format_2(ledger->file, err));
-    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures, new_parts(w, r),
-                             charge->leftover != NULL, err));
+    TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures,
+                             new_parts(w, r), charge->leftover != NULL, err));
     TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
     if (charge->leftover) {
         TMI_TRY(tmi_ledger_room_to_own(ledger, err));
@@ -207,7 +215,8 @@ done:
 /* ---- charging ---- */
 
 /* A refusal for want of budget, and what may give some back. */
-static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
+static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_account *a, const tmi_ledger_request *r,
+                                  tamis_error *err)
 {
     tamis_status status = tmi_admit_amount(a, r, tmi_store_path(ledger->file), err);
     tmi_text advice;
@@ -222,7 +231,8 @@ static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_a
     return status;
 }
 
-static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing, tamis_error *err)
+static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing,
+                                  tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_ledger_request r = {0};
@@ -238,14 +248,20 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
     if (a && charge->new_account)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%.200s has an account in this ledger already, and a reason for a new one would be recorded "
-                         "nowhere: leave --new-account out", a->survey));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "%.200s has an account in this ledger already, and a reason for a new one would be recorded "
+                         "nowhere: leave --new-account out",
+                         a->survey));
     if (!a && !r.has_budget)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "budget: expected what %.200s may spend in all: it has no account yet", charge->survey));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_INVALID, "budget: expected what %.200s may spend in all: it has no account yet", charge->survey));
     const tmi_ledger_wave *w = a ? tmi_account_wave(a, r.wave.name) : NULL;
     if (a && !w && !r.wave.name)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
-                         "rows in the plan, e.g. `wave: %.200s`", a->survey, a->waves[a->wave_count - 1].wave.name));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_REFUSED,
+                     "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
+                     "rows in the plan, e.g. `wave: %.200s`",
+                     a->survey, a->waves[a->wave_count - 1].wave.name));
     if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
     TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
@@ -261,7 +277,8 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     if (open) TMI_TRY(tmi_admit_claim(a, &r, tmi_store_path(ledger->file), err));
     if (open && writing) {
         status = tmi_ledger_claim(&claim, ledger, open, charge->leftover, new_parts(w, &r), err);
-        if (status == TAMIS_REFUSED && charge->again) open = NULL; /* what it left cannot be deleted: fresh numbers are paid for */
+        /* what it left cannot be deleted: fresh numbers are paid for */
+        if (status == TAMIS_REFUSED && charge->again) open = NULL;
         else if (status != TAMIS_OK) goto done;
     }
     if (!open) TMI_TRY(fit_or_advise(ledger, a, &r, err));
@@ -273,7 +290,8 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
         if (charge->leftover) tmi_ledger_own(ledger, &owner);
     }
     written_as = number;
-    TMI_TRY(tmi_store_catch_up_to(ledger->file, &ledger->book, claim ? claim : number, err)); /* what was written reads as it was meant */
+    /* what was written reads as it was meant */
+    TMI_TRY(tmi_store_catch_up_to(ledger->file, &ledger->book, claim ? claim : number, err));
     const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
     if (written) TMI_TRY(tell(charged, &ledger->book, written, err));
     charged->clock_behind = behind;
@@ -331,9 +349,15 @@ const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account)
 const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
 {
     const tmi_ledger_account *a = account_at(ledger, account);
-    const tmi_ledger_wave *w = a ? &a->waves[a->wave_count - 1] : NULL; /* where several have the same sample, they have one design */
+    /* where several have the same sample, they have one design */
+    const tmi_ledger_wave *w = a ? &a->waves[a->wave_count - 1] : NULL;
     const char *apart = a ? tmi_waves_apart(&a->waves[0].wave, sizeof *w, a->wave_count) : NULL;
-    if (reason) *reason = !a ? "there is no such account" : apart ? apart : w->reason ? w->reason : w->design ? NULL : "the account names no design for it";
+    if (reason)
+        *reason = !a          ? "there is no such account"
+                  : apart     ? apart
+                  : w->reason ? w->reason
+                  : w->design ? NULL
+                              : "the account names no design for it";
     return a && !apart ? w->design : NULL;
 }
 

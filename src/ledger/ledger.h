@@ -33,7 +33,8 @@ tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err
 tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err);
 
 /* Adds an entry after the hash `before`, which becomes the new one's. */
-tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry, tamis_error *err);
+tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
+                               tamis_error *err);
 
 /* ---- unpublished charges (claim.c) ---- */
 
@@ -46,7 +47,8 @@ void tmi_ledger_disown_all(tamis_ledger *ledger);
  *
  * Needs    a writing transaction, caught up; c is of its book and not valid afterwards.
  * Errors   REFUSED, SYSTEM.                                                                                          */
-tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover, const char *parts, tamis_error *err);
+tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
+                              const char *parts, tamis_error *err);
 
 /* What can be done about the charges of an account that were never published: one to three sentences each, one line each;
  * nothing if there are none. `except`: an entry that is not mentioned. */

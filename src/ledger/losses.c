@@ -82,8 +82,8 @@ static tamis_status charge_sums(tmi_sums *sums, const tmi_ledger_coin *budget, c
     return TAMIS_OK;
 }
 
-tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups,
-                           size_t count, tamis_error *err)
+tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget,
+                            const tmi_ledger_coin *amount, char *const *groups, size_t count, tamis_error *err)
 {
     tamis_status status;
     TMI_TRY(tmi_losses_copy(more, losses, err));
@@ -99,8 +99,8 @@ done:
     return status;
 }
 
-tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups, size_t count,
-                              tamis_error *err)
+tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
+                               char *const *groups, size_t count, tamis_error *err)
 {
     tmi_losses more;
     tamis_status status = tmi_losses_add(&more, losses, budget, amount, groups, count, err);
@@ -171,7 +171,8 @@ static bool same_bounds(const tamis_spending *x, const tamis_spending *y)
 }
 
 /* The words of a sum that is the worst in everything; made from the ends where there is none. */
-static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err)
+static tamis_status say_worst(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
+                              const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     bool said = false;
@@ -196,8 +197,8 @@ done:
     return status;
 }
 
-tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget,
-                                tamis_error *err)
+tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
+                                 const tmi_ledger_coin *budget, tamis_error *err)
 {
     const bool in_rho = budget->rho != NULL;
     bool counted = false; /* what is left of rho is stated only for sums that count in it */
@@ -231,7 +232,7 @@ static void keep_larger(tamis_number **x, tamis_number *y)
 }
 
 tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
-                              const tamis_number *at, tamis_error *err)
+                               const tamis_number *at, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *eps = *delta = NULL;

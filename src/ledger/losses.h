@@ -1,8 +1,8 @@
 /* What the charges of a survey come to, rotation group by rotation group.
  *
- * A person belongs to one group in all waves, or to none. A charge to a wave that names its groups is a loss of the people in these
- * groups alone; any other charge is a loss of everybody. So there is one sum for each group that was ever named, and one, `base`,
- * of the charges that count for everybody: it is where a group begins that is named for the first time. Each of the sums
+ * A person belongs to one group in all waves, or to none. A charge to a wave that names its groups is a loss of the people in
+ * these groups alone; any other charge is a loss of everybody. So there is one sum for each group that was ever named, and one,
+ * `base`, of the charges that count for everybody: it is where a group begins that is named for the first time. Each of the sums
  * follows the rules of sums.c by itself and must stay within the budget. What is stated for a survey is the worst of them. */
 #ifndef TMI_LEDGER_LOSSES_H
 #define TMI_LEDGER_LOSSES_H
@@ -23,13 +23,14 @@ typedef struct tmi_losses {
 /* Without a charge, for an account with this budget. */
 tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err);
 
-/* more = losses + amount, for the people in the groups; for everybody if there are none. REFUSED as tmi_sums_add; *more is empty then. */
-tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups,
-                           size_t count, tamis_error *err);
+/* more = losses + amount, for the people in the groups; for everybody if there are none. REFUSED as tmi_sums_add; *more is
+ * empty then. */
+tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget,
+                            const tmi_ledger_coin *amount, char *const *groups, size_t count, tamis_error *err);
 
 /* The same, in place; on failure the losses is as it was. */
-tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount, char *const *groups, size_t count,
-                              tamis_error *err);
+tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
+                               char *const *groups, size_t count, tamis_error *err);
 
 /* A group that has no sum yet gets that of everybody. */
 tamis_status tmi_losses_name(tmi_losses *losses, const char *group, tamis_error *err);
@@ -43,12 +44,12 @@ bool tmi_losses_zero(const tmi_losses *losses);
 bool tmi_losses_concentrated(const tmi_losses *losses); /* some sum counts in rho */
 void tmi_losses_clear(tmi_losses *losses);
 
-/* Of all sums: whether each stays within the budget; the largest of what was spent and the smallest of what is left, each number by
- * itself; and the largest epsilon and delta of a sampled person. */
+/* Of all sums: whether each stays within the budget; the largest of what was spent and the smallest of what is left, each number
+ * by itself; and the largest epsilon and delta of a sampled person. */
 tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err);
-tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses, const tmi_ledger_coin *budget,
-                                tamis_error *err);
+tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
+                                 const tmi_ledger_coin *budget, tamis_error *err);
 tamis_status tmi_losses_sample(tamis_number **eps, tamis_number **delta, const tmi_losses *losses, const tmi_ledger_coin *budget,
-                              const tamis_number *at, tamis_error *err);
+                               const tamis_number *at, tamis_error *err);
 
 #endif

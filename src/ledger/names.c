@@ -16,8 +16,8 @@ tamis_status tmi_check_text(const char *text, const char *name, size_t least, si
 /* A text that people read in the book and in certificates. */
 static bool is_blank(uint32_t point)
 {
-    return point <= ' ' || point == 0xa0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f || point == 0x205f ||
-           point == 0x3000;
+    return point <= ' ' || point == 0xa0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200a) || point == 0x202f ||
+           point == 0x205f || point == 0x3000;
 }
 
 static bool is_all_blank(const char *text)
@@ -34,5 +34,6 @@ tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err
     if (status == TAMIS_OK && is_all_blank(text)) return tmi_fail(err, TAMIS_INVALID, "%s: must not be blank", name);
     const uint32_t point = status == TAMIS_OK ? tmi_unreadable(text) : 0;
     if (point == 0) return status;
-    return tmi_fail(err, TAMIS_INVALID, "%s: U+%04X cannot be seen, or changes how the text around it is shown: take it out", name, point);
+    return tmi_fail(err, TAMIS_INVALID, "%s: U+%04X cannot be seen, or changes how the text around it is shown: take it out",
+                    name, point);
 }

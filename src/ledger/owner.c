@@ -131,7 +131,8 @@ static bool is_stale(const char *path)
     return stale;
 }
 
-tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry, const char *hash, const char *leftover, tamis_error *err)
+tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry, const char *hash, const char *leftover,
+                            tamis_error *err)
 {
     char path[PATH_MAX], head[HEAD];
     tamis_status status = TAMIS_OK;
@@ -173,11 +174,15 @@ tamis_status tmi_owner_take(tmi_owner *owner, const char *ledger, int64_t entry,
     if (path_of(path, ledger, entry)) owner->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (owner->lock >= 0) length = take(texts, owner->lock);
     if (owner->lock < 0 || !is_about(texts, length, ledger, entry, hash)) {
-        status = tmi_fail(err, TAMIS_REFUSED, "entry %lld stays charged: %s, which says what a run that was stopped has left behind, is %s. Was the ledger "
-                          "copied, or put back from a copy?", (long long)entry, path, owner->lock < 0 ? "missing" : "not about this charge");
+        status = tmi_fail(
+            err, TAMIS_REFUSED,
+            "entry %lld stays charged: %s, which says what a run that was stopped has left behind, is %s. Was the ledger "
+            "copied, or put back from a copy?",
+            (long long)entry, path, owner->lock < 0 ? "missing" : "not about this charge");
     } else if (!lock(owner->lock)) {
         if (errno == EAGAIN || errno == EACCES)
-            status = tmi_fail(err, TAMIS_REFUSED, "entry %lld belongs to a release that is still running: wait until it has ended, or stop it first",
+            status = tmi_fail(err, TAMIS_REFUSED,
+                              "entry %lld belongs to a release that is still running: wait until it has ended, or stop it first",
                               (long long)entry);
         else status = tmi_fail(err, TAMIS_SYSTEM, "%s cannot be locked: %s", path, strerror(errno));
     } else if ((status = remove_leftovers(texts, length, &reason)) != TAMIS_OK) {
@@ -192,8 +197,8 @@ tamis_status tmi_owner_take(tmi_owner *owner, const char *ledger, int64_t entry,
 tamis_status tmi_owner_leaves(const tmi_owner *owner, const char *leftover, tamis_error *err)
 {
     if (put_folder(owner->lock, leftover) && fsync(owner->lock) == 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_SYSTEM, "the file beside the ledger that belongs to entry %lld cannot be written: %s", (long long)owner->entry,
-                    strerror(errno));
+    return tmi_fail(err, TAMIS_SYSTEM, "the file beside the ledger that belongs to entry %lld cannot be written: %s",
+                    (long long)owner->entry, strerror(errno));
 }
 
 void tmi_owner_sweep(const char *ledger, int64_t entry)

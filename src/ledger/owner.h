@@ -5,8 +5,8 @@
  * beside the ledger, FILE-charge-N, which is there while charge N is open and says
  *
  *     which charge of which ledger it is: its number, its hash, the inode of the ledger;
- *     the temporary folders in which unpublished numbers may lie, should the process die, each after the file system and the inode of the
- *     folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
+ *     the temporary folders in which unpublished numbers may lie, should the process die, each after the file system and the
+ *     inode of the folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
  *
  * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it, it
  * is not known what to delete, and the charge is neither voided nor claimed. That is also so for a copy of a ledger, which has
@@ -29,7 +29,7 @@ typedef struct tmi_owner {
 } tmi_owner;
 
 typedef enum tmi_owner_state {
-    TMI_OWNER_DEAD,   /* nobody holds the lock */
+    TMI_OWNER_DEAD, /* nobody holds the lock */
     TMI_OWNER_ALIVE,
     TMI_OWNER_UNKNOWN /* there is no such file, or it cannot be read, or it is about another charge */
 } tmi_owner_state;
@@ -38,7 +38,8 @@ typedef enum tmi_owner_state {
 tmi_owner_state tmi_owner_ask(const char *ledger, int64_t entry, const char *hash);
 
 /* For a charge that is about to be committed. `leftover` is an absolute path, or empty for none. SYSTEM. */
-tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry, const char *hash, const char *leftover, tamis_error *err);
+tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry, const char *hash, const char *leftover,
+                            tamis_error *err);
 
 /* Of a charge that is open in the book: takes the lock, and deletes what the earlier owner left behind. Then the caller either
  * commits that the charge is voided, or names its own folder with tmi_owner_leaves and commits its claim.

@@ -1,8 +1,8 @@
 /* Raising the budget of an account: a decision of people, on record.
  *
- * What a raise does to the promise is argued in docs/ledger.md. Pure epsilons bound the loss along every course of answers by what
- * was spent on it, whatever the cap; filters with delta or rho have a cap that is fixed before the first answer, so that after a
- * raise they promise what the highest cap would have promised from the beginning.                                     */
+ * What a raise does to the promise is argued in docs/ledger.md. Pure epsilons bound the loss along every course of answers by
+ * what was spent on it, whatever the cap; filters with delta or rho have a cap that is fixed before the first answer, so that
+ * after a raise they promise what the highest cap would have promised from the beginning. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,15 +13,17 @@
 tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin *to, tamis_error *err)
 {
     const char *kind = from->rho ? "rho" : tmi_number_sign(from->delta) > 0 ? "epsilon and delta" : "epsilon without a delta";
-    const bool same = !from->rho == !to->rho && (from->rho || (tmi_number_sign(from->delta) > 0) == (tmi_number_sign(to->delta) > 0));
+    const bool same = !from->rho == !to->rho &&
+                      (from->rho || (tmi_number_sign(from->delta) > 0) == (tmi_number_sign(to->delta) > 0));
     if (!same) return tmi_fail(err, TAMIS_INVALID, "the budget counts in %s, and the new one must too", kind);
     if (!tmi_coin_within(from, to) || tmi_coin_equal(from, to))
-        return tmi_fail(err, TAMIS_INVALID, "the new budget is not above the old one%s", from->rho || tmi_number_sign(from->delta) == 0 ? "" : ", or one of its two numbers is below");
+        return tmi_fail(err, TAMIS_INVALID, "the new budget is not above the old one%s",
+                        from->rho || tmi_number_sign(from->delta) == 0 ? "" : ", or one of its two numbers is below");
     return TAMIS_OK;
 }
 
-tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const char *time, const tmi_json *budget, const char *reason,
-                                tamis_error *err)
+tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const char *time, const tmi_json *budget,
+                                const char *reason, tamis_error *err)
 {
     tmi_raise raise = {.number = number, .reason = tmi_copy_text(reason, strlen(reason))};
     tmi_ledger_coin cap = {0};
@@ -57,13 +59,17 @@ static tamis_status may_raise(const tmi_ledger_account *a, const tmi_ledger_coin
     tmi_text_init(&has);
     tmi_coin_words(&has, &a->budget, false);
     if (has.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %.300s; it has %s. Nothing was changed: a budget is never lowered, but a plan's own `budget` "
-                           "may be lower", a->survey, reason.message, has.bytes);
+    else
+        status = tmi_fail(err, TAMIS_REFUSED,
+                          "%.200s: %.300s; it has %s. Nothing was changed: a budget is never lowered, but a plan's own `budget` "
+                          "may be lower",
+                          a->survey, reason.message, has.bytes);
     tmi_text_clear(&has);
     return status;
 }
 
-tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason, tamis_error *err)
+tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const tamis_coin *budget, const char *reason,
+                                tamis_error *err)
 {
     tmi_ledger_coin to = {0};
     tmi_entry_head head;
@@ -79,8 +85,11 @@ tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const 
     TMI_TRY(tmi_store_begin(ledger->file, true, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, survey);
-    if (!a) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "%.200s: there is no such account in the ledger; its first release opens it, with the budget of its "
-                             "plan", survey));
+    if (!a)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
+                         "%.200s: there is no such account in the ledger; its first release opens it, with the budget of its "
+                         "plan",
+                         survey));
     TMI_TRY(may_raise(a, &to, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_raised(&entry, &head, survey, &to, reason, err));

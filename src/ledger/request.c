@@ -16,8 +16,8 @@ void tmi_request_clear(tmi_ledger_request *r)
 }
 
 /* JSON that a caller gives, and its canonical text; INVALID in one sentence, whatever is wrong with it. */
-static tamis_status take_json(tmi_json **value, char **canonical, const char *given, const char *expected, bool (*is_right)(const tmi_json *),
-                              tamis_error *err)
+static tamis_status take_json(tmi_json **value, char **canonical, const char *given, const char *expected,
+                              bool (*is_right)(const tmi_json *), tamis_error *err)
 {
     tamis_error reason = {0};
     tmi_text text;
@@ -72,7 +72,8 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
     TMI_TRY(take_json(&r->frozen, NULL, charge->frozen, "frozen: expected a JSON object", is_object, err));
     TMI_TRY(tmi_frozen_text(&r->frozen_text, r->frozen, !charge->source, err));
     if (charge->wave) TMI_TRY(take_wave(&r->wave, charge->wave, err));
-    if (charge->source) TMI_TRY(take_json(&r->parts, &r->parts_text, charge->source, "source: expected a JSON list of texts", tmi_is_parts, err));
+    if (charge->source)
+        TMI_TRY(take_json(&r->parts, &r->parts_text, charge->source, "source: expected a JSON list of texts", tmi_is_parts, err));
     tmi_sha256_text(r->identity, charge->measures, strlen(charge->measures));
 done:
     if (status != TAMIS_OK) {

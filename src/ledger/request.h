@@ -12,7 +12,7 @@ typedef struct tmi_ledger_request {
     tmi_json *frozen;
     char *frozen_text; /* as it is kept */
     tmi_wave wave;
-    tmi_json *parts;   /* of the source; NULL: not said */
+    tmi_json *parts; /* of the source; NULL: not said */
     char *parts_text;
     char identity[TMI_SHA256_TEXT];
 } tmi_ledger_request;
@@ -22,13 +22,14 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
 void tmi_request_clear(tmi_ledger_request *r);
 
 /* REFUSED if a field differs from what was frozen, by the survey's first release for all waves, or by that of the wave. */
-tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w, const tmi_ledger_request *r, tamis_error *err);
+tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_wave *w,
+                              const tmi_ledger_request *r, tamis_error *err);
 
 /* REFUSED if a plan's budget is above that of the account, or of another kind. */
 tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);
 
-/* Whether the source may be charged to this account, NULL for one that would be opened. REFUSED if another account has it and no reason
- * was given for that. */
+/* Whether the source may be charged to this account, NULL for one that would be opened. REFUSED if another account has it and no
+ * reason was given for that. */
 tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err);
 
 /* REFUSED if the source is that of a wave with other groups. */

@@ -102,8 +102,8 @@ static const tmi_json *inside(const tmi_json *object, const char *key)
     return found && tmi_json_kind_of(found) == TMI_JSON_OBJECT ? found : NULL;
 }
 
-static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, const tamis_ledger_outsider *outsiders, const tamis_number *at,
-                            tamis_error *err)
+static tamis_status look_at(account *x, const tamis_ledger *ledger, size_t i, const tamis_ledger_outsider *outsiders,
+                            const tamis_number *at, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_status status = TAMIS_OK;
@@ -274,7 +274,8 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, const acco
         snprintf(number, sizeof number, "%" PRId64, c->number);
         snprintf(hash, sizeof hash, "%.8s", c->hash);
         if (words.failed || name.failed || wave.failed) table.failed = true;
-        else tmi_table_row(&table, (const char *const[]){number, c->time, name.bytes, state_of(c), words.bytes, hash, wave.bytes});
+        else
+            tmi_table_row(&table, (const char *const[]){number, c->time, name.bytes, state_of(c), words.bytes, hash, wave.bytes});
         tmi_text_clear(&words);
         tmi_text_clear(&name);
         tmi_text_clear(&wave);

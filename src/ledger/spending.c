@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "ledger/ledger.h"
 #include "composition/profile.h"
+#include "ledger/ledger.h"
 
 /* INVALID if there is no such account. */
 static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledger, size_t account, tamis_error *err)
@@ -15,8 +15,8 @@ static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledge
     return TAMIS_OK;
 }
 
-tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left, const tamis_ledger *ledger,
-                                   size_t account, tamis_error *err)
+tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
+                                   const tamis_ledger *ledger, size_t account, tamis_error *err)
 {
     const tamis_spending unknown = {.epsilon = {0, INFINITY}, .delta = {0, 1}, .rho = {0, INFINITY}};
     const tmi_ledger_account *a = NULL;

@@ -55,7 +55,8 @@ done:
 
 bool tmi_sums_equal(const tmi_sums *x, const tmi_sums *y)
 {
-    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 && tmi_number_compare(x->rho, y->rho) == 0;
+    return tmi_number_compare(x->eps, y->eps) == 0 && tmi_number_compare(x->delta, y->delta) == 0 &&
+           tmi_number_compare(x->rho, y->rho) == 0;
 }
 
 /* Of an amount without a delta: itself, or eps^2/2. */
@@ -77,14 +78,18 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, 
 {
     const bool has_delta = amount->delta && tmi_number_sign(amount->delta) > 0;
     if (budget->rho && has_delta)
-        return tmi_fail(err, TAMIS_REFUSED, "the account counts in rho, and no theorem turns a delta into rho: ask for rho, "
-                                            "or for an epsilon without a delta");
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "the account counts in rho, and no theorem turns a delta into rho: ask for rho, "
+                        "or for an epsilon without a delta");
     if (sums->concentrated && has_delta)
-        return tmi_fail(err, TAMIS_REFUSED, "the account counts in rho since its first release with rho, and a delta cannot be "
-                                            "added to it any more: ask for rho, or for an epsilon without a delta");
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "the account counts in rho since its first release with rho, and a delta cannot be "
+                        "added to it any more: ask for rho, or for an epsilon without a delta");
     if (budget->eps && tmi_number_sign(budget->delta) == 0 && (amount->rho || has_delta))
-        return tmi_fail(err, TAMIS_REFUSED, "the account counts pure epsilons, and a release with %s has none: ask for an epsilon "
-                                            "without a delta", amount->rho ? "rho" : "a delta");
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "the account counts pure epsilons, and a release with %s has none: ask for an epsilon "
+                        "without a delta",
+                        amount->rho ? "rho" : "a delta");
     return TAMIS_OK;
 }
 
@@ -112,7 +117,8 @@ done:
 }
 
 /* What the first rho leaves of a budget of (E, D): E - e and D - d. */
-static tamis_status rest(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_ledger_coin *budget, tamis_error *err)
+static tamis_status rest(tamis_number **eps, tamis_number **delta, const tmi_sums *sums, const tmi_ledger_coin *budget,
+                         tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     TMI_TRY(tmi_number_sub(eps, budget->eps, sums->eps, err));
@@ -122,7 +128,8 @@ done:
 }
 
 /* Whether a rho converts to (eps, delta). */
-static tamis_status converts(bool *fit, const tamis_number *rho, const tamis_number *eps, const tamis_number *delta, tamis_error *err)
+static tamis_status converts(bool *fit, const tamis_number *rho, const tamis_number *eps, const tamis_number *delta,
+                             tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_profile *profile = NULL;
@@ -220,8 +227,8 @@ done:
     return status;
 }
 
-static tamis_status converted_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums, const tmi_ledger_coin *budget,
-                                       tamis_error *err)
+static tamis_status converted_spending(tamis_spending *spent, tamis_spending *left, const tmi_sums *sums,
+                                       const tmi_ledger_coin *budget, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *eps = NULL, *delta = NULL;

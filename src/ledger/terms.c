@@ -56,7 +56,8 @@ tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_jso
         const tmi_json *group = tmi_json_at(groups, i);
         const bool known = i < losses->count;
         *same = !known || strcmp(text_of(group, "group"), losses->groups[i].name) == 0;
-        if (*same) TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, field(group, when, TMI_JSON_OBJECT), err));
+        if (*same)
+            TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, field(group, when, TMI_JSON_OBJECT), err));
     }
     if (*same && strcmp(when, "after") == 0) *same = count == losses->count;
 
@@ -113,7 +114,8 @@ static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_le
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account,
+                               tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
     const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
@@ -159,7 +161,8 @@ static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms
     return TAMIS_OK;
 }
 
-tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
+tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account,
+                                     tamis_error *err)
 {
     const int64_t first = tmi_book_first_from(t->book, t->charge);
     const bool created = is_true(t->ledger, "created");

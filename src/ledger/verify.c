@@ -125,7 +125,8 @@ static tamis_status verify(int *ok, char **text, const char *path, const char *c
     for (size_t i = 0; i < count; i++)
         if (!certificates[i]) return tmi_fail(err, TAMIS_INVALID, "certificates[%zu]: NULL", i);
     TMI_TRY(tmi_store_open(&file, path, TMI_LOOK, &faults, err));
-    if (faults.count == 0) TMI_TRY(check(file, &faults, certificates, count, err)); /* in other tables there is nothing to look for */
+    /* in other tables there is nothing to look for */
+    if (faults.count == 0) TMI_TRY(check(file, &faults, certificates, count, err));
     TMI_TRY(write_faults(text, &faults, json, err));
     *ok = faults.count == 0;
 done:

@@ -43,7 +43,8 @@ tamis_status tmi_wave_read(tmi_wave *wave, const tmi_json *value, tamis_error *e
     const tmi_json *name = object ? tmi_json_get(value, "name") : NULL, *groups = object ? tmi_json_get(value, "groups") : NULL,
                    *same = object ? tmi_json_get(value, "same_sample") : NULL;
     if (!is_text(name) || tmi_json_extra_key(value, keys, 3) || (same && tmi_json_kind_of(same) != TMI_JSON_BOOLEAN) ||
-        (groups && (tmi_json_kind_of(groups) != TMI_JSON_LIST || tmi_json_size(groups) == 0 || tmi_json_size(groups) > TMI_MAX_GROUPS)))
+        (groups &&
+         (tmi_json_kind_of(groups) != TMI_JSON_LIST || tmi_json_size(groups) == 0 || tmi_json_size(groups) > TMI_MAX_GROUPS)))
         return tmi_fail(err, TAMIS_INVALID, "wave: expected a name, and perhaps groups and same_sample");
     TMI_TRY(copy_text(&wave->name, tmi_json_string(name), err));
     wave->same_sample = same && tmi_json_is_true(same);
@@ -115,7 +116,8 @@ const char *tmi_waves_apart(const tmi_wave *first, size_t stride, size_t count)
         if (wave->group_count > 0)
             return "the survey has released from several waves with rotation groups, each of which is a sample of its own";
         if (i > 0 && !wave->same_sample)
-            return "the survey has released from several waves, and sampling is counted once only where all of them have the same sample: "
+            return "the survey has released from several waves, and sampling is counted once only where all of them have the "
+                   "same sample: "
                    "`wave: {name: NAME, same_sample: yes}` declares that it was kept";
     }
     return NULL;
@@ -165,8 +167,10 @@ tamis_status tmi_standing_copy(tmi_standing *copy, const tmi_standing *standing,
                            .waves = tmi_alloc(standing->wave_count, sizeof *copy->waves)};
     if (!copy->raises || !copy->waves) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_coin_copy(&copy->cap, &standing->cap, err));
-    for (size_t i = 0; i < standing->raise_count; i++, copy->raise_count++) TMI_TRY(tmi_raise_copy(&copy->raises[i], &standing->raises[i], err));
-    for (size_t i = 0; i < standing->wave_count; i++, copy->wave_count++) TMI_TRY(tmi_wave_copy(&copy->waves[i], &standing->waves[i], err));
+    for (size_t i = 0; i < standing->raise_count; i++, copy->raise_count++)
+        TMI_TRY(tmi_raise_copy(&copy->raises[i], &standing->raises[i], err));
+    for (size_t i = 0; i < standing->wave_count; i++, copy->wave_count++)
+        TMI_TRY(tmi_wave_copy(&copy->waves[i], &standing->waves[i], err));
     TMI_TRY(tmi_losses_copy(&copy->before, &standing->before, err));
     TMI_TRY(tmi_losses_copy(&copy->after, &standing->after, err));
 done:
@@ -181,7 +185,8 @@ void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
     if (standing->raise_count == 0) {
         tmi_text_put(text, "All releases of this survey together may spend ");
         tmi_coin_words(text, cap, true);
-        tmi_text_put(text, ", unless raised: a raise is recorded in the ledger, with its reason, and in every later certificate.");
+        tmi_text_put(text,
+                     ", unless raised: a raise is recorded in the ledger, with its reason, and in every later certificate.");
         return;
     }
     tmi_text_put(text, "All releases of this survey together may spend ");
@@ -190,7 +195,9 @@ void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
     if (standing->raise_count == 1) tmi_text_put(text, "once, from ");
     else tmi_text_format(text, "%zu times, first from ", standing->raise_count);
     tmi_coin_words(text, &standing->raises[0].from, true);
-    tmi_text_put(text, pure ? ". Epsilons without a delta add up whatever was decided after seeing answers: what was spent bounds what was lost."
-                            : ". The guarantee holds at the highest cap, not at an earlier one; if a raise was decided on after seeing answers, "
-                              "at the highest cap that could have been decided on.");
+    tmi_text_put(
+        text,
+        pure ? ". Epsilons without a delta add up whatever was decided after seeing answers: what was spent bounds what was lost."
+             : ". The guarantee holds at the highest cap, not at an earlier one; if a raise was decided on after seeing answers, "
+               "at the highest cap that could have been decided on.");
 }

@@ -194,7 +194,7 @@ static tamis_status formula(tmi_ball *value, const void *context, long bits, tam
     tmi_ball_add(&b->x, &b->excess, &b->half, bits);
     if (tmi_ball_is_positive(&b->x)) tmi_ball_log1p(&b->x, &b->excess, bits); /* keeps the digits of rho near 1 */
     else tmi_ball_log(&b->x, &b->rho, bits);                                  /* and those of rho near 0 */
-    tmi_ball_sub(&b->x, &b->eps, &b->x, bits); /* c */
+    tmi_ball_sub(&b->x, &b->eps, &b->x, bits);                                /* c */
     tmi_ball_sub(&b->g, &b->tau, &b->x, bits);
     tmi_ball_add(&b->left, &b->x, &b->sigma, bits);
     switch (tmi_number_sign(p->excess)) {
@@ -206,8 +206,8 @@ static tamis_status formula(tmi_ball *value, const void *context, long bits, tam
     return TAMIS_OK;
 }
 
-static tamis_status check(const tamis_number *eps, const tamis_number *shift, const tamis_number *b1,
-                          const tamis_number *b2, tamis_error *err)
+static tamis_status check(const tamis_number *eps, const tamis_number *shift, const tamis_number *b1, const tamis_number *b2,
+                          tamis_error *err)
 {
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     if (!shift) return tmi_fail(err, TAMIS_INVALID, "shift: NULL");

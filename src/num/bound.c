@@ -175,8 +175,8 @@ done:
     return status;
 }
 
-/* A decimal of up to 15 digits survives the way through a double and back: so if what the nearest double is written as is not x, x is
- * no such decimal. */
+/* A decimal of up to 15 digits survives the way through a double and back: so if what the nearest double is written as is not x,
+ * x is no such decimal. */
 tamis_status tmi_number_decimal(char *text, bool *exact, const tamis_number *x, bool up, tamis_error *err)
 {
     tmi_text short_text;

@@ -17,8 +17,8 @@ void tmi_decimal_up(char *text, double x);
  * rounded up. */
 tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_error *err);
 
-/* A number for people, in TMI_DECIMAL bytes: exactly if it is a decimal of up to 15 digits, else with six digits, rounded up or down.
- * *exact says which; it may be NULL. SYSTEM (memory). */
+/* A number for people, in TMI_DECIMAL bytes: exactly if it is a decimal of up to 15 digits, else with six digits, rounded up or
+ * down. *exact says which; it may be NULL. SYSTEM (memory). */
 tamis_status tmi_number_decimal(char *text, bool *exact, const tamis_number *x, bool up, tamis_error *err);
 
 /* {"lower": ..., "upper": ...}, infinities as strings. */

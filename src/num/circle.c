@@ -30,8 +30,8 @@ static void log_generating(arb_t z, const tmi_circle_law *law, const arb_t y, sl
 }
 
 /* The aliases on one side, in units of e^height: z = [0, G(y) y^-k e^-height q/(1-q)], y = r e^h, q = e^{-|h| M}. */
-static void aliases(arb_t z, const tmi_circle_law *law, const arb_t log_r, double h, int64_t k, int64_t M,
-                    const arb_t height, slong prec)
+static void aliases(arb_t z, const tmi_circle_law *law, const arb_t log_r, double h, int64_t k, int64_t M, const arb_t height,
+                    slong prec)
 {
     arb_t log_y, decay, x;
     arb_init(log_y);
@@ -92,8 +92,8 @@ static void characteristic(acb_t z, const tmi_circle_law *law, const arb_t *tilt
 }
 
 /* The integrand's real part at point m of M: phi e^{-ik theta}, divided by 1 - e^{-i theta}/r for a tail. */
-static void integrand(arb_t z, const tmi_circle_law *law, const arb_t *tilt, const arb_t r, bool tail, int64_t k,
-                      int64_t m, int64_t M, slong prec)
+static void integrand(arb_t z, const tmi_circle_law *law, const arb_t *tilt, const arb_t r, bool tail, int64_t k, int64_t m,
+                      int64_t M, slong prec)
 {
     fmpq_t turn;
     acb_t point, value;
@@ -145,8 +145,8 @@ static void far_points(arb_t z, const arb_t variance, const arb_t r, bool tail, 
     arb_clear(x);
 }
 
-tamis_status tmi_circle_part(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, const tmi_circle *circle,
-                             slong prec, tamis_error *err)
+tamis_status tmi_circle_part(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, const tmi_circle *circle, slong prec,
+                             tamis_error *err)
 {
     int64_t M = circle->points;
     arb_t *tilt = tmi_alloc(law->count, sizeof *tilt); /* q_i */

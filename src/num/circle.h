@@ -41,7 +41,7 @@ typedef struct tmi_circle {
 } tmi_circle;
 
 /* P(X = k), or P(X >= k) if tail, for 0 < k < trials. The only error is SYSTEM, for want of memory. */
-tamis_status tmi_circle_part(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, const tmi_circle *circle,
-                             slong prec, tamis_error *err);
+tamis_status tmi_circle_part(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, const tmi_circle *circle, slong prec,
+                             tamis_error *err);
 
 #endif

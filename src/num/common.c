@@ -69,8 +69,10 @@ tamis_status tmi_common_init(tmi_common *c, const tamis_number *const *x, size_t
     *c = (tmi_common){.count = count};
     mpz_init(common);
     if (!denominator_of_all(common, x, count))
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the numbers have no common denominator of at most %d bits: write them as "
-                         "decimals, or with one denominator", 64 * (TMI_COMMON_WORDS - 2)));
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE,
+                         "the numbers have no common denominator of at most %d bits: write them as "
+                         "decimals, or with one denominator",
+                         64 * (TMI_COMMON_WORDS - 2)));
     TMI_TRY(fill(c, common, x, err));
 done:
     mpz_clear(common);

@@ -23,8 +23,14 @@ static acb_srcptr acb_const(const tmi_complex *x)
     return (acb_srcptr)(const void *)x;
 }
 
-void tmi_complex_init(tmi_complex *x) { acb_init(acb(x)); }
-void tmi_complex_clear(tmi_complex *x) { acb_clear(acb(x)); }
+void tmi_complex_init(tmi_complex *x)
+{
+    acb_init(acb(x));
+}
+void tmi_complex_clear(tmi_complex *x)
+{
+    acb_clear(acb(x));
+}
 
 tmi_complex *tmi_complex_row(size_t count)
 {
@@ -39,13 +45,19 @@ void tmi_complex_row_free(tmi_complex *row, size_t count)
     tmi_free(row);
 }
 
-void tmi_complex_set(tmi_complex *z, const tmi_complex *x) { acb_set(acb(z), acb_const(x)); }
-void tmi_complex_set_int(tmi_complex *z, int64_t x) { acb_set_si(acb(z), x); }
+void tmi_complex_set(tmi_complex *z, const tmi_complex *x)
+{
+    acb_set(acb(z), acb_const(x));
+}
+void tmi_complex_set_int(tmi_complex *z, int64_t x)
+{
+    acb_set_si(acb(z), x);
+}
 
-#define BINARY(name)                                                                                                  \
-    void tmi_complex_##name(tmi_complex *z, const tmi_complex *x, const tmi_complex *y, long bits)                    \
-    {                                                                                                                 \
-        acb_##name(acb(z), acb_const(x), acb_const(y), bits);                                                         \
+#define BINARY(name) \
+    void tmi_complex_##name(tmi_complex *z, const tmi_complex *x, const tmi_complex *y, long bits) \
+    { \
+        acb_##name(acb(z), acb_const(x), acb_const(y), bits); \
     }
 
 BINARY(add)
@@ -64,7 +76,10 @@ void tmi_complex_mul_ball(tmi_complex *z, const tmi_complex *x, const tmi_ball *
     acb_mul_arb(acb(z), acb_const(x), tmi_arb_const(y), bits);
 }
 
-void tmi_complex_exp(tmi_complex *z, const tmi_complex *x, long bits) { acb_exp(acb(z), acb_const(x), bits); }
+void tmi_complex_exp(tmi_complex *z, const tmi_complex *x, long bits)
+{
+    acb_exp(acb(z), acb_const(x), bits);
+}
 
 void tmi_complex_power(tmi_complex *z, const tmi_complex *x, uint64_t n, long bits)
 {

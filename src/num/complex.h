@@ -10,7 +10,7 @@ typedef struct tmi_complex {
 
 void tmi_complex_init(tmi_complex *x);
 void tmi_complex_clear(tmi_complex *x);
-tmi_complex *tmi_complex_row(size_t count); /* `count` zeros; NULL if memory runs out */
+tmi_complex *tmi_complex_row(size_t count);                /* `count` zeros; NULL if memory runs out */
 void tmi_complex_row_free(tmi_complex *row, size_t count); /* of NULL is fine */
 void tmi_complex_set(tmi_complex *z, const tmi_complex *x);
 void tmi_complex_set_int(tmi_complex *z, int64_t x);

@@ -9,8 +9,7 @@ tamis_status tmi_digits_check(const uint64_t *words, uint64_t first, size_t word
 {
     if (!words) return tmi_fail(err, TAMIS_INVALID, "words: NULL");
     if (word_count == 0 || word_count > TMI_MAX_DIGITS / 64 || first > TMI_MAX_DIGITS - 64 * word_count)
-        return tmi_fail(err, TAMIS_INVALID, "digits beyond the %llu-th are not given",
-                        (unsigned long long)TMI_MAX_DIGITS);
+        return tmi_fail(err, TAMIS_INVALID, "digits beyond the %llu-th are not given", (unsigned long long)TMI_MAX_DIGITS);
     return TAMIS_OK;
 }
 
@@ -121,8 +120,7 @@ static tamis_status check_source(const tmi_digit_source *p, tamis_error *err)
     return tmi_fail(err, TAMIS_INVALID, "digit source: unknown kind");
 }
 
-tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t first, size_t word_count,
-                        tamis_error *err)
+tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t first, size_t word_count, tamis_error *err)
 {
     tamis_status status = tmi_digits_check(words, first, word_count, err);
     if (status != TAMIS_OK) return status;

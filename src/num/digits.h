@@ -36,8 +36,7 @@ typedef struct tmi_digit_source {
  * Cost     microseconds for a few words, whatever x is; an x of 10^6 gives its leading zeros as quickly.
  * Errors   INVALID; UNABLE cannot happen: exp of a rational other than 0 is transcendental, so some precision decides.
  *          words are all zero on failure.                                                                            */
-tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t first, size_t word_count,
-                        tamis_error *err);
+tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t first, size_t word_count, tamis_error *err);
 
 /* ---- choice among many ---- */
 
@@ -65,8 +64,8 @@ typedef struct tmi_weights {
  *
  * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be told from a number with
  *          finitely many digits, as may happen with weights such as 1/3 and 1/3: tmi_weights_find has no such trouble. */
-tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first,
-                                size_t word_count, tamis_error *err);
+tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
+                                tamis_error *err);
 
 /* All of CDF(0), ..., CDF(count-1) at once: low[j] <= 2^64 CDF(j) < low[j] + 2, and low[j] <= low[j+1]. So for 64
  * random bits U: U < low[j] is certainly below CDF(j), U - low[j] >= 2 (and U > low[j]) certainly above; otherwise
@@ -76,7 +75,7 @@ tamis_status tmi_weights_table(uint64_t *low, const tmi_weights *weights, size_t
 /* The outcome that belongs to the random number U = 0.words... : the j with CDF(j-1) <= U < CDF(j) whatever the digits
  * of U after the given ones are. *certain is false if those matter (probability about 2^-64 per word and threshold):
  * append a word and ask again.                                                                                       */
-tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weights, const uint64_t *words,
-                              size_t word_count, tamis_error *err);
+tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weights, const uint64_t *words, size_t word_count,
+                              tamis_error *err);
 
 #endif

@@ -41,8 +41,7 @@ tamis_status tmi_grid_set(tmi_grid *grid, const tamis_number *from, const tamis_
     g.step = tmi_number_nearest(step);
     if (isinf(tmi_number_down(from)) || isinf(tmi_number_up(from)) || isinf(tmi_number_down(to)) || isinf(tmi_number_up(to)))
         return tmi_fail(err, TAMIS_INVALID, "from and to must lie between -1.7e308 and 1.7e308");
-    if (g.from > g.to)
-        return tmi_fail(err, TAMIS_INVALID, "from and to have no double between them");
+    if (g.from > g.to) return tmi_fail(err, TAMIS_INVALID, "from and to have no double between them");
     if (g.step < DBL_MIN || isinf(tmi_number_up(step)))
         return tmi_fail(err, TAMIS_INVALID, "step must lie between 2.3e-308 and 1.7e308");
     if (!in_steps(&unused, &g.low, from, step) || !in_steps(&g.high, &unused, to, step))

@@ -5,9 +5,9 @@
  *     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high,
  *
  * three IEEE double operations in this order, so that C and every SQL engine agree to the bit; the sensitivity of a sum
- * rests on low and high alone, which are computed exactly: low = ceil(from/step), high = floor(to/step). In the three operations `step` is the nearest double (0.01 has none of its own), so a
- * value halfway between two points may go to either, the same one on every engine; `from` and `to` are rounded
- * inwards.                                                                                                           */
+ * rests on low and high alone, which are computed exactly: low = ceil(from/step), high = floor(to/step). In the three operations
+ * `step` is the nearest double (0.01 has none of its own), so a value halfway between two points may go to either, the same one
+ * on every engine; `from` and `to` are rounded inwards. */
 #ifndef TMI_NUM_GRID_H
 #define TMI_NUM_GRID_H
 

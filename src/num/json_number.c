@@ -8,7 +8,8 @@ tamis_status tmi_json_to_number(tamis_number **number, const tmi_json *json, tam
     case TMI_JSON_INTEGER: return tmi_number_ratio(number, tmi_json_integer(json), 1, err);
     case TMI_JSON_STRING: return tamis_number_read(number, tmi_json_string(json), err);
     case TMI_JSON_REAL:
-        return tmi_fail(err, TAMIS_INVALID, "write a number that is not an integer in quotes, such as \"0.1\": without "
+        return tmi_fail(err, TAMIS_INVALID,
+                        "write a number that is not an integer in quotes, such as \"0.1\": without "
                         "them it may have been rounded");
     default: return tmi_fail(err, TAMIS_INVALID, "must be an integer or a number in quotes, such as \"0.1\" or \"3/10\"");
     }

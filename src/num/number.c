@@ -87,8 +87,7 @@ static tamis_status read_decimal(decimal *d, const char **at, tamis_error *err)
         for (; is_digit(*c); c++) {
             if (e <= TAMIS_NUMBER_EXPONENT) e = 10 * e + (*c - '0');
         }
-        if (e > TAMIS_NUMBER_EXPONENT)
-            return tmi_fail(err, TAMIS_INVALID, "an exponent is beyond %d", TAMIS_NUMBER_EXPONENT);
+        if (e > TAMIS_NUMBER_EXPONENT) return tmi_fail(err, TAMIS_INVALID, "an exponent is beyond %d", TAMIS_NUMBER_EXPONENT);
         d->exponent += down ? -e : e;
     }
     *at = c;

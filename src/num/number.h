@@ -26,7 +26,7 @@ tamis_status tmi_number_div(tamis_number **z, const tamis_number *x, const tamis
 /* The largest number of which x and y are integer multiples; >= 0, and 0 only if both are. */
 tamis_status tmi_number_gcd(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err);
 
-int tmi_number_sign(const tamis_number *x);                          /* -1, 0, 1 */
+int tmi_number_sign(const tamis_number *x);                           /* -1, 0, 1 */
 int tmi_number_compare(const tamis_number *x, const tamis_number *y); /* sign of x - y */
 int tmi_number_compare_int(const tamis_number *x, int64_t y);
 bool tmi_number_is_integer(const tamis_number *x);

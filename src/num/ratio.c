@@ -27,7 +27,7 @@
 
 #define UNIT 0x1p-63L /* u */
 #define BLOCK 512
-#define ENOUGH 0x1p-64L /* a rest of this size relative to the sum is below every width that is asked for */
+#define ENOUGH 0x1p-64L               /* a rest of this size relative to the sum is below every width that is asked for */
 #define TERMS_FAST (INT64_C(1) << 32) /* no law of 2^40 units comes near */
 
 int64_t tmi_ratios_length(const tmi_ratios *r)
@@ -54,8 +54,7 @@ void tmi_ratios_step(tmi_ball *term, const tmi_ratios *r, const tmi_ball *factor
     if (!r->single) tmi_ball_div_int(term, term, r->d + j, bits);
 }
 
-void tmi_ratios_rest(tmi_ball *rest, const tmi_ball *term, const tmi_ratios *r, const tmi_ball *factor, int64_t j,
-                     long bits)
+void tmi_ratios_rest(tmi_ball *rest, const tmi_ball *term, const tmi_ratios *r, const tmi_ball *factor, int64_t j, long bits)
 {
     tmi_ball ratio, below;
     tmi_ball_init(&ratio);

@@ -51,8 +51,8 @@ static void read_totals(tmi_reader *reader, const tmi_yaml *value, tmi_plan_cont
     }
     const tmi_plan_column *by = c->by[depth];
     if (value->kind == TMI_YAML_TEXT || (value->kind == TMI_YAML_LIST && value->count != by->value_count)) {
-        tmi_complain(reader, value, "expected a total for every value of %s, as a map or a list of %zu, e.g. {%s: 4421}", by->name,
-                     by->value_count, by->value_count > 0 ? by->values[0] : "E");
+        tmi_complain(reader, value, "expected a total for every value of %s, as a map or a list of %zu, e.g. {%s: 4421}",
+                     by->name, by->value_count, by->value_count > 0 ? by->values[0] : "E");
         return;
     }
     bool map = value->kind == TMI_YAML_MAP;

@@ -16,20 +16,24 @@ static void check_units(tmi_reader *reader, const tmi_yaml *root, const tamis_pl
     const tmi_yaml *id = find(root, "privacy", "id"), *rows = find(root, "privacy", "rows_per_unit"),
                    *sharded = find(root, "source", "sharded_by"), *postgres = find(root, "source", "postgres"),
                    *design = tmi_yaml_get(root, "design");
-    if (rows && !id) tmi_complain_key(reader, rows, "expected the key id beside it: the column that tells whose row it is, e.g. id: household_id");
-    if (sharded && !id)
-        tmi_complain_key(reader, sharded, "expected the key id under privacy: without it every row is a unit");
+    if (rows && !id)
+        tmi_complain_key(reader, rows,
+                         "expected the key id beside it: the column that tells whose row it is, e.g. id: household_id");
+    if (sharded && !id) tmi_complain_key(reader, sharded, "expected the key id under privacy: without it every row is a unit");
     else if (sharded && sharded->kind == TMI_YAML_TEXT && strcmp(sharded->text, "id") != 0 &&
              (id->kind != TMI_YAML_TEXT || strcmp(sharded->text, id->text) != 0))
         tmi_complain(reader, sharded, "expected id: all rows of a unit stand in one part");
     if (id && !sharded && plan->source.connection_count > 1)
-        tmi_complain_key(reader, postgres, "expected sharded_by: id beside several connections, which says that all rows of a unit are in "
+        tmi_complain_key(reader, postgres,
+                         "expected sharded_by: id beside several connections, which says that all rows of a unit are in "
                          "one of them");
     if (!design) return;
     if (plan->design.frame && !id)
-        tmi_complain_key(reader, design, "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");
+        tmi_complain_key(reader, design,
+                         "expected the key id under privacy: rows are matched with the frame by it, e.g. id: school_id");
     if (plan->design.kind->with_replacement && (!id || !rows))
-        tmi_complain_key(reader, design, "expected the keys id and rows_per_unit under privacy: with replacement a unit may be drawn "
+        tmi_complain_key(reader, design,
+                         "expected the keys id and rows_per_unit under privacy: with replacement a unit may be drawn "
                          "several times, e.g. {id: school_id, rows_per_unit: 2}");
 }
 
@@ -48,9 +52,10 @@ static void check_coins(tmi_reader *reader, const tmi_yaml *root)
     coin loss = coin_of(root, "privacy"), budget = coin_of(root, "budget");
     if (loss == NO_COIN || budget == NO_COIN || loss == budget || loss == EPSILON) return;
     if (loss == RHO && budget == EPSILON_DELTA) return;
-    tmi_complain_key(reader, tmi_yaml_get(root, "budget"),
-                     loss == RHO ? "expected a budget that a loss in rho can be charged to, e.g. {rho: 1} or {epsilon: 4, delta: 1e-6}"
-                                 : "expected a budget that a loss in epsilon and delta can be charged to, e.g. {epsilon: 4, delta: 1e-6}");
+    tmi_complain_key(
+        reader, tmi_yaml_get(root, "budget"),
+        loss == RHO ? "expected a budget that a loss in rho can be charged to, e.g. {rho: 1} or {epsilon: 4, delta: 1e-6}"
+                    : "expected a budget that a loss in epsilon and delta can be charged to, e.g. {epsilon: 4, delta: 1e-6}");
 }
 
 static bool is_total(tmi_statistic_kind kind)
@@ -66,11 +71,13 @@ static void check_statistics(tmi_reader *reader, const tmi_yaml *root, const tam
     for (size_t i = 0; i < plan->statistic_count && item; i++, item = item->next) {
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (design->nonresponse && is_total(s->kind) && !tmi_yaml_get(root, "calibrate"))
-            tmi_complain(reader, item, "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
+            tmi_complain(reader, item,
+                         "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
                          "calibrate");
-        if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where || s->by_count > 0 ||
-                               tmi_counts_rows(plan)))
-            tmi_complain(reader, tmi_yaml_get(item, "method"), "expected ratio: the number of units that the mean is of is not public");
+        if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where ||
+                               s->by_count > 0 || tmi_counts_rows(plan)))
+            tmi_complain(reader, tmi_yaml_get(item, "method"),
+                         "expected ratio: the number of units that the mean is of is not public");
     }
 }
 

@@ -77,8 +77,7 @@ static int32_t find_code(tmi_reader *reader, const tmi_yaml *value, const tmi_pl
     int nearest = code >= 0 || !few ? -1 : tmi_nearest_word(text, value_at, category->values, category->value_count);
     if (nearest >= 0)
         complain(reader, value, "expected one of the values of %s; did you mean %s?", category->name, category->values[nearest]);
-    else if (code < 0)
-        complain(reader, value, "expected one of the values of %s, e.g. %s", category->name, category->values[0]);
+    else if (code < 0) complain(reader, value, "expected one of the values of %s, e.g. %s", category->name, category->values[0]);
     return code;
 }
 
@@ -138,11 +137,15 @@ static void read_unit_of_measure(tmi_reader *reader, const tmi_yaml *value, void
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
-    {.name = "step", .read = tmi_read_later},    {.name = "typical", .read = tmi_read_later},
-    {.name = "values", .read = read_values},     {.name = "missing", .read = tmi_read_later},
+    {.name = "from", .read = tmi_read_later},
+    {.name = "to", .read = tmi_read_later},
+    {.name = "step", .read = tmi_read_later},
+    {.name = "typical", .read = tmi_read_later},
+    {.name = "values", .read = read_values},
+    {.name = "missing", .read = tmi_read_later},
     {.name = "missing_codes", .read = tmi_read_later},
-    {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
+    {.name = "label", .read = read_label},
+    {.name = "unit_of_measure", .read = read_unit_of_measure},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -168,7 +171,8 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
     const tmi_yaml *measured_in = tmi_yaml_get(value, "unit_of_measure");
-    if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
+    if (measured_in && category && !number)
+        tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
     if (column->is_number) return;
     const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);
@@ -251,8 +255,7 @@ static const char *column_name(const void *columns, size_t index)
     return ((const tmi_plan_column *)columns)[index].name;
 }
 
-void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name,
-                         bool number)
+void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name, bool number)
 {
     const char *example = number ? "{enroll: {from: 0, to: 4000, step: 1}}" : "{stype: {values: [E, M, H]}}";
     for (size_t i = plan->declared_count; i-- > 0;) {

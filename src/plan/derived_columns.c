@@ -55,8 +55,7 @@ static void put_point(tmi_text *text, const tmi_plan_column *column, int64_t poi
     tamis_number *k = NULL, *value = NULL;
     if (tmi_number_ratio(&k, point, 1, NULL) == TAMIS_OK && tmi_number_mul(&value, k, column->step, NULL) == TAMIS_OK)
         put_number(text, value);
-    else
-        text->failed = true;
+    else text->failed = true;
     tamis_number_free(k);
     tamis_number_free(value);
 }
@@ -152,11 +151,13 @@ static bool read_interval(tmi_reader *reader, const tmi_yaml *value, const tamis
     bool one = value->kind == TMI_YAML_TEXT;
     if (one) tmi_read_exact(reader, value, &i.from, "18");
     else tmi_read_map(reader, value, interval_keys, 2, example, &i);
-    if (reader->count == before && !one && value->count == 0) tmi_complain(reader, value, "expected from or to, e.g. %s", example);
+    if (reader->count == before && !one && value->count == 0)
+        tmi_complain(reader, value, "expected from or to, e.g. %s", example);
     bool right = reader->count == before && has_points(reader, value, plan, column);
     if (right) {
         const tamis_number *to = one ? i.from : i.to;
-        bool inside = (!i.from || tmi_number_compare(i.from, column->to) <= 0) && (!to || tmi_number_compare(to, column->from) >= 0);
+        bool inside = (!i.from || tmi_number_compare(i.from, column->to) <= 0) &&
+                      (!to || tmi_number_compare(to, column->from) >= 0);
         if (inside && i.from && tmi_number_compare(i.from, column->from) > 0)
             inside = point_of(reader, &c->least, column, i.from, true);
         if (inside && to && tmi_number_compare(to, column->to) < 0) inside = point_of(reader, &c->most, column, to, false);
@@ -254,7 +255,8 @@ static void free_conditions(tmi_plan_condition *list, size_t count)
 const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
 {
     if (value->kind != TMI_YAML_MAP || value->count == 0 || value->count > TMI_MAX_CONDITIONS) {
-        tmi_complain(reader, value, "expected an indicator, a map of 1 to %d columns, e.g. {awards: \"Yes\"}", TMI_MAX_CONDITIONS);
+        tmi_complain(reader, value, "expected an indicator, a map of 1 to %d columns, e.g. {awards: \"Yes\"}",
+                     TMI_MAX_CONDITIONS);
         return NULL;
     }
     tmi_plan_condition *list = tmi_alloc(value->count, sizeof *list);
@@ -330,7 +332,8 @@ static const tmi_plan_column *find_cuts(const tamis_plan *plan, const tmi_plan_c
 {
     for (size_t i = plan->declared_count; i < plan->column_count; i++) {
         const tmi_plan_column *c = &plan->columns[i];
-        if (c->cut_of == number && c->value_count == count + 1 && (count == 0 || memcmp(c->cuts, cuts, count * sizeof *cuts) == 0))
+        if (c->cut_of == number && c->value_count == count + 1 &&
+            (count == 0 || memcmp(c->cuts, cuts, count * sizeof *cuts) == 0))
             return c;
     }
     return NULL;

@@ -115,12 +115,13 @@ static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_json *json, tam
         s->units = tmi_json_integer(units);
         s->certain = tmi_json_integer(certain);
         bool open = s->certain < s->units;
-        right = s->units > 0 && s->units <= INT64_C(1) << 40 && s->certain >= 0 && s->certain <= s->units && open == (s->largest != NULL);
-        if (right && open)
-            right = tmi_number_compare_int(s->largest, 1) < 0 && tmi_number_compare(s->smallest, s->largest) <= 0;
+        right = s->units > 0 && s->units <= INT64_C(1) << 40 && s->certain >= 0 && s->certain <= s->units &&
+                open == (s->largest != NULL);
+        if (right && open) right = tmi_number_compare_int(s->largest, 1) < 0 && tmi_number_compare(s->smallest, s->largest) <= 0;
         else if (right) right = tmi_number_compare_int(s->smallest, 1) == 0;
     }
-    return right ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum contradict each other, or are missing");
+    return right ? TAMIS_OK
+                 : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum contradict each other, or are missing");
 }
 
 tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_json *json, size_t strata, tamis_error *err)

@@ -9,9 +9,9 @@
 #include "num/number.h"
 
 typedef struct tmi_frame_stratum {
-    int64_t units, certain;  /* of the frame; of them, with probability 1 */
-    tamis_number *smallest;  /* probability of all units */
-    tamis_number *largest;   /* of those below 1; NULL: there are none */
+    int64_t units, certain; /* of the frame; of them, with probability 1 */
+    tamis_number *smallest; /* probability of all units */
+    tamis_number *largest;  /* of those below 1; NULL: there are none */
 } tmi_frame_stratum;
 
 typedef struct tmi_frame_facts {

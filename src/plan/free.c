@@ -59,7 +59,8 @@ static void clear_design(const tmi_plan_design *design)
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
     const tmi_plan_typical *t = &design->typical;
-    tamis_number *const guesses[] = {t->population, t->sample, t->cluster, t->cluster_sd, t->taken, t->rows, t->rows_sd, t->response, t->icc};
+    tamis_number *const guesses[] = {t->population, t->sample,  t->cluster,  t->cluster_sd, t->taken,
+                                     t->rows,       t->rows_sd, t->response, t->icc};
     for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) tamis_number_free(guesses[i]);
 }
 

@@ -34,7 +34,8 @@ void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan);
  * in both. `typical` does not enter. */
 void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
 
-/* A declared column as a plan writes it; cuts of a number; what a statistic is about and its groups, with keys (json_columns.c). */
+/* A declared column as a plan writes it; cuts of a number; what a statistic is about and its groups, with keys
+ * (json_columns.c). */
 void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
 void tmi_put_cuts(tmi_json_out *out, const tmi_plan_column *column);
 void tmi_put_about(tmi_json_out *out, const char *key, const tmi_plan_column *column);

@@ -131,8 +131,7 @@ tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *fa
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     const tmi_plan_privacy *p = &plan->privacy;
-    *facts = (tamis_sampling_facts){.known = !p->secret_sample || !p->setting->may_amplify,
-                                    .looked_at = p->design_protected};
+    *facts = (tamis_sampling_facts){.known = !p->secret_sample || !p->setting->may_amplify, .looked_at = p->design_protected};
     *eps = p->loss.epsilon;
     *delta = p->loss.delta;
     tamis_status status = check_weights(&plan->design, err);

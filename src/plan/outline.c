@@ -25,7 +25,8 @@ static bool among(const char *word, const char *const *words)
 }
 
 /* What says where something stands in the file, or how estimates are made. */
-static const char *const left_out[] = {"by", "frame", "weight", "max_weight", "weight_step", "weights_are", "nonresponse", "variance", "regularise", NULL};
+static const char *const left_out[] = {"by",          "frame",       "weight",   "max_weight", "weight_step",
+                                       "weights_are", "nonresponse", "variance", "regularise", NULL};
 
 /* What a release reads from a file and is not read here; NULL: nothing. */
 static const char *not_read(const tmi_yaml *part)

@@ -46,7 +46,8 @@ static const tmi_plan_key keys[] = {
 };
 
 /* The file that calibrate.to names, if it names one. */
-static void read_totals_file(tmi_reader *reader, const tmi_yaml *calibrate, const tamis_plan *plan, tmi_yaml **totals, char **path)
+static void read_totals_file(tmi_reader *reader, const tmi_yaml *calibrate, const tamis_plan *plan, tmi_yaml **totals,
+                             char **path)
 {
     const tmi_yaml *to = calibrate && calibrate->kind == TMI_YAML_MAP ? tmi_yaml_get(calibrate, "to") : NULL;
     char *name = NULL, *bytes = NULL;

@@ -44,7 +44,8 @@
 #define TMI_MAX_CONDITIONS 16
 #define TMI_MAX_ROWS_PER_UNIT 1000000
 
-/* Bytes of a title, label or unit of measure: 80 characters of four bytes, the longest label of Stata; SPSS and SAS have 256 bytes. */
+/* Bytes of a title, label or unit of measure: 80 characters of four bytes, the longest label of Stata; SPSS and SAS have 256
+ * bytes. */
 #define TMI_MAX_LABEL 320
 
 typedef struct tmi_plan_column tmi_plan_column;
@@ -93,9 +94,9 @@ struct tmi_plan_column {
     tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
 
     /* made from other columns; NULL in a column of the file */
-    const tmi_plan_column *cut_of; /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
-    int64_t *cuts;                 /* value_count - 1 grid points; a point's bin is how many of them are <= it */
-    tamis_number **ends;           /* value_count + 1 numbers: bin i is [ends[i], ends[i+1]), the last one closed */
+    const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
+    int64_t *cuts;                  /* value_count - 1 grid points; a point's bin is how many of them are <= it */
+    tamis_number **ends;            /* value_count + 1 numbers: bin i is [ends[i], ends[i+1]), the last one closed */
     tmi_plan_condition *conditions; /* a number, 0 or 1 */
     size_t condition_count;
 };
@@ -140,23 +141,23 @@ struct tmi_plan_design {
     int64_t population, sample; /* sums over the strata; 0: not public, or random */
 
     /* names of columns of the file, which need not be declared; NULL where the design has none */
-    char *probability;   /* poisson, pps */
-    char *cluster;       /* cluster, two_stage, weights (optional) */
+    char *probability;                       /* poisson, pps */
+    char *cluster;                           /* cluster, two_stage, weights (optional) */
     char *second_population, *second_sample; /* two_stage: sizes of the clusters, units drawn in them */
-    char *strata_label;  /* weights (optional): strata with any labels */
-    char *weight;        /* replaces the weight that the design implies; NULL: implied */
+    char *strata_label;                      /* weights (optional): strata with any labels */
+    char *weight;                            /* replaces the weight that the design implies; NULL: implied */
 
-    const char *method;  /* pps: as tamis_design_pps takes it */
-    char *frame;         /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
-    bool random_order;   /* systematic */
+    const char *method;        /* pps: as tamis_design_pps takes it */
+    char *frame;               /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
+    bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */
-    int64_t second_take; /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
-    tamis_number *deff;  /* weights: public, in the place of strata and clusters; else NULL */
+    int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
+    tamis_number *deff;        /* weights: public, in the place of strata and clusters; else NULL */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
-    tamis_number *regularise; /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
-    bool weights_final;  /* weights_are: final */
-    bool nonresponse;    /* the file holds respondents only */
+    tamis_number *regularise;     /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
+    bool weights_final;           /* weights_are: final */
+    bool nonresponse;             /* the file holds respondents only */
     tmi_variance_method variance; /* for estimate */
     tmi_plan_typical typical;
 };
@@ -207,8 +208,8 @@ typedef struct tmi_plan_loss {
 } tmi_plan_loss;
 
 typedef struct tmi_plan_privacy {
-    char *unit; /* "school": one of those whom the promise is about */
-    char *id;   /* column of the file that tells units apart; NULL: each row is one */
+    char *unit;            /* "school": one of those whom the promise is about */
+    char *id;              /* column of the file that tells units apart; NULL: each row is one */
     int64_t rows_per_unit; /* at least 1; 1 without id */
     const tamis_setting *setting;
     bool secret_sample, design_protected;
@@ -240,8 +241,8 @@ typedef struct tmi_plan_control {
 
 /* What is done to the noisy numbers. It costs nothing. */
 typedef struct tmi_plan_postprocess {
-    bool nonnegative; /* counts and totals of numbers that are not negative are not negative */
-    bool consistent;  /* margins of counts and totals add up */
+    bool nonnegative;       /* counts and totals of numbers that are not negative are not negative */
+    bool consistent;        /* margins of counts and totals add up */
     tamis_number *cv_above; /* results with a larger cv are left out; NULL: none */
     int64_t units_below;    /* groups with a noisy number of sampled units below this are left out; 0: none */
 } tmi_plan_postprocess;
@@ -256,7 +257,7 @@ typedef struct tmi_plan_wave {
 
 struct tamis_plan {
     atomic_int holders; /* who still needs it: the caller, previews, releases */
-    char *name; /* of the file, as the caller gave it */
+    char *name;         /* of the file, as the caller gave it */
     char *survey;
     char *title; /* for the report only; NULL: the survey's name */
     tmi_plan_wave wave;
@@ -264,7 +265,7 @@ struct tamis_plan {
     tmi_plan_design design;
     tmi_plan_privacy privacy;
     tmi_plan_column *columns; /* declared ones, then those made from others */
-    size_t declared_count; /* declared under `columns`, and the category of the strata */
+    size_t declared_count;    /* declared under `columns`, and the category of the strata */
     size_t column_count, column_room;
     tmi_plan_statistic *statistics;
     size_t statistic_count;
@@ -288,15 +289,15 @@ static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
     return statistic->method && strcmp(statistic->method, "known_size") == 0;
 }
 
-/* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has two
- * rows, but each stands for units of the population. */
+/* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has
+ * two rows, but each stands for units of the population. */
 static inline bool tmi_counts_rows(const tamis_plan *plan)
 {
     return plan->privacy.rows_per_unit > 1 && !plan->design.kind->with_replacement;
 }
 
-/* Whether a plan that was read is as its parts promise: columns are its own, a loss is of one kind, numbers are within their limits
- * (base/check.h). */
+/* Whether a plan that was read is as its parts promise: columns are its own, a loss is of one kind, numbers are within their
+ * limits (base/check.h). */
 bool tmi_plan_is_sound(const tamis_plan *plan);
 
 /* One more holder, one holder less; the last one frees. A plan does not change once it was read. Drop of NULL is fine. */

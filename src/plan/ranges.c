@@ -42,8 +42,9 @@ static void read_by_stratum(tmi_reader *reader, const tmi_yaml *map, const tmi_p
             continue;
         }
         int nearest = tmi_nearest_word(item->key, stratum_name, design->strata, design->stratum_count);
-        tmi_complain_key(reader, item, nearest >= 0 ? "expected a stratum of the design; did you mean %s?"
-                                                    : "expected a stratum of the design, e.g. %s",
+        tmi_complain_key(reader, item,
+                         nearest >= 0 ? "expected a stratum of the design; did you mean %s?"
+                                      : "expected a stratum of the design, e.g. %s",
                          design->strata[nearest >= 0 ? nearest : 0].name);
     }
     for (size_t h = 0; h < design->stratum_count; h++) {
@@ -113,7 +114,8 @@ static void join(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *col
         tamis_number *times = NULL;
         if (tmi_number_div(&times, r[h].step, column->step, NULL) != TAMIS_OK) reader->no_memory = true;
         else if (!tmi_number_is_integer(times)) {
-            tmi_complain(reader, tmi_yaml_get(value, "step"), "expected steps that are multiples of the smallest of them, "
+            tmi_complain(reader, tmi_yaml_get(value, "step"),
+                         "expected steps that are multiples of the smallest of them, "
                          "e.g. {small: 1, large: 100}");
             h = count;
         }

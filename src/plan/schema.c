@@ -39,8 +39,7 @@ static void put_path(tmi_text *text, const tmi_yaml *value)
     }
 }
 
-static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int column, const char *format,
-                     va_list arguments)
+static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int column, const char *format, va_list arguments)
 {
     if (reader->count == TMI_MAX_COMPLAINTS) return;
     if (reader->count == reader->room) {
@@ -248,21 +247,20 @@ bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **nu
     return false;
 }
 
-bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
-                    const char *example)
+bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most, const char *example)
 {
     tamis_number *number = NULL;
     tamis_error why = {0};
     tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(&number, value->text, &why) : TAMIS_INVALID;
-    bool right = status == TAMIS_OK && tmi_number_is_integer(number) && tmi_number_floor(whole, number) &&
-                 *whole >= least && *whole <= most;
+    bool right = status == TAMIS_OK && tmi_number_is_integer(number) && tmi_number_floor(whole, number) && *whole >= least &&
+                 *whole <= most;
     tamis_number_free(number);
     if (right) return true;
     if (status == TAMIS_SYSTEM) {
         reader->no_memory = true;
     } else {
-        tmi_complain(reader, value, "expected a whole number from %lld to %lld, e.g. %s", (long long)least,
-                     (long long)most, example);
+        tmi_complain(reader, value, "expected a whole number from %lld to %lld, e.g. %s", (long long)least, (long long)most,
+                     example);
     }
     return false;
 }

@@ -38,10 +38,8 @@ typedef struct tmi_reader {
 #define TMI_MAX_COMPLAINTS 200
 
 /* Adds a complaint about a value, or about the key it stands under. */
-void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* OK if there were none; otherwise all of them, in the order of the file. Frees them. */
 tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);
@@ -50,8 +48,8 @@ typedef void tmi_read_value(tmi_reader *reader, const tmi_yaml *value, void *tar
 
 typedef struct tmi_plan_key {
     const char *name;
-    tmi_read_value *read;  /* NULL: not offered */
-    const char *required;  /* an example, if the key must be there */
+    tmi_read_value *read;    /* NULL: not offered */
+    const char *required;    /* an example, if the key must be there */
     const char *not_offered; /* why there is no such key and what to do instead */
 } tmi_plan_key;
 
@@ -75,8 +73,7 @@ bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const
 
 /* The same for what people read in a report, at most TMI_MAX_LABEL bytes. */
 bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
-bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most,
-                    const char *example);
+bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most, const char *example);
 bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
 bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
 

@@ -27,8 +27,7 @@ void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_yaml *
 const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *name);
 
 /* Complains that there is no column of that name, with the nearest one, or the first number or category, to choose. */
-void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name,
-                         bool number);
+void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name, bool number);
 
 /* The index of a value of a category, -1 if it is none of them; read: with a complaint and the nearest value. */
 int32_t tmi_code_of(const tmi_plan_column *category, const char *text);
@@ -47,8 +46,7 @@ const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_yaml *value
 const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan);
 
 /* `by`: a category, cuts of a number, or a list of them, added to by[0..*count-1]. */
-void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by,
-                         size_t *count);
+void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count);
 
 /* ---- public guesses ---- */
 

@@ -24,7 +24,8 @@ static bool check_ending(tmi_reader *reader, const tmi_yaml *value, const char *
 {
     for (size_t i = 0; i < ENDINGS; i++)
         if (ends_with(file, endings[i])) return true;
-    tmi_complain(reader, value, "expected a file that ends in .csv, .parquet, .sav, .zsav, .dta, .sas7bdat, .xpt, .duckdb or .db, "
+    tmi_complain(reader, value,
+                 "expected a file that ends in .csv, .parquet, .sav, .zsav, .dta, .sas7bdat, .xpt, .duckdb or .db, "
                  "e.g. schools.csv");
     return false;
 }
@@ -112,8 +113,10 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
     }
     for (size_t i = 0; i < source->connection_count; i++) {
         if (!tmi_has_password(source->connections[i])) continue;
-        tmi_complain(reader, value, "expected a connection without a password, e.g. %s: a plan is public, a password stands in "
-                     "libpq's service or password file", example);
+        tmi_complain(reader, value,
+                     "expected a connection without a password, e.g. %s: a plan is public, a password stands in "
+                     "libpq's service or password file",
+                     example);
         return;
     }
 }
@@ -169,6 +172,7 @@ void tmi_read_source(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
     bool database = false;
     for (size_t i = 0; i < source->file_count; i++) database = database || is_database(source->names[i]);
-    if (database && !table) tmi_complain_key(reader, value, "expected the key table beside a DuckDB file, e.g. table: interviews");
+    if (database && !table)
+        tmi_complain_key(reader, value, "expected the key table beside a DuckDB file, e.g. table: interviews");
     if (!database && table) tmi_complain_key(reader, table, "expected a DuckDB file beside it: other files hold one table");
 }

@@ -16,8 +16,10 @@ typedef struct entry {
 static bool take_kind(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
 {
     if (e->kind) {
-        tmi_complain_key(reader, value, "expected one statistic an entry, and this one has %s already: begin a new entry"
-                         " with a dash", e->kind->key);
+        tmi_complain_key(reader, value,
+                         "expected one statistic an entry, and this one has %s already: begin a new entry"
+                         " with a dash",
+                         e->kind->key);
         return false;
     }
     e->kind = value;
@@ -44,8 +46,8 @@ static const tmi_plan_column *read_named(tmi_reader *reader, const tmi_yaml *val
         tmi_complain_column(reader, value, plan, name, true);
     } else if (!column->is_number) {
         if (indicator)
-            tmi_complain(reader, value, "expected a number or an indicator such as {%s: %s}; this column is a category", column->name,
-                         column->value_count > 0 ? column->values[0] : "E");
+            tmi_complain(reader, value, "expected a number or an indicator such as {%s: %s}; this column is a category",
+                         column->name, column->value_count > 0 ? column->values[0] : "E");
         else tmi_complain(reader, value, "expected a number; this column is a category");
         column = NULL;
     }
@@ -287,7 +289,8 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, tmi_plan_stat
 {
     static const char *const methods[] = {"ratio", "known_size"};
     size_t i;
-    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE) tmi_complain_key(reader, value, "there is no choice of methods for this statistic");
+    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE)
+        tmi_complain_key(reader, value, "there is no choice of methods for this statistic");
     else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
 }
 
@@ -344,7 +347,8 @@ static void read_rest(tmi_reader *reader, const tmi_yaml *value, entry *e)
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
     else if (cuts) tmi_complain_key(reader, cuts, "belongs to a histogram; groups are cut by e.g. by: {age: [16, 65]}");
     if (s->kind == TMI_QUANTILE && at) read_at(reader, at, s);
-    else if (s->kind == TMI_QUANTILE) tmi_complain_key(reader, e->kind, "expected the key at beside it, e.g. at: [0.25, 0.5, 0.75]");
+    else if (s->kind == TMI_QUANTILE)
+        tmi_complain_key(reader, e->kind, "expected the key at beside it, e.g. at: [0.25, 0.5, 0.75]");
     else if (at) tmi_complain_key(reader, at, "belongs to a quantile");
     if (method) read_method(reader, method, s);
     if (s->kind != TMI_MEDIAN) return;
@@ -361,8 +365,10 @@ static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, &e);
     if (value->kind == TMI_YAML_MAP) read_rest(reader, value, &e);
     if (!e.kind && reader->count == before) {
-        tmi_complain(reader, value, "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile or "
-                     "median, e.g. %s", example);
+        tmi_complain(reader, value,
+                     "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile or "
+                     "median, e.g. %s",
+                     example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
     bool confident = statistic->confidence || tmi_number_ratio(&statistic->confidence, 19, 20, NULL) == TAMIS_OK;
@@ -372,8 +378,9 @@ static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan
 /* The same number of the same groups, in whatever order they stand. */
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
-    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || a->method != b->method ||
-        a->by_count != b->by_count || a->at_count != b->at_count) return false;
+    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where ||
+        a->method != b->method || a->by_count != b->by_count || a->at_count != b->at_count)
+        return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
     for (size_t i = 0; i < a->by_count; i++) {

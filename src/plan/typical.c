@@ -52,7 +52,7 @@ static void read_cluster_sd(tmi_reader *reader, const tmi_yaml *value, void *tar
 static void read_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     static const tmi_plan_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
-                                   {.name = "sd", .read = read_cluster_sd}};
+                                        {.name = "sd", .read = read_cluster_sd}};
     if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
     else read_cluster_mean(reader, value, target);
 }
@@ -75,7 +75,8 @@ static void read_rows_sd(tmi_reader *reader, const tmi_yaml *value, void *target
 /* A mean number, or {mean, sd}. */
 static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"}, {.name = "sd", .read = read_rows_sd}};
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"},
+                                        {.name = "sd", .read = read_rows_sd}};
     if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
     else read_rows_mean(reader, value, target);
 }
@@ -93,9 +94,12 @@ static void read_icc(tmi_reader *reader, const tmi_yaml *value, void *target)
 void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     static const tmi_plan_key keys[] = {
-        {.name = "population", .read = read_population}, {.name = "sample", .read = read_sample},
-        {.name = "cluster", .read = read_cluster},       {.name = "taken", .read = read_taken},
-        {.name = "rows", .read = read_rows},             {.name = "response", .read = read_response},
+        {.name = "population", .read = read_population},
+        {.name = "sample", .read = read_sample},
+        {.name = "cluster", .read = read_cluster},
+        {.name = "taken", .read = read_taken},
+        {.name = "rows", .read = read_rows},
+        {.name = "response", .read = read_response},
         {.name = "icc", .read = read_icc},
     };
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{population: 50000, sample: 2000}",
@@ -136,8 +140,9 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
         {"population", tmi_guesses_population(d), "not needed: the design gives the population, or its frame does"},
         {"sample", tmi_guesses_sample(d), "not needed: the design gives the sample, or what it follows from"},
         {"cluster", tmi_guesses_cluster(d), "not needed: the design has no clusters, or gives the size of each"},
-        {"taken", tmi_guesses_taken(d), "not needed: only two_stage with a column as sample leaves open how many units are taken per "
-                                        "cluster"},
+        {"taken", tmi_guesses_taken(d),
+         "not needed: only two_stage with a column as sample leaves open how many units are taken per "
+         "cluster"},
         {"rows", rows, "not needed: a unit has several rows only with rows_per_unit above 1"},
         {"response", d->nonresponse, "not needed without nonresponse: yes"},
         {"icc", d->cluster || rows, "not needed: units are drawn one by one, without clusters"},
@@ -184,16 +189,19 @@ static void read_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
 static void check_sd(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *column)
 {
     if (!column->from || !column->to || !column->typical || !column->typical_sd) return;
-    double from = tmi_number_nearest(column->from), to = tmi_number_nearest(column->to), mean = tmi_number_nearest(column->typical);
+    double from = tmi_number_nearest(column->from), to = tmi_number_nearest(column->to),
+           mean = tmi_number_nearest(column->typical);
     double sd = tmi_number_nearest(column->typical_sd);
     if (mean >= from && mean <= to && sd * sd > (mean - from) * (to - mean))
-        tmi_complain(reader, value, "expected a smaller standard deviation: between from and to, and with this mean, it is at most %.4g",
+        tmi_complain(reader, value,
+                     "expected a smaller standard deviation: between from and to, and with this mean, it is at most %.4g",
                      __builtin_sqrt((mean - from) * (to - mean)));
 }
 
 void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
 {
-    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"}, {.name = "sd", .read = read_sd}};
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"},
+                                        {.name = "sd", .read = read_sd}};
     if (value->kind != TMI_YAML_MAP) {
         read_mean(reader, value, column);
         return;
@@ -232,7 +240,8 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan
         tmi_complain(reader, value, "expected shares that add up to at most 1");
     while (silent < column->value_count && column->shares[silent]) silent++;
     if (reader->count == before && sum && silent < column->value_count && tmi_number_compare_int(sum, 1) == 0)
-        tmi_complain(reader, value, "expected shares that add up to less than 1, since %.100s has none here and gets what they leave",
+        tmi_complain(reader, value,
+                     "expected shares that add up to less than 1, since %.100s has none here and gets what they leave",
                      column->values[silent]);
     tamis_number_free(sum);
 }

@@ -14,7 +14,8 @@ static void read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_numbe
 {
     if (tmi_read_exact(reader, value, number, example) &&
         (tmi_number_sign(*number) <= 0 || tmi_number_compare_int(*number, TMI_MAX_POPULATION) > 0))
-        tmi_complain(reader, value, "expected a number above 0 and at most %lld, e.g. %s", (long long)TMI_MAX_POPULATION, example);
+        tmi_complain(reader, value, "expected a number above 0 and at most %lld, e.g. %s", (long long)TMI_MAX_POPULATION,
+                     example);
 }
 
 static void read_max_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -43,7 +44,8 @@ static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *targe
 {
     const char *words[TMI_VARIANCE_WITH_REPLACEMENT];
     size_t i, count = 0;
-    for (int m = TMI_VARIANCE_EXACT; m <= TMI_VARIANCE_WITH_REPLACEMENT; m++) words[count++] = tmi_variance_name((tmi_variance_method)m);
+    for (int m = TMI_VARIANCE_EXACT; m <= TMI_VARIANCE_WITH_REPLACEMENT; m++)
+        words[count++] = tmi_variance_name((tmi_variance_method)m);
     if (tmi_read_word(reader, value, &i, words, count))
         ((tamis_plan *)target)->design.variance = (tmi_variance_method)(TMI_VARIANCE_EXACT + i);
 }
@@ -52,7 +54,8 @@ static void read_regularise(tmi_reader *reader, const tmi_yaml *value, void *tar
 {
     tamis_number **share = &((tamis_plan *)target)->design.regularise;
     if (tmi_read_exact(reader, value, share, "0.3") && (tmi_number_sign(*share) <= 0 || tmi_number_compare_int(*share, 1) >= 0))
-        tmi_complain(reader, value, "expected a share above 0 and below 1, by which weights are moved towards their mean, e.g. 0.3");
+        tmi_complain(reader, value,
+                     "expected a share above 0 and below 1, by which weights are moved towards their mean, e.g. 0.3");
 }
 
 const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
@@ -100,7 +103,8 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
     const size_t before = reader->count;
     const tmi_yaml *are = tmi_yaml_get(value, "weights_are"), *step = tmi_yaml_get(value, "weight_step");
     if (design->kind->only_weights && !design->weight)
-        tmi_complain_key(reader, tmi_yaml_get(value, "weights"), "expected the key weight beside it, e.g. {weights: {}, weight: w, "
+        tmi_complain_key(reader, tmi_yaml_get(value, "weights"),
+                         "expected the key weight beside it, e.g. {weights: {}, weight: w, "
                          "max_weight: 5000}");
     const char *column = design->weight ? design->weight : design->probability ? design->probability : design->second_population;
     for (size_t i = 0; i < 2 && !column; i++) {
@@ -108,12 +112,14 @@ void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pl
         if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights, probabilities or sizes");
     }
     if (design->regularise && !has_public_weights(design))
-        tmi_complain_key(reader, tmi_yaml_get(value, "regularise"), "has no public weights to move: strata of srs or systematic samples "
+        tmi_complain_key(reader, tmi_yaml_get(value, "regularise"),
+                         "has no public weights to move: strata of srs or systematic samples "
                          "have them, and pps with a frame");
     if (are && design->weights_final && !design->weight)
         tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
     if (design->weight && !design->max_weight)
-        tmi_complain_key(reader, tmi_yaml_get(value, "weight"), "expected the key max_weight beside it, a public bound of the weights, "
+        tmi_complain_key(reader, tmi_yaml_get(value, "weight"),
+                         "expected the key max_weight beside it, a public bound of the weights, "
                          "e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)
         tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s",

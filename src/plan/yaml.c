@@ -51,7 +51,7 @@ static size_t utf8_length(const unsigned char *s, size_t room)
     return length;
 }
 
-#define HIDDEN                                                                                                        \
+#define HIDDEN \
     "U+%04X cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
     "(docs/plan.md#names)"
 
@@ -65,10 +65,10 @@ static tamis_status check_bytes(const char *name, const char *bytes, size_t leng
     for (size_t i = 0; i < length;) {
         size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
         if (step == 0) {
-            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line,
-                            column);
+            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line, column);
         }
-        const bool mark = i == 0 && tmi_code_point(bytes, length, 0) == 0xfeff; /* of the order of bytes, as some editors write it */
+        /* of the order of bytes, as some editors write it */
+        const bool mark = i == 0 && tmi_code_point(bytes, length, 0) == 0xfeff;
         if (!mark && tmi_hidden(bytes, length, i) > 0)
             return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: " HIDDEN, name, line, column, tmi_code_point(bytes, length, i));
         column++;
@@ -112,8 +112,7 @@ static void place(const tree *t, struct fy_token *token, int *line, int *column)
     if (mark) {
         enum fy_token_type type = fy_token_get_type(token);
         enum fy_scalar_style style = type == FYTT_SCALAR ? fy_token_scalar_style(token) : FYSS_PLAIN;
-        bool inside = type == FYTT_ANCHOR || type == FYTT_ALIAS || style == FYSS_SINGLE_QUOTED ||
-                      style == FYSS_DOUBLE_QUOTED;
+        bool inside = type == FYTT_ANCHOR || type == FYTT_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
         *line = mark->line + 1;
         *column = mark->column + (inside ? 0 : 1);
     } else {
@@ -257,8 +256,8 @@ static tamis_status syntax_error(const tree *t, const complaints *c)
     for (int colons = 0; at && at > c->text && colons < 2; colons += *at == ':') at--;
     if (!at || sscanf(at, ":%d:%d", &line, &column) != 2) line = column = 1;
     what = what ? what + sizeof mark - 1 : "";
-    return tmi_fail(t->err, TAMIS_INVALID, "%s:%d:%d: not valid YAML: %.*s", t->name, line, column,
-                    (int)strcspn(what, "\n"), what);
+    return tmi_fail(t->err, TAMIS_INVALID, "%s:%d:%d: not valid YAML: %.*s", t->name, line, column, (int)strcspn(what, "\n"),
+                    what);
 }
 
 tamis_status tmi_yaml_read(tmi_yaml **root, const char *name, const char *bytes, size_t length, tamis_error *err)

@@ -10,8 +10,8 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "release/identity.h"
-#include "report/promise.h"
 #include "release/source_parts.h"
+#include "report/promise.h"
 
 void tmi_account_clear(tmi_account *a)
 {
@@ -45,9 +45,13 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
     tmi_text_put(&spends, loss->rho ? "rho " : "epsilon ");
     tmi_text_number_up(&spends, loss->rho ? loss->rho : loss->epsilon);
     if (line.failed || spends.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail_file(err, TAMIS_INVALID, plan->name, 0, "a release needs the line `%.300s` in the plan, with the number that you decide "
-                                "on: what all releases of this survey together may ever spend. This plan spends %.300s of it; what would "
-                                "exceed it is refused", line.bytes, spends.bytes);
+    else
+        status = tmi_fail_file(
+            err, TAMIS_INVALID, plan->name, 0,
+            "a release needs the line `%.300s` in the plan, with the number that you decide "
+            "on: what all releases of this survey together may ever spend. This plan spends %.300s of it; what would "
+            "exceed it is refused",
+            line.bytes, spends.bytes);
     tmi_text_clear(&line);
     tmi_text_clear(&spends);
     return status;
@@ -79,9 +83,16 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
     TMI_TRY(tmi_plan_wave_json(&b->wave, plan, err));
-    b->charge = (tamis_charge){.survey = plan->survey, .wave = b->wave, .release = slash ? slash + 1 : plan->name, .budget = budget_of(plan),
-                               .frozen = b->frozen, .measures = b->measures, .again = p->again, .source = b->source,
-                               .new_account = p->new_account, .leftover = p->leftover};
+    b->charge = (tamis_charge){.survey = plan->survey,
+                               .wave = b->wave,
+                               .release = slash ? slash + 1 : plan->name,
+                               .budget = budget_of(plan),
+                               .frozen = b->frozen,
+                               .measures = b->measures,
+                               .again = p->again,
+                               .source = b->source,
+                               .new_account = p->new_account,
+                               .leftover = p->leftover};
     if (s->gaussian) b->charge.amount.rho = s->spent;
     else b->charge.amount.epsilon = s->spent;
 
@@ -215,8 +226,8 @@ done:
 }
 
 /* What the rotation groups of the plan's wave have left; nothing if it names none. */
-static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, const tmi_losses *losses, const tmi_ledger_coin *budget,
-                                tamis_error *err)
+static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, const tmi_losses *losses,
+                                const tmi_ledger_coin *budget, tamis_error *err)
 {
     tmi_losses own;
     tamis_spending spent;
@@ -230,7 +241,8 @@ static tamis_status look_at_own(tamis_spending *left, const tamis_plan *plan, co
 
 tamis_status tmi_account_foresee(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, tamis_error *err)
 {
-    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL}, budget_said = budget_of(s->plan);
+    const tamis_coin amount_said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL},
+                     budget_said = budget_of(s->plan);
     const tmi_wave wave = tmi_wave_of(s->plan);
     tmi_ledger_coin budget = {0}, amount = {0};
     tmi_losses then = {0};
@@ -293,7 +305,8 @@ done:
 
 tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)
 {
-    static const char damaged[] = "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
+    static const char damaged[] =
+        "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
     tmi_json *json = NULL;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));

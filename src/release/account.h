@@ -34,8 +34,8 @@ tamis_status tmi_account_charge(tmi_account *account, tmi_promised *promised, co
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
 
-/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, and then the account is
- * there, as far as it exists; others as above, and then it is cleared. */
+/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, and then the
+ * account is there, as far as it exists; others as above, and then it is cleared. */
 tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
 
 /* After tmi_account_look: what would be left, and the promise of everything with this release. */

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "num/bound.h"
 #include "plan/json.h"
-#include "report/promise.h"
 #include "release/standing.h"
+#include "report/promise.h"
 #include "report/specification.h"
 
 void tmi_certificate_clear(tmi_certificate *c)
@@ -176,7 +176,8 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
 static void put_composition(tmi_json_out *out, const tmi_schedule *s)
 {
     tmi_json_open(out, '{');
-    put_text(out, "theorem", s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
+    put_text(out, "theorem",
+             s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
     put_text(out, "noise", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
     put_exact(out, s->gaussian ? "rho" : "epsilon", s->spent);
     if (s->gaussian) put_exact(out, "told_at_delta", s->delta);
@@ -305,7 +306,8 @@ done:
     return status;
 }
 
-/* What a new account adds: twelve fractions, an entry, the reason of a new account (each byte of a name takes six at most), hashes. */
+/* What a new account adds: twelve fractions, an entry, the reason of a new account (each byte of a name takes six at most),
+ * hashes. */
 #define OF_ACCOUNT (12 * (2 * (size_t)TAMIS_NUMBER_DIGITS + 64) + 6 * (size_t)TAMIS_LEDGER_NAME + 8192)
 
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *p, const tmi_standing *known,

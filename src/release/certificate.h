@@ -22,9 +22,9 @@ typedef struct tmi_certified {
     bool charged; /* false: nothing was measured, or nobody keeps count; all else is empty then */
     int64_t entry;
     char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
-    bool created;  /* it is the first charge of its ledger that counts */
-    bool repeated; /* returned as it was: `after` may include later charges */
-    int64_t claim; /* the entry by which the release took over a charge that was never published; 0: none. `after` may include
+    bool created;      /* it is the first charge of its ledger that counts */
+    bool repeated;     /* returned as it was: `after` may include later charges */
+    int64_t claim;     /* the entry by which the release took over a charge that was never published; 0: none. `after` may include
                       charges since */
     char *new_account; /* the reason recorded with the account; NULL: none */
     bool clock_behind; /* the time is that of the entry before it */
@@ -37,9 +37,9 @@ typedef struct tmi_certificate {
     const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
     tmi_certified account;
-    char files[TMI_FILES][TMI_SHA256_TEXT];    /* hashes, in the order of tmi_files */
-    char signed_by[TAMIS_KEY_FINGERPRINT];     /* empty: it is not signed */
-    char hash[TMI_SHA256_TEXT];                /* of the certificate, once it was written */
+    char files[TMI_FILES][TMI_SHA256_TEXT]; /* hashes, in the order of tmi_files */
+    char signed_by[TAMIS_KEY_FINGERPRINT];  /* empty: it is not signed */
+    char hash[TMI_SHA256_TEXT];             /* of the certificate, once it was written */
 } tmi_certificate;
 
 /* The certificate of a schedule, which is lent and outlives it: what `tamis release` begins before it charges anything. The
@@ -56,8 +56,8 @@ tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *e
 /* What the ledger says about the charge of a release. */
 tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
 
-/* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is now, or
- * empty. SYSTEM. */
+/* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is
+ * now, or empty. SYSTEM. */
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised,
                                      const tmi_standing *known, tamis_error *err);
 

@@ -20,7 +20,8 @@ void tmi_check_same(tmi_checking *c, const tmi_json *follows, const tmi_json *sa
 void tmi_check_fields(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, const char *except);
 
 /* What cannot be computed from what a file says is a problem of the file; what failed here is not. */
-tamis_status tmi_check_noted(tmi_checking *c, const char *field, tamis_status status, const tamis_error *reason, tamis_error *err);
+tamis_status tmi_check_noted(tmi_checking *c, const char *field, tamis_status status, const tamis_error *reason,
+                             tamis_error *err);
 
 /* The value of a key if it is of that kind, and a text, "" if there is none. `object` may be NULL or of any kind. */
 const tmi_json *tmi_field(const tmi_json *object, const char *key, tmi_json_kind kind);

@@ -1,6 +1,6 @@
 /* tamis_estimate: the unprotected side, with its texts. */
-#include "base/memory.h"
 #include "estimate/estimate.h"
+#include "base/memory.h"
 #include "release/release.h"
 
 struct tamis_estimate {

@@ -1,14 +1,16 @@
 #include "release/feasible.h"
 
 #include "base/memory.h"
-#include "report/promise.h"
 #include "release/release.h"
+#include "report/promise.h"
 
 tamis_status tmi_check_length(const char *what, size_t length, size_t most, tamis_error *err)
 {
     if (length <= most) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "statistics: %s may take %zu bytes, and at most %zu are kept: fewer or shorter values, fewer `by` "
-                    "columns, or several plans", what, length, most);
+    return tmi_fail(err, TAMIS_INVALID,
+                    "statistics: %s may take %zu bytes, and at most %zu are kept: fewer or shorter values, fewer `by` "
+                    "columns, or several plans",
+                    what, length, most);
 }
 
 /* The sentences and the picture of the promise: numbers of the plan and the account, and nothing else. */

@@ -49,8 +49,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
     tamis_status status = TAMIS_OK;
     if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: expected the name of a folder, e.g. schools-release");
     if (lstat(path, &there) == 0) {
-        return tmi_fail(err, TAMIS_INVALID, "%s exists already: a release is never written over; choose another folder",
-                        path);
+        return tmi_fail(err, TAMIS_INVALID, "%s exists already: a release is never written over; choose another folder", path);
     }
     tmi_text text;
     tmi_text_init(&text);
@@ -100,7 +99,8 @@ tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *
     return status;
 }
 
-/* Who may read its files may enter the folder once it has its name. If that cannot be set, the folder stays its owner's, complete. */
+/* Who may read its files may enter the folder once it has its name. If that cannot be set, the folder stays its owner's,
+ * complete. */
 static bool open_to_readers(const tmi_folder *folder)
 {
     int opened = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,8 +126,8 @@ tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
     tmi_free(folder->temporary);
     folder->temporary = NULL;
     if (fsync(folder->parent) != 0 && errno != EINVAL) { /* EINVAL: a file system that syncs no folders */
-        return tmi_fail(err, TAMIS_SYSTEM, "%s is complete, but its name may be lost if the computer stops now: %s", folder->final,
-                        strerror(errno));
+        return tmi_fail(err, TAMIS_SYSTEM, "%s is complete, but its name may be lost if the computer stops now: %s",
+                        folder->final, strerror(errno));
     }
     return TAMIS_OK;
 }

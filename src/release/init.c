@@ -1,5 +1,6 @@
 /* A plan to fill in. What is proposed comes from the header of the file alone; whatever shapes the guarantee (design, unit,
- * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they do. */
+ * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they
+ * do. */
 #include <string.h>
 #include <strings.h>
 #include <tamis/init.h>
@@ -72,8 +73,9 @@ static void put_label(tmi_text *yaml, const char *before, const char *label)
         put_text(yaml, label);
         tmi_text_put(yaml, "\n");
     } else {
-        tmi_text_format(yaml, "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot "
-                              "be seen\n",
+        tmi_text_format(yaml,
+                        "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot "
+                        "be seen\n",
                         (int)strspn(before, " "), "");
     }
 }
@@ -142,8 +144,9 @@ static void put_columns(tmi_text *yaml, const tmi_header *h)
                        "public guess\n"
                        "#   a category: {values: [a, b, c]}\n"
                        "# label is what the report calls the column.\n");
-    if (!types) tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no "
-                                   "header: delete this plan.\n");
+    if (!types)
+        tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no "
+                           "header: delete this plan.\n");
     tmi_text_put(yaml, "columns:\n");
     size_t usable = 0;
     for (size_t i = 0; i < h->count; i++) {
@@ -194,19 +197,19 @@ tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *e
     tamis_status status;
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
-    if (!init || (!init->file && !init->connection))
-        return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
+    if (!init || (!init->file && !init->connection)) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
     if (init->connection && (init->file || !init->table))
         return tmi_fail(err, TAMIS_INVALID, "table: expected a table beside the connection, and no file");
     if (init->connection && tmi_has_password(init->connection))
-        return tmi_fail(err, TAMIS_INVALID, "connection: expected none with a password, e.g. service=survey: a plan is public, a "
+        return tmi_fail(err, TAMIS_INVALID,
+                        "connection: expected none with a password, e.g. service=survey: a plan is public, a "
                         "password belongs into libpq's service or password file");
     tmi_text_init(&yaml);
     TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
                              : tmi_header_read(&h, init->file, init->table, err));
     if (init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
     tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are "
-                                                                            "described in docs/plan.md.\n"
+                        "described in docs/plan.md.\n"
                         "# It was written from the header of the data alone: no row was read.\n"
                         "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
     if (h.label && is_readable(h.label)) put_label(&yaml, "title: ", h.label);

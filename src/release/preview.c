@@ -47,7 +47,8 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
-    if (plan->ledger) looked = tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, &refusal);
+    if (plan->ledger)
+        looked = tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, &refusal);
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
     if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, err));
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));

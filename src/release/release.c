@@ -118,7 +118,8 @@ tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedu
     return json.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
 }
 
-/* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is there. */
+/* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is
+ * there. */
 tamis_status tamis_release_measurements_json(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
@@ -212,8 +213,10 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_write_promise(&t, s, &release->promised.outsider, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {
-        tmi_text_format(&t, "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html%s\n",
-                        release->folder, release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
+        tmi_text_format(
+            &t,
+            "\nFiles in %s:\n  release.json, release.csv, measurements.json, certificate.json,\n  registry.yaml, report.html%s\n",
+            release->folder, release->certificate->signed_by[0] ? ", " TMI_SIGNATURE : "");
     }
     return tmi_text_take(text, &t, err);
 }

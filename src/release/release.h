@@ -14,27 +14,27 @@
 #include "schedule/variance_groups.h"
 
 struct tamis_release {
-    tmi_watch watch;      /* of its schedule, while it is made */
+    tmi_watch watch; /* of its schedule, while it is made */
     tmi_schedule schedule;
     tmi_int128 **noisy; /* for each measurement one integer per cell: truth + noise */
     tmi_results results;
     tmi_account account;
     tmi_promised promised; /* by all of that account */
-    const char *version;  /* of the program that made it */
+    const char *version;   /* of the program that made it */
     tmi_certificate *certificate;
-    char *folder; /* where the files are; NULL: nowhere */
+    char *folder;  /* where the files are; NULL: nowhere */
     char *remarks; /* for the operator alone, one per line; NULL: none */
 };
 
 /* How a run is made. */
 typedef struct tmi_run {
-    const char *folder;       /* NULL: nothing is written */
-    const char *ledger;       /* NULL: nobody keeps count; for tests, and studies of public data */
-    bool again;               /* pay for fresh noise although the same was released before */
-    const char *new_account;  /* why a second account over the same source is opened; NULL: none is */
-    const char *sign;         /* the file of the secret key; NULL: the certificate is not signed */
+    const char *folder;            /* NULL: nothing is written */
+    const char *ledger;            /* NULL: nobody keeps count; for tests, and studies of public data */
+    bool again;                    /* pay for fresh noise although the same was released before */
+    const char *new_account;       /* why a second account over the same source is opened; NULL: none is */
+    const char *sign;              /* the file of the secret key; NULL: the certificate is not signed */
     const tmi_plan_source *source; /* of which a repeated release says whether it has changed; NULL: nothing is said */
-    tamis_progress *progress; /* may be NULL */
+    tamis_progress *progress;      /* may be NULL */
     void *context;
 } tmi_run;
 

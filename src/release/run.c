@@ -60,13 +60,13 @@ typedef struct job {
     tamis_release *r;
     tmi_asking asking;
     tmi_folder folder;
-    tmi_key *key;        /* NULL: nobody signs */
-    char *leftover;      /* where the ledger notes the temporary folder */
+    tmi_key *key;   /* NULL: nobody signs */
+    char *leftover; /* where the ledger notes the temporary folder */
     tmi_payment payment;
-    int64_t **noise;     /* from drawing to adding */
-    char *measurements;  /* measurements.json, from the report to the ledger */
-    bool repeated;       /* the numbers are those of an earlier release */
-    bool kept;           /* the ledger has the numbers, and the same release costs nothing again */
+    int64_t **noise;    /* from drawing to adding */
+    char *measurements; /* measurements.json, from the report to the ledger */
+    bool repeated;      /* the numbers are those of an earlier release */
+    bool kept;          /* the ledger has the numbers, and the same release costs nothing again */
 } job;
 
 static void job_clear(job *j)
@@ -79,8 +79,8 @@ static void job_clear(job *j)
     tmi_free(j->measurements);
 }
 
-/* Between two steps: long ones ask for themselves, engines by the run's progress, all others by the schedule's watch. Its share is
- * unknown (-1) before the pass over the data, and 1 after it. */
+/* Between two steps: long ones ask for themselves, engines by the run's progress, all others by the schedule's watch. Its share
+ * is unknown (-1) before the pass over the data, and 1 after it. */
 static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 {
     r->watch.from = r->watch.to = share;
@@ -198,8 +198,10 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
     tmi_text_init(&text);
     tmi_text_put(&text, "");
     if (a->charged.other_source)
-        tmi_text_format(&text, "These numbers were released on %s from another source than the plan names now, which was not read. "
-                        "To pay for numbers from this one: tamis release --again\n", a->charged.time);
+        tmi_text_format(&text,
+                        "These numbers were released on %s from another source than the plan names now, which was not read. "
+                        "To pay for numbers from this one: tamis release --again\n",
+                        a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
     return tmi_text_take(&r->remarks, &text, err);
@@ -334,7 +336,8 @@ static tamis_status publish(job *j, tamis_error *err)
 
 /* ---- failures ---- */
 
-/* After the charge no failure is the caller's wrong call any more, whatever its cause says, and what was spent is said with it. */
+/* After the charge no failure is the caller's wrong call any more, whatever its cause says, and what was spent is said with
+ * it. */
 static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bool kept, tamis_error *err)
 {
     const tmi_schedule *s = &r->schedule;
@@ -346,12 +349,16 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
     const long long entry = (long long)r->account.charged.entry;
     const char *word = s->gaussian ? "rho" : "epsilon", *number = amount.failed ? "as planned" : amount.bytes;
     if (kept)
-        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: the same plan into a new folder "
-                 "costs nothing", reason.message, word, number, entry, run->ledger);
+        tmi_fail(
+            err, TAMIS_SYSTEM,
+            "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: the same plan into a new folder "
+            "costs nothing",
+            reason.message, word, number, entry, run->ledger);
     else
-        tmi_fail(err, TAMIS_SYSTEM, "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
-                 "this charge over and pays nothing. Or give it back: tamis ledger void %.300s %lld --reason TEXT", reason.message, word, number,
-                 entry, run->ledger, run->ledger, entry);
+        tmi_fail(err, TAMIS_SYSTEM,
+                 "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
+                 "this charge over and pays nothing. Or give it back: tamis ledger void %.300s %lld --reason TEXT",
+                 reason.message, word, number, entry, run->ledger, run->ledger, entry);
     tmi_text_clear(&amount);
     return TAMIS_SYSTEM;
 }
@@ -435,9 +442,14 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows};
     tamis_status status = tmi_engine_for(&engine, plan, &reading, err);
     if (status != TAMIS_OK) return status;
-    const tmi_run run = {.folder = folder, .ledger = how.ledger ? how.ledger : plan->ledger, .again = how.again,
-                         .new_account = how.new_account, .sign = how.sign, .source = how.rows ? NULL : &plan->source,
-                         .progress = how.watch.progress, .context = how.watch.context};
+    const tmi_run run = {.folder = folder,
+                         .ledger = how.ledger ? how.ledger : plan->ledger,
+                         .again = how.again,
+                         .new_account = how.new_account,
+                         .sign = how.sign,
+                         .source = how.rows ? NULL : &plan->source,
+                         .progress = how.watch.progress,
+                         .context = how.watch.context};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;

@@ -35,10 +35,14 @@ void tmi_source_changed(tmi_text *text, const tmi_plan_source *source, const cha
     const time_t then = timegm(&utc);
     const size_t modified = put_files(text, source, then, is_modified);
     if (modified > 0)
-        tmi_text_format(text, " %s changed after %s, when these numbers were released: they are those of the earlier data. "
-                        "To pay for numbers from the data as they are now: tamis release --again\n", modified > 1 ? "were" : "was", time);
+        tmi_text_format(text,
+                        " %s changed after %s, when these numbers were released: they are those of the earlier data. "
+                        "To pay for numbers from the data as they are now: tamis release --again\n",
+                        modified > 1 ? "were" : "was", time);
     const size_t placed = put_files(text, source, then, is_put_in_place);
     if (placed > 0)
-        tmi_text_format(text, " %s put in place, or renamed, after %s, when these numbers were released. If the rows are "
-                        "other ones now, to pay for numbers from them: tamis release --again\n", placed > 1 ? "were" : "was", time);
+        tmi_text_format(text,
+                        " %s put in place, or renamed, after %s, when these numbers were released. If the rows are "
+                        "other ones now, to pay for numbers from them: tamis release --again\n",
+                        placed > 1 ? "were" : "was", time);
 }

@@ -116,8 +116,8 @@ static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_json *objec
     TMI_TRY(read_exact(&sums->delta, object, "delta", err));
     TMI_TRY(read_exact(&sums->rho, object, "rho", err));
     sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
-    *whole = *whole && sums->eps && sums->delta && sums->rho && tmi_number_sign(sums->eps) >= 0 && tmi_number_sign(sums->delta) >= 0 &&
-             tmi_number_sign(sums->rho) >= 0;
+    *whole = *whole && sums->eps && sums->delta && sums->rho && tmi_number_sign(sums->eps) >= 0 &&
+             tmi_number_sign(sums->delta) >= 0 && tmi_number_sign(sums->rho) >= 0;
 
 done:
     return status;
@@ -233,9 +233,10 @@ static bool all_covered(const tmi_losses *x, const tmi_losses *y)
     return right;
 }
 
-/* Whether `after` has what was charged before and this release, and perhaps more. An epsilon may have been charged when the account
- * counted in rho, and the rhos before it be voided since. */
-static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_losses *sum, const tmi_ledger_coin *amount, tamis_error *err)
+/* Whether `after` has what was charged before and this release, and perhaps more. An epsilon may have been charged when the
+ * account counted in rho, and the rhos before it be voided since. */
+static tamis_status check_later(bool *right, const tmi_standing *s, const tmi_losses *sum, const tmi_ledger_coin *amount,
+                                tamis_error *err)
 {
     tmi_sums in_rho = {0};
     const tmi_sums *b = &s->before.base;
@@ -253,7 +254,8 @@ static void check_raises(const tmi_standing *s, int64_t entry, bool repeated, tm
     int64_t last = 1;
     for (size_t i = 0; i < s->raise_count; i++) {
         const tmi_raise *r = &s->raises[i];
-        const bool linked = i + 1 < s->raise_count ? tmi_coin_equal(&r->to, &s->raises[i + 1].from) : tmi_coin_equal(&r->to, &s->cap);
+        const bool linked = i + 1 < s->raise_count ? tmi_coin_equal(&r->to, &s->raises[i + 1].from)
+                                                   : tmi_coin_equal(&r->to, &s->cap);
         if (tmi_check_raise(&r->from, &r->to, NULL) != TAMIS_OK || !linked)
             tmi_check_note(check, "account.raised", "does not lead from one budget to the next, and to the cap");
         if (!tmi_is_time(r->time) || r->number <= last || (!repeated && r->number >= entry))
@@ -269,7 +271,8 @@ static bool has_group(const tmi_wave *wave, const char *name)
     return false;
 }
 
-/* The plan's wave is one of them, each has a name of its own, and every group is in one. That none is left out only the ledger knows. */
+/* The plan's wave is one of them, each has a name of its own, and every group is in one. That none is left out only the ledger
+ * knows. */
 static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking *check)
 {
     bool found = false, twice = false;
@@ -286,7 +289,8 @@ static void check_waves(const tmi_standing *s, const tmi_wave *own, tmi_checking
     }
 }
 
-static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan, bool repeated, tmi_checking *check, tamis_error *err)
+static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan, bool repeated, tmi_checking *check,
+                                  tamis_error *err)
 {
     const tmi_plan_loss *b = &plan->budget;
     const tamis_coin said = {b->epsilon, b->delta, b->rho};
@@ -304,8 +308,8 @@ done:
     return status;
 }
 
-tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, const tmi_ledger_coin *amount, int64_t entry, bool repeated,
-                                tmi_checking *check, tamis_error *err)
+tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, const tmi_ledger_coin *amount, int64_t entry,
+                                bool repeated, tmi_checking *check, tamis_error *err)
 {
     const tmi_wave own = tmi_wave_of(plan);
     tmi_losses sum = {0};
@@ -317,14 +321,15 @@ tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, c
     else if (!repeated && !tmi_losses_equal(&sum, &s->after))
         tmi_check_note(check, "account.after", "is not what was charged before and this release");
     else if (repeated) TMI_TRY(check_later(&right, s, &sum, amount, err));
-    if (!right)
-        tmi_check_note(check, "account.after", "is less than what was charged before and this release");
+    if (!right) tmi_check_note(check, "account.after", "is less than what was charged before and this release");
     if (s->cap.rho && (tmi_number_sign(s->before.base.eps) != 0 || tmi_number_sign(s->before.base.delta) != 0))
         tmi_check_note(check, "account.before", "an account of rho adds up rhos only");
     check_raises(s, entry, repeated, check);
     check_waves(s, &own, check);
-    if (!repeated && entry < 2 * (int64_t)s->wave_count + (int64_t)s->raise_count) /* a wave is opened together with its first charge */
-        tmi_check_note(check, "account.waves", "there are more waves and raises than the entries before this one can have opened");
+    /* a wave is opened together with its first charge */
+    if (!repeated && entry < 2 * (int64_t)s->wave_count + (int64_t)s->raise_count)
+        tmi_check_note(check, "account.waves",
+                       "there are more waves and raises than the entries before this one can have opened");
     TMI_TRY(check_budgets(s, plan, repeated, check, err));
 
 done:

@@ -1,4 +1,5 @@
-/* The account in a certificate: its budget of the day and how that was raised, its waves, and its sums before and after a release. */
+/* The account in a certificate: its budget of the day and how that was raised, its waves, and its sums before and after a
+ * release. */
 #ifndef TMI_RELEASE_STANDING_H
 #define TMI_RELEASE_STANDING_H
 
@@ -9,15 +10,16 @@
 /* The keys of the object "account", which is open: before, after, groups?, cap, raised?, waves?, statement. */
 void tmi_put_standing(tmi_json_out *out, const tmi_standing *standing);
 
-/* At least as many bytes as tmi_put_standing writes more for an account like this one than for a new one. `standing` may be empty. */
+/* At least as many bytes as tmi_put_standing writes more for an account like this one than for a new one. `standing` may be
+ * empty. */
 size_t tmi_standing_bytes(const tmi_standing *standing, const tamis_plan *plan);
 
 /* What the object says; *whole is false if something is missing. The caller clears it. SYSTEM (memory). */
 tamis_status tmi_standing_read(tmi_standing *standing, bool *whole, const tmi_json *account, tamis_error *err);
 
-/* What the parts of it, and the plan, say about each other, and that `amount` was added; `entry` is that of the charge, `repeated`: later
- * charges and raises may be in it. SYSTEM, UNABLE. */
-tamis_status tmi_standing_check(const tmi_standing *standing, const tamis_plan *plan, const tmi_ledger_coin *amount, int64_t entry, bool repeated,
-                                tmi_checking *check, tamis_error *err);
+/* What the parts of it, and the plan, say about each other, and that `amount` was added; `entry` is that of the charge,
+ * `repeated`: later charges and raises may be in it. SYSTEM, UNABLE. */
+tamis_status tmi_standing_check(const tmi_standing *standing, const tamis_plan *plan, const tmi_ledger_coin *amount,
+                                int64_t entry, bool repeated, tmi_checking *check, tamis_error *err);
 
 #endif

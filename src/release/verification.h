@@ -11,7 +11,11 @@
 typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
 
 typedef enum tmi_signed {
-    TMI_UNSIGNED, TMI_SIGNATURE_MISSING, TMI_SIGNATURE_UNCHECKED, TMI_SIGNATURE_RIGHT, TMI_SIGNATURE_WRONG
+    TMI_UNSIGNED,
+    TMI_SIGNATURE_MISSING,
+    TMI_SIGNATURE_UNCHECKED,
+    TMI_SIGNATURE_RIGHT,
+    TMI_SIGNATURE_WRONG
 } tmi_signed;
 
 typedef struct tmi_verification {
@@ -24,7 +28,7 @@ typedef struct tmi_verification {
     tmi_promised promised;       /* by its account */
     tmi_json *follows;           /* NULL: nothing does */
     tmi_found files[TMI_FILES];
-    bool has_frame;  /* the plan names one */
+    bool has_frame; /* the plan names one */
     tmi_found frame;
     tmi_signed signature;
     char **others; /* files of the folder that do not belong to a release, in the order of their names */

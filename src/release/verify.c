@@ -1,5 +1,5 @@
-/* A certificate is written again from what it says of its inputs, and the two are compared leaf by leaf; then the frame, the files
- * and the signature beside it.                                                                                       */
+/* A certificate is written again from what it says of its inputs, and the two are compared leaf by leaf; then the frame, the
+ * files and the signature beside it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,14 +7,14 @@
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "report/promise.h"
 #include "release/verification.h"
+#include "report/promise.h"
 
 /* ---- what is reported ---- */
 
 static const char *const found_words[] = {[TMI_MISSING] = "missing", [TMI_MATCHES] = "match", [TMI_DIFFERS] = "differ"};
 static const char *const signed_words[] = {
-    [TMI_UNSIGNED] = "none", [TMI_SIGNATURE_MISSING] = "missing", [TMI_SIGNATURE_UNCHECKED] = "not checked",
+    [TMI_UNSIGNED] = "none",         [TMI_SIGNATURE_MISSING] = "missing", [TMI_SIGNATURE_UNCHECKED] = "not checked",
     [TMI_SIGNATURE_RIGHT] = "right", [TMI_SIGNATURE_WRONG] = "wrong",
 };
 
@@ -161,8 +161,8 @@ static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
     if (!v->schedule.plan) goto done;
     TMI_TRY(tmi_check_noted(&v->check, "account", promise(v, &reason), &reason, err));
     if (!v->promised.epsilon) goto done;
-    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason),
-                            &reason, err));
+    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason), &reason,
+                            err));
     if (!text) goto done;
     TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
     tmi_check_fields(&v->check, v->follows, v->document, "", "hash");

@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "report/promise.h"
 #include "release/verification.h"
+#include "report/promise.h"
 
 #define NEAR 1e-9 /* relative */
 
@@ -251,9 +251,13 @@ static void account_of(tmi_account *a, const tmi_certificate *c, char *kept)
     *a = (tmi_account){0};
     if (!c->account.charged) return;
     a->kept = a->has_spending = true;
-    a->charged = (tamis_charged){.entry = c->account.entry, .clock_behind = c->account.clock_behind,
-                                 .measurements = c->account.repeated ? kept : NULL, .created = c->account.created,
-                                 .opened = tmi_losses_zero(&standing->before), .new_account = c->account.new_account, .claim = c->account.claim,
+    a->charged = (tamis_charged){.entry = c->account.entry,
+                                 .clock_behind = c->account.clock_behind,
+                                 .measurements = c->account.repeated ? kept : NULL,
+                                 .created = c->account.created,
+                                 .opened = tmi_losses_zero(&standing->before),
+                                 .new_account = c->account.new_account,
+                                 .claim = c->account.claim,
                                  .unpublished = c->account.claim && !c->account.repeated ? c->account.entry : 0};
     snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
     snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
@@ -268,7 +272,10 @@ static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_ver
     char kept[] = ""; /* in place of the text of an earlier release: only its presence counts */
     tmi_variance_groups groups = {0};
     tamis_error reason = {0};
-    tamis_release r = {.schedule = v->schedule, .promised = v->promised, .noisy = noisy, .version = v->certificate.version,
+    tamis_release r = {.schedule = v->schedule,
+                       .promised = v->promised,
+                       .noisy = noisy,
+                       .version = v->certificate.version,
                        .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
     tamis_status status;
     account_of(&r.account, &v->certificate, kept);

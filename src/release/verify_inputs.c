@@ -62,20 +62,22 @@ done:
     return status;
 }
 
-/* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account; where a later one is the first
- * that counts, the charges before it were voided, each by an entry of its own. */
+/* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account; where a later one
+ * is the first that counts, the charges before it were voided, each by an entry of its own. */
 static void check_entry(const tmi_certified *a, tmi_checking *c)
 {
     if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
     if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
-    if (a->claim != 0 && a->claim <= a->entry) tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
+    if (a->claim != 0 && a->claim <= a->entry)
+        tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
     if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
     else if (a->created && !tmi_losses_zero(&a->standing.before))
         tmi_check_note(c, "account.before", "is not 0, but this is the first charge of a ledger");
     const bool later = a->repeated || a->claim != 0; /* what came before it may have been voided since */
     if (later && a->clock_behind) tmi_check_note(c, "ledger.clock_behind", "the certificate was written later than the entry");
     if (a->entry == TMI_FIRST_CHARGE ? !a->created : a->created && !later && a->entry < TMI_FIRST_CHARGE + 2)
-        tmi_check_note(c, "ledger.created", a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
+        tmi_check_note(c, "ledger.created",
+                       a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
 }
 
 static tamis_status read_account(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
@@ -160,8 +162,10 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
     TMI_TRY(read_frame(&frame, document, c, err));
-    const tmi_budget_parts said = {.rho = parts.rho, .list = known ? parts.list : NULL, .count = parts.count,
-                            .frame = frame.count > 0 ? &frame : NULL};
+    const tmi_budget_parts said = {.rho = parts.rho,
+                                   .list = known ? parts.list : NULL,
+                                   .count = parts.count,
+                                   .frame = frame.count > 0 ? &frame : NULL};
     status = make_again(v, text.bytes, &said, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 

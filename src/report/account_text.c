@@ -55,17 +55,27 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     const tamis_charged *c = &a->charged;
     if (c->entry == 0) return;
     if (c->measurements) {
-        tmi_text_format(text, "The same release was made before, on %s: these are its numbers, the data were not read again, and nothing was "
-                        "spent.", c->time);
+        tmi_text_format(
+            text,
+            "The same release was made before, on %s: these are its numbers, the data were not read again, and nothing was "
+            "spent.",
+            c->time);
         return;
     }
     if (c->unpublished)
-        tmi_text_format(text, "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
-                        "and nothing more was charged.%s", c->time, c->created || c->opened ? " " : "");
+        tmi_text_format(
+            text,
+            "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
+            "and nothing more was charged.%s",
+            c->time, c->created || c->opened ? " " : "");
     if (c->created) {
-        tmi_text_format(text, "New ledger: %s%sthis release %s, so that nothing released before counts against the budget. If this survey has a "
-                        "ledger already, use that one.", path ? path : "", path ? "; " : "",
-                        c->entry == TMI_FIRST_CHARGE ? "created it and is the first in it" : "is the first in it: every earlier charge was voided");
+        tmi_text_format(
+            text,
+            "New ledger: %s%sthis release %s, so that nothing released before counts against the budget. If this survey has a "
+            "ledger already, use that one.",
+            path ? path : "", path ? "; " : "",
+            c->entry == TMI_FIRST_CHARGE ? "created it and is the first in it"
+                                         : "is the first in it: every earlier charge was voided");
     } else if (c->opened) {
         tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
         if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);
@@ -78,7 +88,8 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
 static void put_times(tmi_text *text, const tamis_number *loss)
 {
     tamis_number *times = NULL, *product = NULL;
-    if (tmi_number_ratio(&times, PROPOSED, 1, NULL) != TAMIS_OK || tmi_number_mul(&product, loss, times, NULL) != TAMIS_OK) text->failed = true;
+    if (tmi_number_ratio(&times, PROPOSED, 1, NULL) != TAMIS_OK || tmi_number_mul(&product, loss, times, NULL) != TAMIS_OK)
+        text->failed = true;
     else tmi_text_number_up(text, tmi_number_compare_int(product, TAMIS_MAX_LOSS) > 0 ? loss : product);
     tamis_number_free(times);
     tamis_number_free(product);
@@ -115,10 +126,10 @@ static void put_waves(tmi_text *text, size_t count)
 static void put_terms(tmi_text *text, const tmi_standing *s)
 {
     if (s->after.count > 0)
-        tmi_text_format(text, " The survey has %zu rotation group%s over %zu wave%s; these are the numbers of the group that has spent most.",
-                        s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");
-    else if (s->wave_count > 1)
-        put_waves(text, s->wave_count);
+        tmi_text_format(
+            text, " The survey has %zu rotation group%s over %zu wave%s; these are the numbers of the group that has spent most.",
+            s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");
+    else if (s->wave_count > 1) put_waves(text, s->wave_count);
     if (s->raise_count == 0) return;
     tmi_text_put(text, " ");
     tmi_cap_words(text, s);
@@ -128,10 +139,11 @@ static void put_terms(tmi_text *text, const tmi_standing *s)
 static void put_own_groups(tmi_text *text, const tmi_plan_wave *wave, const tmi_account *a)
 {
     tmi_text_format(text, " The group%s of this wave (", wave->group_count > 1 ? "s" : "");
-    for (size_t i = 0; i < wave->group_count && i < GROUPS_SHOWN; i++) tmi_text_format(text, "%s%s", i ? ", " : "", wave->groups[i]);
+    for (size_t i = 0; i < wave->group_count && i < GROUPS_SHOWN; i++)
+        tmi_text_format(text, "%s%s", i ? ", " : "", wave->groups[i]);
     if (wave->group_count > GROUPS_SHOWN) tmi_text_format(text, " and %zu more", wave->group_count - GROUPS_SHOWN);
-    tmi_text_format(text, ") %s %s left; this release would leave %s %s.", wave->group_count > 1 ? "have" : "has", a->own_left.words,
-                    wave->group_count > 1 ? "them" : "it", a->own_then_left.words);
+    tmi_text_format(text, ") %s %s left; this release would leave %s %s.", wave->group_count > 1 ? "have" : "has",
+                    a->own_left.words, wave->group_count > 1 ? "them" : "it", a->own_then_left.words);
 }
 
 void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
@@ -151,24 +163,31 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         put_terms(&p, &a->standing);
     }
     if (a->charged.measurements)
-        tmi_text_format(&p, " The same was released on %s: %s; nothing is spent. Fresh noise is paid for with --again.", a->charged.time,
-                        a->has_then ? "those numbers would be returned" : "these are its numbers");
+        tmi_text_format(&p, " The same was released on %s: %s; nothing is spent. Fresh noise is paid for with --again.",
+                        a->charged.time, a->has_then ? "those numbers would be returned" : "these are its numbers");
     else if (a->charged.entry > 0 && a->charged.new_account)
-        tmi_text_format(&p, " This release is entry %lld of the ledger. The ledger has another account over the same source; reason given "
-                        "for this one: %s", (long long)a->charged.entry, a->charged.new_account);
+        tmi_text_format(
+            &p,
+            " This release is entry %lld of the ledger. The ledger has another account over the same source; reason given "
+            "for this one: %s",
+            (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger%s.", (long long)a->charged.entry,
                         a->charged.created ? "; entry 1 opened the account" : "");
     else if (a->charged.unpublished)
-        tmi_text_format(&p, " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
-                        "nothing.", (long long)a->charged.unpublished);
-    else if (a->has_then && s->plan->wave.group_count > 0)
-        put_own_groups(&p, &s->plan->wave, a);
-    else if (a->has_then)
-        tmi_text_format(&p, " This release would leave %s.", a->then_left.words);
+        tmi_text_format(
+            &p,
+            " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
+            "nothing.",
+            (long long)a->charged.unpublished);
+    else if (a->has_then && s->plan->wave.group_count > 0) put_own_groups(&p, &s->plan->wave, a);
+    else if (a->has_then) tmi_text_format(&p, " This release would leave %s.", a->then_left.words);
     if (a->charged.entry > 0 && a->charged.unpublished)
-        tmi_text_format(&p, " That entry was charged for an earlier run, which published nothing; this release took it over (entry %lld), and nothing "
-                        "more was charged.", (long long)a->charged.claim);
+        tmi_text_format(&p,
+                        " That entry was charged for an earlier run, which published nothing; this release took it over (entry "
+                        "%lld), and nothing "
+                        "more was charged.",
+                        (long long)a->charged.claim);
     if (!tmi_has_budget(s->plan)) {
         tmi_text_put(&p, " ");
         tmi_budget_advice(&p, s->plan);

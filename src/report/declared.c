@@ -84,7 +84,8 @@ static void add_wave(tmi_lines *lines, const tamis_plan *plan)
     if (wave->group_count > 0) {
         tmi_text_format(&words, "the wave %s has the rotation group%s ", wave->name, wave->group_count > 1 ? "s" : "");
         for (size_t i = 0; i < wave->group_count; i++) tmi_text_format(&words, "%s%s", i > 0 ? ", " : "", wave->groups[i]);
-        tmi_text_format(&words, "; every %s belongs to one group in all waves, and which group is fixed and public", plan->privacy.unit);
+        tmi_text_format(&words, "; every %s belongs to one group in all waves, and which group is fixed and public",
+                        plan->privacy.unit);
         tmi_lines_take(lines, &words);
     }
     if (!wave->same_sample) return;
@@ -102,7 +103,8 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
     tmi_describe_design_by(&words, d, !d->by ? NULL : page ? tmi_column_label(d->by) : d->by->name);
     tmi_lines_take(lines, &words);
     if (d->largest > 0) {
-        tmi_text_format(&words, "no cluster has fewer than %lld units or more than %lld", (long long)d->smallest, (long long)d->largest);
+        tmi_text_format(&words, "no cluster has fewer than %lld units or more than %lld", (long long)d->smallest,
+                        (long long)d->largest);
         tmi_lines_take(lines, &words);
     }
     if (d->second_take > 0) {
@@ -116,8 +118,8 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
     }
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
-        tmi_text_format(&words, "all rows of one %s lie in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "", d->by && clusters ? " and one " : "",
-                        clusters ? "cluster" : "");
+        tmi_text_format(&words, "all rows of one %s lie in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "",
+                        d->by && clusters ? " and one " : "", clusters ? "cluster" : "");
         tmi_lines_take(lines, &words);
     }
     if (plan->wave.name) add_wave(lines, plan);
@@ -204,6 +206,7 @@ void tmi_list_declared(tmi_lines *lines, const tmi_schedule *s, tmi_declared how
     add_before_columns(lines, s, page);
     if (how == TMI_DECLARED_ALIKE) add_columns_alike(lines, plan);
     else if (how != TMI_DECLARED_IN_ORDER) add_columns_by_name(lines, plan, page);
-    else for (size_t i = 0; i < plan->declared_count; i++) add_column(lines, &plan->columns[i], &plan->design, false);
+    else
+        for (size_t i = 0; i < plan->declared_count; i++) add_column(lines, &plan->columns[i], &plan->design, false);
     add_after_columns(lines, s);
 }

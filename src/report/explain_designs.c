@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "report/explain.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "report/explain.h"
 
 /* ---- examples: about a tenth of a small frame ---- */
 
@@ -118,9 +118,8 @@ static tamis_status make_two_stage(tamis_design **d, tamis_error *err)
 
 /* ---- words ---- */
 
-const char *const tmi_pps_methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic",
-                                       "systematic_random", "brewer",
-                                       "tille", NULL};
+const char *const tmi_pps_methods[] = {
+    "conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic", "systematic_random", "brewer", "tille", NULL};
 
 const tmi_design_words tmi_designs[] = {
     {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
@@ -136,15 +135,18 @@ const tmi_design_words tmi_designs[] = {
     {"poisson", "each unit is drawn with a probability of its own, independently; the size of the sample is random",
      "poisson: {probability: COLUMN}, max_weight: 50", "1/probability: the smallest probability needs the most noise",
      "log(1 + pi (e^eps - 1)) for each unit; the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
-    {"pps", "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
+    {"pps",
+     "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
      "systematic_random, brewer, tille",
      "pps: {method: sampford, probability: COLUMN, sample: 200}, max_weight: 50", "1/probability",
      "log(1 + pi (e^eps - 1)) for each unit, where samples with and without a unit are proved to differ by one exchange; "
-     "otherwise eps itself: nothing is proved, so nothing is claimed", NULL, NULL, TAMIS_REPLACE},
-    {"systematic", "every k-th unit of a list after a random start",
-     "systematic: {population: 6194, sample: 200, order: public}", "N/n, the same for everybody",
+     "otherwise eps itself: nothing is proved, so nothing is claimed",
+     NULL, NULL, TAMIS_REPLACE},
+    {"systematic", "every k-th unit of a list after a random start", "systematic: {population: 6194, sample: 200, order: public}",
+     "N/n, the same for everybody",
      "with a public order almost eps itself: the k possible samples are k clusters, and all n units enter or leave together; "
-     "with a random order as for srs", "every 10th of a list", make_systematic, TAMIS_REPLACE},
+     "with a random order as for srs",
+     "every 10th of a list", make_systematic, TAMIS_REPLACE},
     {"stratified", "an independent sample in each stratum; strata and their sizes are public",
      "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
      "in each stratum with its own rate; a stratum that is taken whole is not amplified, and the largest number counts",
@@ -152,13 +154,12 @@ const tmi_design_words tmi_designs[] = {
     {"cluster", "whole clusters are drawn, for instance all persons of a household",
      "cluster: {by: household, population: 3000, sample: 300, smallest: 1, largest: 9}", "clusters / drawn clusters",
      "not much below eps unless clusters are small: a whole cluster enters or leaves together", "1 of 10 clusters of 4",
-     make_cluster,
-     TAMIS_REPLACE},
+     make_cluster, TAMIS_REPLACE},
     {"two_stage", "clusters are drawn, then units within each drawn cluster",
      "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
      "inverse of the product of the two rates",
-     "the second stage counts in full, the first only if few units are taken per cluster", "1 of 10, then 2 of 4",
-     make_two_stage, TAMIS_REPLACE},
+     "the second stage counts in full, the first only if few units are taken per cluster", "1 of 10, then 2 of 4", make_two_stage,
+     TAMIS_REPLACE},
     {"weights", "only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
      "eps itself: without the design there are no probabilities to use", NULL, NULL, TAMIS_REPLACE},
@@ -319,8 +320,8 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
     tamis_status status = show_examples(page, d, method, err);
     if (page->json) tmi_json_close(page->json, ']');
     tmi_page_note(page, "\nAn outsider does not know who was sampled; for anyone who does, epsilon is 1. The amplified epsilon "
-                  "holds once for everything released from one sample, and needs `protect: frame` or `population` and "
-                  "`secret_sample: yes`.");
+                        "holds once for everything released from one sample, and needs `protect: frame` or `population` and "
+                        "`secret_sample: yes`.");
     return status;
 }
 
@@ -389,7 +390,8 @@ tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
     tmi_page_note(page, "Designs: how a sample is drawn, and what epsilon 1 on the sample becomes for an outsider");
     tmi_text_put(page->text, "\n");
     status = write_table(page->text, err);
-    tmi_page_note(page, "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon "
+    tmi_page_note(page,
+                  "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon "
                   "stays what it is. With clusters and lists in public order many people come and go together, so that the rate "
                   "alone says nothing. Whoever knows who was sampled is promised 1, whatever the design.");
     tmi_page_note(page, "\nMore about one of them: tamis explain stratified");

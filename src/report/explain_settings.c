@@ -6,7 +6,10 @@
 
 /* What the paper says may amplify (Table 4.2): frame coverage, sampling, nonresponse. */
 static const char *const paper_amplifies[TAMIS_LEVELS] = {
-    [TAMIS_POPULATION] = "FR, S, NR", [TAMIS_FRAME] = "S, NR", [TAMIS_SAMPLE] = "NR", [TAMIS_RESPONDENTS] = "-",
+    [TAMIS_POPULATION] = "FR, S, NR",
+    [TAMIS_FRAME] = "S, NR",
+    [TAMIS_SAMPLE] = "NR",
+    [TAMIS_RESPONDENTS] = "-",
 };
 
 /* Table 4.1: fixed under frame and sample invariance, otherwise they may change. */
@@ -41,8 +44,12 @@ static void write_table(tmi_text *text)
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
         const tamis_setting *s = &tamis_settings()[i];
-        const char *const row[COLUMNS] = {s->name, paper_weights(s), our_weights(s), paper_amplifies[s->protect],
-                                          our_amplification(s), is_default(s) ? "<-" : ""};
+        const char *const row[COLUMNS] = {s->name,
+                                          paper_weights(s),
+                                          our_weights(s),
+                                          paper_amplifies[s->protect],
+                                          our_amplification(s),
+                                          is_default(s) ? "<-" : ""};
         tmi_table_row(&table, row);
     }
     tmi_table_write(text, &table);
@@ -63,17 +70,19 @@ void tmi_explain_settings(tmi_page *page)
         return;
     }
     tmi_page_note(page, "The ten settings: what a promise is about");
-    tmi_page_note(page, "\nA survey runs from a population over a frame and a sample to the respondents. `protect` says where "
+    tmi_page_note(page,
+                  "\nA survey runs from a population over a frame and a sample to the respondents. `protect` says where "
                   "the promise begins: whose record may change. `given` says what is fixed and public: what no neighbour may "
                   "change.");
     tmi_text_put(page->text, "\n");
     write_table(page->text);
-    tmi_page_note(page, "\n<- the default, recommended. `weights` and `amplified by` are the paper's; the column after each is "
+    tmi_page_note(page,
+                  "\n<- the default, recommended. `weights` and `amplified by` are the paper's; the column after each is "
                   "what tamis does. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts only sampling, once "
                   "for all releases of a sample, if the plan says `secret_sample: yes` and a theorem covers the design: coverage "
                   "and response are not draws with known probabilities.");
     tmi_page_note(page, "\n* while strata, sizes and clusters are public (the default). With `design_variables: protected` one "
-                  "record may move the weights of all others: more noise, and no number for outsiders.");
+                        "record may move the weights of all others: more noise, and no number for outsiders.");
     tmi_page_note(page, "\nWith `protect: respondents` the fact of having answered is protected too, and the number of rows is "
                         "not public.");
     tmi_page_note(page, "\nMore about one of them: tamis explain \"sample given frame\"");
@@ -94,9 +103,10 @@ void tmi_explain_setting(tmi_page *page, const tamis_setting *s)
     tmi_page_part(page, "Compared", "domain", s->domain);
     tmi_page_part(page, "", "universes", s->universes);
     tmi_page_part(page, "One step", "neighbours", s->neighbours);
-    tmi_page_part(page, "Rows", "rows", s->size_is_public ? "their number is public and checked before anything is spent"
-                                                          : "their number is protected: never checked, shown or used unless "
-                                                            "measured");
+    tmi_page_part(page, "Rows", "rows",
+                  s->size_is_public ? "their number is public and checked before anything is spent"
+                                    : "their number is protected: never checked, shown or used unless "
+                                      "measured");
     tmi_page_part(page, "Weights", "weights", s->weights);
     tmi_page_part(page, "Amplified by", "amplification", s->amplification);
     tmi_page_part(page, "The attacker", "attacker", s->attacker);

@@ -4,7 +4,9 @@
 #include "report/promise.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_SPREAD] = "spread",
+    [TMI_UNWEIGHED] = "none",
+    [TMI_WEIGHED] = "weight",
+    [TMI_SPREAD] = "spread",
 };
 
 static void put_text(tmi_json_out *out, const char *key, const char *text)
@@ -67,8 +69,8 @@ static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_qua
 static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     const tmi_quantity *q = &m->quantity;
-    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present, q->present_too,
-                                              q->where};
+    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present,
+                                              q->present_too, q->where};
     tmi_json_key(out, "columns");
     tmi_json_open(out, '[');
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {

@@ -18,8 +18,9 @@ typedef struct tmi_preview {
 tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_error *err);
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err);
 
-/* That the noise of a statistic is above a third of its size, and what would be enough (tmi_forecasts_advise; NaN: nothing is known to be);
- * `more` follows its title (" and 12 more"). */
-void tmi_forecast_advice(tmi_text *text, const tmi_preview *preview, size_t statistic, const char *more, double loss, double sample);
+/* That the noise of a statistic is above a third of its size, and what would be enough (tmi_forecasts_advise; NaN: nothing is
+ * known to be); `more` follows its title (" and 12 more"). */
+void tmi_forecast_advice(tmi_text *text, const tmi_preview *preview, size_t statistic, const char *more, double loss,
+                         double sample);
 
 #endif

@@ -1,5 +1,5 @@
-/* A preview for people. What is alike is one line: statistics of the same kind and groups, tables of the same shape, strata with the
- * same noise. A plan with 200 means then takes a screen or two; `all` gives each its own line.                          */
+/* A preview for people. What is alike is one line: statistics of the same kind and groups, tables of the same shape, strata with
+ * the same noise. A plan with 200 means then takes a screen or two; `all` gives each its own line. */
 #include <math.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
-#include "schedule/expected/assumptions.h"
 #include "report/preview.h"
 #include "report/promise.h"
-#include "schedule/result.h"
 #include "report/results.h"
+#include "schedule/expected/assumptions.h"
+#include "schedule/result.h"
 
 #define FEW 3         /* alike ones that are shown one by one */
 #define FEW_STRATA 6  /* strata with different noise that are shown one by one */
@@ -82,14 +82,15 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->uses[i].known != s->uses[j].known) return false;
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->uses[i].known != s->uses[j].known)
+        return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
     return true;
 }
 
-/* Puts what is alike together: leader[i] is the first of those that i is shown with, itself unless more than FEW are alike; sizes[i]
- * is how many a leader shows. */
+/* Puts what is alike together: leader[i] is the first of those that i is shown with, itself unless more than FEW are alike;
+ * sizes[i] is how many a leader shows. */
 typedef struct classes {
     size_t *leader, *sizes;
 } classes;
@@ -183,7 +184,8 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
     add_row(table, cells, COLUMNS);
 }
 
-/* One warning for each line of the table with too much noise: named after the first of its statistics, and what is enough for all. */
+/* One warning for each line of the table with too much noise: named after the first of its statistics, and what is enough for
+ * all. */
 static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c, size_t leader)
 {
     size_t first = SIZE_MAX, count = 0;
@@ -227,9 +229,11 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) add_statistic(&table, p, &c, i, &of_range);
     tmi_table_write(text, &table);
-    tmi_text_wrap(text, "  ", "  ", "± is one standard deviation: of the privacy noise, of the sampling as the release will report it, of "
-                  "both together. Size is the expected one, from the population and the plan's guesses. From–to: over groups, and over "
-                  "statistics that share a line (--all gives each its own).");
+    tmi_text_wrap(
+        text, "  ", "  ",
+        "± is one standard deviation: of the privacy noise, of the sampling as the release will report it, of "
+        "both together. Size is the expected one, from the population and the plan's guesses. From–to: over groups, and over "
+        "statistics that share a line (--all gives each its own).");
     if (of_range) tmi_text_put(text, "  * of the range instead: the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);
@@ -268,7 +272,8 @@ static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
     assumptions list = {text, all, false};
     if (tmi_assumptions(s, write_assumption, &list, NULL) != TAMIS_OK) text->failed = true;
     if (list.any)
-        tmi_text_wrap(text, "  ", "  ", "The numbers above are as good as these guesses, and so is the split of the budget; the guarantee does "
+        tmi_text_wrap(text, "  ", "  ",
+                      "The numbers above are as good as these guesses, and so is the split of the budget; the guarantee does "
                       "not depend on them.");
 }
 
@@ -351,8 +356,8 @@ static bool is_one(const span *s)
     return s->least == s->most;
 }
 
-static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t i, size_t cells_of, const sizes *z, const char *stratum,
-                            bool first, size_t shown_with, char letter)
+static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t i, size_t cells_of, const sizes *z,
+                            const char *stratum, bool first, size_t shown_with, char letter)
 {
     const tmi_measurement *m = &s->measurements[i];
     tmi_text cells[5];
@@ -410,7 +415,8 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
     tmi_table_clear(&table);
     classes_clear(&c);
     write_inequalities(text, &list);
-    tmi_text_wrap(text, "  ", "  ", "Sensitivity and scale are in the units of the data. Squares, and what is called spread, serve "
+    tmi_text_wrap(text, "  ", "  ",
+                  "Sensitivity and scale are in the units of the data. Squares, and what is called spread, serve "
                   "the sampling errors.");
 }
 

@@ -8,10 +8,10 @@
 #include "base/table.h"
 #include "num/bound.h"
 #include "num/number.h"
-#include "setting/meaning.h"
-#include "schedule/noise_law.h"
 #include "report/report_words.h"
 #include "report/specification.h"
+#include "schedule/noise_law.h"
+#include "setting/meaning.h"
 
 /* ---- exact numbers ---- */
 
@@ -53,7 +53,8 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
     tmi_text_init(&line);
     tmi_describe_design(&line, &plan->design);
     tmi_unit_words(&line, plan);
-    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey, plan->wave.name ? plan->wave.name : "", what);
+    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey,
+                    plan->wave.name ? plan->wave.name : "", what);
     if (line.failed) text->failed = true;
     else tmi_text_wrap(text, "", "  ", line.bytes);
     tmi_text_put(text, "\n");
@@ -230,7 +231,9 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule, const tm
 static void put_whose(tmi_text *text, const tmi_schedule *schedule)
 {
     static const char *const who[TAMIS_LEVELS] = {
-        [TAMIS_POPULATION] = "Sampled %s", [TAMIS_FRAME] = "Sampled %s", [TAMIS_SAMPLE] = "Sampled %s",
+        [TAMIS_POPULATION] = "Sampled %s",
+        [TAMIS_FRAME] = "Sampled %s",
+        [TAMIS_SAMPLE] = "Sampled %s",
         [TAMIS_RESPONDENTS] = "Responding %s",
     };
     const tamis_setting *setting = schedule->plan->privacy.setting;
@@ -253,15 +256,18 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
     tmi_text_number_up(p, schedule->delta);
     if (schedule->gaussian) tmi_text_put(p, ", rho ");
     if (schedule->gaussian) tmi_text_number_up(p, schedule->spent);
-    tmi_text_format(p, " (%s). Replacing %s%s %s's record by any other%s changes the probability of any output by a factor "
-                    "of at most exp(", setting_words, is_census(schedule) ? "" : "such ",
-                    is_census(schedule) ? "one" : tmi_article(unit), unit,
+    tmi_text_format(p,
+                    " (%s). Replacing %s%s %s's record by any other%s changes the probability of any output by a factor "
+                    "of at most exp(",
+                    setting_words, is_census(schedule) ? "" : "such ", is_census(schedule) ? "one" : tmi_article(unit), unit,
                     setting->size_is_public ? "" : ", or taking it away,");
     tmi_text_number_up(p, schedule->epsilon);
     tmi_text_put(p, ")");
     if (schedule->gaussian) tmi_text_put(p, " and delta");
-    tmi_text_format(p, ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
-                    "integers.", is_census(schedule) ? "" : " and even if it is known who was sampled",
+    tmi_text_format(p,
+                    ", whatever an attacker knows about all the others%s. The noise is exact discrete %s noise on "
+                    "integers.",
+                    is_census(schedule) ? "" : " and even if it is known who was sampled",
                     schedule->gaussian ? "Gaussian" : "Laplace");
 }
 
@@ -303,8 +309,11 @@ static void put_apart(tmi_text *p, const tmi_plan_design *design, const tmi_outs
 void tmi_outsider_page(tmi_text *p, const tamis_plan *plan, const tmi_outsider *outsider)
 {
     if (outsider->proved) tmi_outsider_words(p, plan, outsider);
-    else tmi_text_format(p, "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as for a sampled %s.",
-                         tmi_article(plan->privacy.unit), plan->privacy.unit, plan->privacy.unit);
+    else
+        tmi_text_format(p,
+                        "No separate guarantee is claimed for %s %s whose participation is unknown: the guarantee is the same as "
+                        "for a sampled %s.",
+                        tmi_article(plan->privacy.unit), plan->privacy.unit, plan->privacy.unit);
 }
 
 void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider *outsider)
@@ -316,10 +325,11 @@ void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider 
     char epsilon[TMI_DECIMAL], delta[TMI_DECIMAL];
     tamis_decimal_up(epsilon, outsider->epsilon.upper, 4); /* for people; the JSON has 17 digits */
     tamis_decimal_up(delta, outsider->delta.upper, 4);
-    tmi_text_format(p, "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
+    tmi_text_format(p,
+                    "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
                     "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
-                    "first and amplified once (theorem: %s).", epsilon, delta, plan->privacy.unit,
-                    tamis_level_name(plan->privacy.setting->protect), outsider->theorem);
+                    "first and amplified once (theorem: %s).",
+                    epsilon, delta, plan->privacy.unit, tamis_level_name(plan->privacy.setting->protect), outsider->theorem);
     if (outsider->part_count > 1) put_apart(p, &plan->design, outsider);
 }
 

@@ -101,7 +101,10 @@ static void put_loss(tmi_text *yaml, const tmi_schedule *s, const tmi_outsider *
     tmi_text words;
     tmi_text_init(&words);
     put_group(yaml, 1, "dp_variant");
-    put_string(yaml, 2, "variant_name", !s->gaussian ? "Pure DP" : plan->privacy.loss.rho ? "Zero-concentrated DP" : "Approximate DP");
+    put_string(yaml, 2, "variant_name",
+               !s->gaussian             ? "Pure DP"
+               : plan->privacy.loss.rho ? "Zero-concentrated DP"
+                                        : "Approximate DP");
     tmi_text_format(&words, "%s; %s", setting->domain, setting->universes);
     put_words(yaml, 2, "data_domain", &words);
     tmi_text_put(&words, "The design is public and the same for all neighbours: ");
@@ -127,7 +130,8 @@ static void put_model(tmi_text *yaml)
 {
     put_group(yaml, 1, "deployment_model");
     put_string(yaml, 2, "model_name", "Central");
-    put_string(yaml, 2, "actors", "The operator who runs tamis sees the data and is trusted. Readers of the output folder are not: they may know "
+    put_string(yaml, 2, "actors",
+               "The operator who runs tamis sees the data and is trusted. Readers of the output folder are not: they may know "
                "the plan, everything that was ever released, and all other records.");
     put_string(yaml, 2, "release_type", "One release");
     put_string(yaml, 2, "data_source_type", "Static");
@@ -139,24 +143,35 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text words;
     tmi_text_init(&words);
     put_group(yaml, 1, "accounting");
-    put_string(yaml, 2, "post_processing", "Estimates, standard errors and intervals are computed from the noisy tables alone, and so is everything "
+    put_string(yaml, 2, "post_processing",
+               "Estimates, standard errors and intervals are computed from the noisy tables alone, and so is everything "
                "that the plan asks for under postprocess and calibrate.");
-    tmi_text_format(&words, "The %s of all tables of a release add up, and the releases of one sample in one account of a hash-chained ledger; "
-                    "amplification by sampling is applied once, to the whole account.", s->gaussian ? "rhos" : "epsilons");
+    tmi_text_format(
+        &words,
+        "The %s of all tables of a release add up, and the releases of one sample in one account of a hash-chained ledger; "
+        "amplification by sampling is applied once, to the whole account.",
+        s->gaussian ? "rhos" : "epsilons");
     put_words(yaml, 2, "composition", &words);
     put_group(yaml, 1, "implementation");
-    put_string(yaml, 2, "preprocessing_and_hyperparameter_tuning", "Values are clamped to public bounds and put on public grids, record by record. "
-               "Bounds, grids, groups and the budget stand in the plan; the split of the budget follows from the plan alone. Nothing "
-               "checks that the plan was written without looking at the data.");
-    tmi_text_format(&words, "tamis %s. Exact discrete %s noise on exact integer sums, drawn from bits of the operating system's generator before "
-                    "the first value is read: no floating point between a record and the release, and no time that depends on the data before "
-                    "the query. certificate.json re-derives the guarantee (tamis verify).", version, s->gaussian ? "Gaussian" : "Laplace");
+    put_string(
+        yaml, 2, "preprocessing_and_hyperparameter_tuning",
+        "Values are clamped to public bounds and put on public grids, record by record. "
+        "Bounds, grids, groups and the budget stand in the plan; the split of the budget follows from the plan alone. Nothing "
+        "checks that the plan was written without looking at the data.");
+    tmi_text_format(
+        &words,
+        "tamis %s. Exact discrete %s noise on exact integer sums, drawn from bits of the operating system's generator before "
+        "the first value is read: no floating point between a record and the release, and no time that depends on the data "
+        "before "
+        "the query. certificate.json re-derives the guarantee (tamis verify).",
+        version, s->gaussian ? "Gaussian" : "Laplace");
     put_words(yaml, 2, "mechanisms", &words);
     put_string(yaml, 2, "justification", "To be filled in: why this unit, this setting and this budget");
     put_group(yaml, 1, "administrative");
     put_group(yaml, 2, "sources");
     tmi_text_put(yaml, "      - \"certificate.json\"\n");
-    put_string(yaml, 2, "notes", "Written by tamis beside the release; the fields that begin with \"To be filled in\" are the curator's.");
+    put_string(yaml, 2, "notes",
+               "Written by tamis beside the release; the fields that begin with \"To be filled in\" are the curator's.");
     put_group(yaml, 2, "registry_authors");
     tmi_text_put(yaml, "      - \"To be filled in: who submits this record\"\n");
     put_string(yaml, 2, "status", "Pending");

@@ -10,34 +10,50 @@
 #include "report/report_words.h"
 
 static const char style[] =
-    ":root{color-scheme:light dark;--paper:#fff;--ink:#1b2733;--soft:#566573;--line:#d9e0e6;--box:#f3f6f9;--mark:#0b62c4;--warn:#a43a06}"
-    "@media (prefers-color-scheme:dark){:root{--paper:#12171d;--ink:#e6ebf0;--soft:#9fb0bf;--line:#2d3843;--box:#1a2129;--mark:#6cb6ff;"
+    ":root{color-scheme:light "
+    "dark;--paper:#fff;--ink:#1b2733;--soft:#566573;--line:#d9e0e6;--box:#f3f6f9;--mark:#0b62c4;--warn:#a43a06}"
+    "@media "
+    "(prefers-color-scheme:dark){:root{--paper:#12171d;--ink:#e6ebf0;--soft:#9fb0bf;--line:#2d3843;--box:#1a2129;--mark:#6cb6ff;"
     "--warn:#ff9e64}}"
-    "*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',"
-    "Roboto,sans-serif}main{max-width:60rem;margin:0 auto;padding:2.2rem 1.1rem 4rem}h1{font-size:1.7rem;line-height:1.2;margin:0 0 .3rem;"
+    "*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 "
+    "system-ui,-apple-system,'Segoe UI',"
+    "Roboto,sans-serif}main{max-width:60rem;margin:0 auto;padding:2.2rem 1.1rem "
+    "4rem}h1{font-size:1.7rem;line-height:1.2;margin:0 0 .3rem;"
     "overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2.6rem 0 .7rem;padding-bottom:.3rem;border-bottom:1px solid var(--line)}"
     "h3{font-size:1rem;margin:1.6rem 0 .3rem;overflow-wrap:anywhere}p{margin:.5rem 0}.soft,caption,small{color:var(--soft)}"
     ".box{background:var(--box);border-left:4px solid var(--mark);padding:.8rem 1rem;margin:1.2rem 0;border-radius:0 6px 6px 0}"
-    ".warn{border-color:var(--warn)}.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+    ".warn{border-color:var(--warn)}.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-"
+    "nums}"
     "caption{text-align:left}caption h3{margin-bottom:.2rem;color:var(--ink)}"
     "th,td{padding:.32rem .9rem .32rem 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:middle}"
-    "th{font-weight:400;overflow-wrap:break-word}tbody th{line-height:1.35}thead th,th[scope=rowgroup]{font-weight:600;color:var(--soft);"
+    "th{font-weight:400;overflow-wrap:break-word}tbody th{line-height:1.35}thead "
+    "th,th[scope=rowgroup]{font-weight:600;color:var(--soft);"
     "font-size:.86rem;vertical-align:bottom}thead th::first-letter{text-transform:uppercase}th[scope=rowgroup]{padding-top:.9rem}"
-    "td.n,th.n{text-align:right}td.n,td.i,td.q,.c td{white-space:nowrap}.c td{text-align:right}.c td:nth-of-type(n+3){text-align:left}.q,td small{font-size:.86rem}.q b{color:var(--warn)}"
-    "td:last-child,th:last-child{padding-right:0}svg.w{display:block;width:100%;min-width:8rem;height:1.5rem}.w path{stroke:var(--mark);"
+    "td.n,th.n{text-align:right}td.n,td.i,td.q,.c td{white-space:nowrap}.c td{text-align:right}.c "
+    "td:nth-of-type(n+3){text-align:left}.q,td small{font-size:.86rem}.q b{color:var(--warn)}"
+    "td:last-child,th:last-child{padding-right:0}svg.w{display:block;width:100%;min-width:8rem;height:1.5rem}.w "
+    "path{stroke:var(--mark);"
     "stroke-width:2.5;stroke-linecap:round;vector-effect:non-scaling-stroke;fill:none}.w .a{stroke:var(--line);stroke-width:1}"
-    ".w .d{stroke-width:9}th.p{width:20%}.note{font-size:.86rem}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1.2rem}"
+    ".w "
+    ".d{stroke-width:9}th.p{width:20%}.note{font-size:.86rem}dt{font-weight:600;margin-top:.8rem}dd{margin:0}ul{padding-left:1."
+    "2rem}"
     "li{margin:.25rem 0;overflow-wrap:anywhere}code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}"
-    ".ends{display:flex;justify-content:space-between;font-weight:400;margin:0 1%}.figure{overflow-x:auto}.figure svg{max-width:100%;"
+    ".ends{display:flex;justify-content:space-between;font-weight:400;margin:0 1%}.figure{overflow-x:auto}.figure "
+    "svg{max-width:100%;"
     "height:auto}time{white-space:nowrap}"
     "@media (max-width:44rem){.l{display:none}}"
     "@media screen and (max-width:38rem){.p{display:none}body{font-size:15px}table,caption,thead,tbody{display:block}"
-    "tr{display:flex;flex-wrap:wrap;align-items:baseline;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 0;min-width:min-content;padding-right:.5rem}td{font-size:.88rem}td[colspan]{flex:0 0 100%;white-space:normal}"
-    "th[scope=row],th[scope=rowgroup],thead th:first-child{flex:0 0 100%;padding-bottom:0}td.n:nth-of-type(1),th.n:nth-of-type(2){flex-grow:1.3}"
-    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.8}thead th{font-size:.78rem}thead .q{font-size:.7rem}"
+    "tr{display:flex;flex-wrap:wrap;align-items:baseline;border-bottom:1px solid var(--line)}th,td{border:0;flex:1 1 "
+    "0;min-width:min-content;padding-right:.5rem}td{font-size:.88rem}td[colspan]{flex:0 0 100%;white-space:normal}"
+    "th[scope=row],th[scope=rowgroup],thead th:first-child{flex:0 0 "
+    "100%;padding-bottom:0}td.n:nth-of-type(1),th.n:nth-of-type(2){flex-grow:1.3}"
+    "th.i,td.i,.c td:nth-of-type(3){flex-grow:2.2;white-space:normal}.q{flex-grow:.8}thead th{font-size:.78rem}thead "
+    ".q{font-size:.7rem}"
     ".figure text{font-size:19px}}"
-    "@media print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure,.k{break-inside:avoid}"
-    ".note,tbody tr:last-child{break-before:avoid}dt,thead,tbody tr:first-child{break-after:avoid}.wide,.figure{overflow:visible}}";
+    "@media "
+    "print{main{max-width:none;padding:0}body{font-size:10.5pt}h2,h3{break-after:avoid}tr,dt,.box,.figure,.k{break-inside:avoid}"
+    ".note,tbody tr:last-child{break-before:avoid}dt,thead,tbody "
+    "tr:first-child{break-after:avoid}.wide,.figure{overflow:visible}}";
 
 void tmi_html_text(tmi_text *html, const char *text)
 {
@@ -108,10 +124,16 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
     tmi_text words;
     tmi_text_init(&words);
     if (s->measurement_count == 0) return;
-    tmi_text_format(html, "<h2>What was measured</h2>\n<section%s><div class=wide tabindex=0><table><caption>Each table got exact discrete %s noise of "
-                    "this scale, in the units of the data; measurements.json has the noisy integers.</caption>\n<thead><tr><th scope=col>Table"
-                    "<th scope=col class=n>Cells<th scope=col class=n>Sensitivity<th scope=col class=n>Noise scale<th scope=col class=n>%s"
-                    "</thead>\n<tbody>\n", s->measurement_count <= TMI_ROWS_TOGETHER ? " class=k" : "", s->gaussian ? "Gaussian" : "Laplace", s->gaussian ? "Rho" : "Epsilon");
+    tmi_text_format(
+        html,
+        "<h2>What was measured</h2>\n<section%s><div class=wide tabindex=0><table><caption>Each table got exact discrete %s "
+        "noise of "
+        "this scale, in the units of the data; measurements.json has the noisy integers.</caption>\n<thead><tr><th "
+        "scope=col>Table"
+        "<th scope=col class=n>Cells<th scope=col class=n>Sensitivity<th scope=col class=n>Noise scale<th scope=col class=n>%s"
+        "</thead>\n<tbody>\n",
+        s->measurement_count <= TMI_ROWS_TOGETHER ? " class=k" : "", s->gaussian ? "Gaussian" : "Laplace",
+        s->gaussian ? "Rho" : "Epsilon");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         double sensitivity = 0, scale = 0;
@@ -156,9 +178,12 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
     tmi_text_init(&html);
     html.watch = s->watch;
     tmi_text_init(&words);
-    tmi_text_put(&html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,"
-                 "initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-                 "<title>");
+    tmi_text_put(
+        &html,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,"
+        "initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'\">"
+        "<title>");
     const char *title = s->plan->title ? s->plan->title : s->plan->survey;
     tmi_html_text(&html, title);
     tmi_text_format(&html, ": protected statistics</title><style>%s</style></head><body><main>\n<h1>", style);
@@ -173,7 +198,9 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
     if (account->charged.time[0]) tmi_text_format(&html, " Released <time>%.10s</time>.", account->charged.time);
     tmi_text_put(&html, "</p>\n");
     if (account->charged.measurements)
-        tmi_text_format(&html, "<div class=\"box warn\"><p>These are the numbers released on <time>%.10s</time>; the data were not read again.</p></div>\n",
+        tmi_text_format(&html,
+                        "<div class=\"box warn\"><p>These are the numbers released on <time>%.10s</time>; the data were not read "
+                        "again.</p></div>\n",
                         account->charged.time);
     tmi_list_page_warnings(&lines, s);
     put_lines(&html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
@@ -189,9 +216,12 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);
-    tmi_text_format(&html, "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this release computes every number "
-                    "of the promise again from certificate.json, and every number of this page from measurements.json, without the "
-                    "data. It proves arithmetic; whose release it is, a signature proves (<code>--key</code>), or the agency's ledger.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
-                    version);
+    tmi_text_format(
+        &html,
+        "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this release computes every number "
+        "of the promise again from certificate.json, and every number of this page from measurements.json, without the "
+        "data. It proves arithmetic; whose release it is, a signature proves (<code>--key</code>), or the agency's "
+        "ledger.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
+        version);
     return tmi_text_take(text, &html, err);
 }

@@ -42,15 +42,24 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s, const tmi_outside
     if (status == TAMIS_OK && o->proved) status = tmi_number_double(&delta, o->delta.upper, NULL);
     if (status == TAMIS_OK && o->proved) status = tamis_meaning_of(&outside, eps, delta, NULL);
     if (status != TAMIS_OK) html->failed = true;
-    tmi_text_format(html, "<section class=k><div class=wide tabindex=0><table><caption><h3>What an attacker can learn about one %s, at most</h3></caption>\n"
-                    "<thead><tr><th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col class=\"n p\">10&nbsp;%% belief "
-                    "becomes<th scope=col class=n>50&nbsp;%% belief becomes<th scope=col class=n>Records found at 5&nbsp;%% false alarms</thead>\n"
-                    "<tbody>\n", unit);
+    tmi_text_format(html,
+                    "<section class=k><div class=wide tabindex=0><table><caption><h3>What an attacker can learn about one %s, at "
+                    "most</h3></caption>\n"
+                    "<thead><tr><th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col "
+                    "class=\"n p\">10&nbsp;%% belief "
+                    "becomes<th scope=col class=n>50&nbsp;%% belief becomes<th scope=col class=n>Records found at 5&nbsp;%% "
+                    "false alarms</thead>\n"
+                    "<tbody>\n",
+                    unit);
     put_reader(html, "a neighbour, who saw the interviewer", "", unit, status == TAMIS_OK ? &sampled : NULL);
     put_reader(html, "a journalist, who picks any sampled ", unit, unit, status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "an outsider, who does not know who was sampled", "", unit, status == TAMIS_OK && o->proved ? &outside : NULL);
-    tmi_text_format(html, "</table></div>\n<p class=\"soft\">Compared with a world in which that %s's answers had been guessed from all the others, "
-                    "whatever is known about these.", unit);
+    put_reader(html, "an outsider, who does not know who was sampled", "", unit,
+               status == TAMIS_OK && o->proved ? &outside : NULL);
+    tmi_text_format(html,
+                    "</table></div>\n<p class=\"soft\">Compared with a world in which that %s's answers had been guessed from "
+                    "all the others, "
+                    "whatever is known about these.",
+                    unit);
     if (status == TAMIS_OK && sampled.except.upper > 0) {
         char except[TAMIS_DECIMAL];
         tamis_decimal_up(except, sampled.except.upper, 3);
@@ -87,8 +96,7 @@ static void put_delta(tmi_text *t, const tmi_schedule *s)
         tmi_text_put(t, ", which is more than one over the size of the sample: too large for a promise to every single unit.");
     else if (n > 0)
         tmi_text_format(t, ", %sbelow one over the size of the sample.", tmi_number_nearest(s->delta) * n < 0.01 ? "far " : "");
-    else
-        tmi_text_put(t, "; compare it with one over the number of sampled units.");
+    else tmi_text_put(t, "; compare it with one over the number of sampled units.");
 }
 
 void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
@@ -98,33 +106,41 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
     tmi_text t;
     tmi_text_init(&t);
     tmi_text_put(html, "<h2>The hazards of NIST SP 800-226</h2>\n<dl>\n");
-    tmi_text_format(&t, "The promise is about one %s%s. If several of them belong to one person, that person is protected less.", p->unit,
-                    p->id ? ", told apart by an identifier" : ", one row each");
+    tmi_text_format(&t, "The promise is about one %s%s. If several of them belong to one person, that person is protected less.",
+                    p->unit, p->id ? ", told apart by an identifier" : ", one row each");
     put_answer(html, "Is the unit of privacy smaller than a person?", &t);
-    tmi_text_format(&t, "At most %lld row%s of %s %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
-                    (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "", tmi_article(p->unit), p->unit,
-                    p->rows_per_unit > 1 ? "" : "s");
+    tmi_text_format(
+        &t, "At most %lld row%s of %s %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
+        (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "", tmi_article(p->unit), p->unit,
+        p->rows_per_unit > 1 ? "" : "s");
     put_answer(html, "Is a contribution unbounded?", &t);
-    tmi_text_put(&t, "Bounds, grids, groups and budgets stand in the plan. tamis reads none of them from the data; that nobody looked at "
-                 "the data to write the plan is declared, not checked.");
+    tmi_text_put(
+        &t, "Bounds, grids, groups and budgets stand in the plan. tamis reads none of them from the data; that nobody looked at "
+            "the data to write the plan is declared, not checked.");
     put_answer(html, "Do bounds or tuning depend on the data?", &t);
     put_delta(&t, s);
     put_answer(html, "Is delta too large?", &t);
-    tmi_text_put(&t, "All releases of this sample share one account of one ledger; the charge is durable before the data are read, and beyond "
-                 "the budget nothing is released. A second ledger for the same people is not seen.");
+    tmi_text_put(
+        &t,
+        "All releases of this sample share one account of one ledger; the charge is durable before the data are read, and beyond "
+        "the budget nothing is released. A second ledger for the same people is not seen.");
     put_answer(html, "Are repeated releases accounted for?", &t);
     tmi_text_put(&t, "Public and the same for all neighbours: ");
     tmi_describe_design_by(&t, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_text_put(&t, ". What these numbers reveal by themselves is not covered.");
     put_answer(html, "Are there invariants?", &t);
-    tmi_text_put(&t, "No. Sums and noise are exact integers, the noise is drawn exactly from its law with random bits of the operating system's "
-                 "generator.");
+    tmi_text_put(&t, "No. Sums and noise are exact integers, the noise is drawn exactly from its law with random bits of the "
+                     "operating system's "
+                     "generator.");
     put_answer(html, "Is noise made in floating point?", &t);
-    tmi_text_put(&t, "All noise is drawn before the first value is read. How long the query takes is seen by the operator only; no duration "
-                 "is published.");
+    tmi_text_put(
+        &t,
+        "All noise is drawn before the first value is read. How long the query takes is seen by the operator only; no duration "
+        "is published.");
     put_answer(html, "Can time be observed?", &t);
-    tmi_text_put(&t, "Values outside the bounds count as the nearest bound, which biases totals and means towards the middle; intervals are for "
-                 "the clamped values.");
+    tmi_text_put(&t, "Values outside the bounds count as the nearest bound, which biases totals and means towards the middle; "
+                     "intervals are for "
+                     "the clamped values.");
     if (post->nonnegative) tmi_text_put(&t, " Negative numbers were made 0, which biases small groups upwards.");
     if (post->consistent) tmi_text_put(&t, " Margins were made to add up.");
     if (s->calibrated) tmi_text_put(&t, " Numbers were calibrated to public counts.");

@@ -17,11 +17,11 @@ typedef struct table {
     const tmi_results *r;
     const tmi_result **rows;
     size_t count;
-    bool single;     /* a statistic in each row; else the groups of one */
+    bool single; /* a statistic in each row; else the groups of one */
     bool compact;
-    bool flagged;    /* there is a quality flag */
+    bool flagged;      /* there is a quality flag */
     double confidence; /* of all rows; 0: they differ */
-    double from, to; /* the ends of the plots; the same: there are none */
+    double from, to;   /* the ends of the plots; the same: there are none */
 } table;
 
 static const tmi_plan_statistic *statistic_of(const table *t, const tmi_result *x)
@@ -31,8 +31,8 @@ static const tmi_plan_statistic *statistic_of(const table *t, const tmi_result *
 
 /* ---- names of rows ---- */
 
-/* The groups of a result, from grouping `first` on. `label`: what comes between the label of the column and the value; NULL: no label,
- * since it is in the heading. */
+/* The groups of a result, from grouping `first` on. `label`: what comes between the label of the column and the value; NULL: no
+ * label, since it is in the heading. */
 static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell, size_t first, size_t end, const char *label)
 {
     size_t below = 1; /* cells of the groupings after `end` */
@@ -89,8 +89,9 @@ static void put_plot(tmi_text *html, const table *t, const tmi_result *x, const 
     const double scale = 1000 / (t->to - t->from);
     const long low = lround(scale * (x->lower - t->from)), high = lround(scale * (x->upper - t->from));
     const long middle = lround(scale * (x->estimate - t->from));
-    tmi_text_format(html, "<svg class=w viewBox=\"-12 0 1024 24\" preserveAspectRatio=none role=img aria-label=\"estimate %s, "
-                          "interval %s\">"
+    tmi_text_format(html,
+                    "<svg class=w viewBox=\"-12 0 1024 24\" preserveAspectRatio=none role=img aria-label=\"estimate %s, "
+                    "interval %s\">"
                     "<path class=a d=\"M0 12H1000\"/><path d=\"M%ld 12H%ldM%ld 7v10M%ld 7v10\"/><path class=d d=\"M%ld "
                     "12h0\"/></svg>",
                     estimate, interval, low, high, low, high, middle);
@@ -131,8 +132,11 @@ static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
     const char *estimate = isnan(x->estimate) || !cells[1].bytes ? missing : cells[1].bytes;
     const char *error = x->known ? "known" : isnan(x->se) || !cells[2].bytes ? missing : cells[2].bytes;
     const char *interval = x->known ? "" : isnan(x->lower) || !cells[3].bytes ? missing : cells[3].bytes;
-    tmi_text_format(html, t->compact ? "<td>%s%s<td>%s" : "<td class=n>%s%s<td "
-                                                          "class=n>%s", estimate, x->outside_range ? "*" : "", error);
+    tmi_text_format(html,
+                    t->compact ? "<td>%s%s<td>%s"
+                               : "<td class=n>%s%s<td "
+                                 "class=n>%s",
+                    estimate, x->outside_range ? "*" : "", error);
     put_interval(html, interval, t->compact);
     if (t->confidence == 0 && *interval && interval != missing)
         tmi_text_format(html, "<small> (%.4g&nbsp;%%)</small>", 100 * tmi_number_nearest(statistic_of(t, x)->confidence));
@@ -178,9 +182,11 @@ static void put_ends(tmi_text *html, const table *t)
     tmi_text_rounded(&from, t->from, decimals_of_ends(t));
     tmi_text_rounded(&to, t->to, decimals_of_ends(t));
     if (from.failed || to.failed) html->failed = true;
-    else tmi_text_format(html, "<th scope=col class=p aria-label=\"plot from %s to %s\"><div "
-                               "class=ends><span>%s</span><span>%s</span></div>",
-                         from.bytes, to.bytes, from.bytes, to.bytes);
+    else
+        tmi_text_format(html,
+                        "<th scope=col class=p aria-label=\"plot from %s to %s\"><div "
+                        "class=ends><span>%s</span><span>%s</span></div>",
+                        from.bytes, to.bytes, from.bytes, to.bytes);
     tmi_text_clear(&from);
     tmi_text_clear(&to);
 }
@@ -312,8 +318,9 @@ static void put_legend(tmi_text *html, const tmi_results *r, bool compact)
     }
     tmi_text_put(html, "<p class=soft>Standard errors and intervals include sampling error and privacy noise.");
     if (flags)
-        tmi_text_put(html, " Quality: <b>E</b> use with caution, the coefficient of variation is above 16.5 %; <b>F</b> too "
-                           "unreliable to "
+        tmi_text_put(html,
+                     " Quality: <b>E</b> use with caution, the coefficient of variation is above 16.5 %; <b>F</b> too "
+                     "unreliable to "
                      "publish by itself, it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
                      "percentage "
                      "points or 1.3 times the share, E from half of that, neither up to 5 points.");

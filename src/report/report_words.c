@@ -85,7 +85,9 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_HISTOGRAM: tmi_text_format(text, "Number of %s", counted); return;
     case TMI_TOTAL: indicator ? tmi_text_format(text, "Number of %s with ", counted) : tmi_text_put(text, "Total of "); break;
     case TMI_MEAN:
-    case TMI_SHARE: tmi_text_put(text, !indicator ? "Mean of " : tmi_counts_rows(plan) ? "Share of records with " : "Share with "); break;
+    case TMI_SHARE:
+        tmi_text_put(text, !indicator ? "Mean of " : tmi_counts_rows(plan) ? "Share of records with " : "Share with ");
+        break;
     case TMI_RATIO: tmi_text_put(text, "Ratio of "); break;
     case TMI_VARIANCE: tmi_text_put(text, "Variance of "); break;
     case TMI_QUANTILE: tmi_text_put(text, "Quantile of "); break;

@@ -310,8 +310,10 @@ static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan
     return count;
 }
 
-static const char *const own_columns[] = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower",
-                                          "upper", "confidence", "covers", "reason", "outside_range", "notes"};
+static const char *const own_columns[] = {"statistic",   "column",        "estimate",   "se",
+                                          "sampling_se", "noise_sd",      "cv",         "df",
+                                          "lower",       "upper",         "confidence", "covers",
+                                          "reason",      "outside_range", "notes"};
 #define OWN_BEFORE 2 /* the groups stand between the first two and the others */
 #define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
 

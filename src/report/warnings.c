@@ -21,8 +21,10 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
     if (!(zero > BARE)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
     name(sentence, m);
-    tmi_text_format(sentence, ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
-                    "exact ones. Choose a smaller budget.", (int)fmin(99, floor(100 * zero)));
+    tmi_text_format(sentence,
+                    ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
+                    "exact ones. Choose a smaller budget.",
+                    (int)fmin(99, floor(100 * zero)));
     return true;
 }
 
@@ -94,11 +96,10 @@ static const char clamped[] =
     "that reported.";
 static const char some_rows[] =
     "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
-static const char large_weights[] =
-    "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
-static const char as_if_srs[] =
-    "Sampling errors of a systematic sample in a public order are those of a simple random one: too large where neighbours in the "
-    "order are alike, too small where the order has a period.";
+static const char large_weights[] = "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
+static const char as_if_srs[] = "Sampling errors of a systematic sample in a public order are those of a simple random one: too "
+                                "large where neighbours in the "
+                                "order are alike, too small where the order has a period.";
 static const char final_weights[] =
     "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
 static const char nonresponse[] =

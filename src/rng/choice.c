@@ -21,21 +21,18 @@ static tamis_status rational_weight(tmi_ball *weight, const void *context, size_
 static tamis_status check_count(size_t count, tamis_error *err)
 {
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is nothing to choose from");
-    if (count > TMI_MAX_WEIGHTS)
-        return tmi_fail(err, TAMIS_INVALID, "count: at most %zu weights are offered", TMI_MAX_WEIGHTS);
+    if (count > TMI_MAX_WEIGHTS) return tmi_fail(err, TAMIS_INVALID, "count: at most %zu weights are offered", TMI_MAX_WEIGHTS);
     return TAMIS_OK;
 }
 
-tamis_status tmi_choice_new(tamis_choice **choice, tmi_weight *weight, const void *context, size_t count,
-                            tamis_error *err)
+tamis_status tmi_choice_new(tamis_choice **choice, tmi_weight *weight, const void *context, size_t count, tamis_error *err)
 {
     tamis_choice *c = NULL;
     *choice = NULL;
     tamis_status status = check_count(count, err);
     if (status != TAMIS_OK) return status;
     if (!(c = tmi_alloc(1, sizeof *c))) return tmi_fail_memory(err);
-    status = tmi_inversion_init(&c->table, &(tmi_weights){.weight = weight, .context = context, .count = count}, count,
-                                err);
+    status = tmi_inversion_init(&c->table, &(tmi_weights){.weight = weight, .context = context, .count = count}, count, err);
     if (status == TAMIS_OK) *choice = c;
     else tamis_choice_free(c);
     return status;
@@ -56,11 +53,9 @@ tamis_status tamis_choice_new(tamis_choice **choice, const tamis_number *const *
         positive = positive || tmi_number_sign(weights[j]) > 0;
     }
     if (!positive) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weights: all of them are zero"));
-    if (!(c = tmi_alloc(1, sizeof *c)) || !(c->numbers = tmi_alloc(count, sizeof *c->numbers)))
-        TMI_TRY(tmi_fail_memory(err));
+    if (!(c = tmi_alloc(1, sizeof *c)) || !(c->numbers = tmi_alloc(count, sizeof *c->numbers))) TMI_TRY(tmi_fail_memory(err));
     for (; c->count < count; c->count++) TMI_TRY(tmi_number_copy(&c->numbers[c->count], weights[c->count], err));
-    TMI_TRY(tmi_inversion_init(&c->table, &(tmi_weights){.weight = rational_weight, .context = c, .count = count},
-                               count, err));
+    TMI_TRY(tmi_inversion_init(&c->table, &(tmi_weights){.weight = rational_weight, .context = c, .count = count}, count, err));
     *choice = c;
     c = NULL;
 done:
@@ -87,8 +82,7 @@ tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choice, tamis_
     const uint8_t *random = tmi_bits_take(rng, 8);
     if (!random) TMI_TRY(tmi_bits_failed(err));
     uint64_t u = tmi_load64(random);
-    if (!tmi_inversion_quick(index, &choice->table, u))
-        TMI_TRY(tmi_inversion_find(index, &choice->table, u, rng, err));
+    if (!tmi_inversion_quick(index, &choice->table, u)) TMI_TRY(tmi_inversion_find(index, &choice->table, u, rng, err));
 done:
     tmi_bits_done(rng);
     if (status != TAMIS_OK) *index = 0;

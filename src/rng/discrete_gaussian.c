@@ -31,8 +31,8 @@
 #include "rng/inversion.h"
 #include "rng/noise.h"
 
-#define VARIANCE_MIN "1/1000000000000"                    /* TAMIS_SCALE_MIN squared */
-#define VARIANCE_MAX "100000000000000000000000000000000"  /* TAMIS_GAUSSIAN_SCALE_MAX squared */
+#define VARIANCE_MIN "1/1000000000000"                   /* TAMIS_SCALE_MIN squared */
+#define VARIANCE_MAX "100000000000000000000000000000000" /* TAMIS_GAUSSIAN_SCALE_MAX squared */
 
 typedef struct gaussian {
     tamis_noise noise;
@@ -73,8 +73,8 @@ static tamis_status draw_narrow(int64_t *out, size_t count, const tamis_noise *n
 }
 
 /* The coin of probability exp(-x) whose first 32 digits are `first`, by certified digits. */
-static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gaussian *g, size_t k, uint64_t u,
-                                                           uint32_t first, tamis_rng *rng, tamis_error *err)
+static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gaussian *g, size_t k, uint64_t u, uint32_t first,
+                                                           tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *f = NULL, *twice_k = NULL, *sum = NULL, *product = NULL, *x = NULL;
@@ -183,7 +183,7 @@ static tamis_status choose_blocks(gaussian *g, size_t *count, tamis_error *err)
     TMI_TRY(inverse(&g->spread, rest, 1, 2048, err));
     TMI_TRY(inverse(&digits, rest, INT64_C(1) << 53, 1, err));
     if (g->m > 0 && tmi_number_floor(&whole, digits)) g->c = (uint64_t)whole;
-    TMI_TRY(scaled(&reach, rest, 45 * 2048, 1, err)); /* c k^2 >= 45 */
+    TMI_TRY(scaled(&reach, rest, 45 * 2048, 1, err));           /* c k^2 >= 45 */
     if (!tmi_number_ceil(&whole, reach)) whole = 45 * 2048 * 4; /* cannot happen */
     for (*count = 1; *count * *count < (size_t)whole;) ++*count;
 done:

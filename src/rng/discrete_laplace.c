@@ -34,8 +34,8 @@ typedef struct laplace {
     tamis_number *rate, *high_rate; /* 1 / scale and 2^levels / scale */
     unsigned levels;                /* I above */
     bool vectors;
-    tmi_rng_coin coins[LEVELS_MAX + 1];             /* of B_0, ..., B_(I-1), and of H > 0 */
-    uint64_t masks[LEVELS_MAX + 1][TMI_PLANES];     /* their first digits, each spread over a word */
+    tmi_rng_coin coins[LEVELS_MAX + 1];         /* of B_0, ..., B_(I-1), and of H > 0 */
+    uint64_t masks[LEVELS_MAX + 1][TMI_PLANES]; /* their first digits, each spread over a word */
 } laplace;
 
 /* Whether any bit is set. */
@@ -102,11 +102,11 @@ static inline __attribute__((always_inline)) void transpose(lanes *rows, unsigne
 }
 
 /* After transposing, the rows are an array of signed integers of `width` bits. */
-#define WIDEN(type)                                                                                                   \
-    do {                                                                                                              \
-        typedef type __attribute__((may_alias)) narrow;                                                               \
-        const narrow *values = (const narrow *)rows;                                                                  \
-        for (unsigned i = 0; i < TMI_LANES; i++) out[i] = values[i];                                                  \
+#define WIDEN(type) \
+    do { \
+        typedef type __attribute__((may_alias)) narrow; \
+        const narrow *values = (const narrow *)rows; \
+        for (unsigned i = 0; i < TMI_LANES; i++) out[i] = values[i]; \
     } while (0)
 
 static inline __attribute__((always_inline)) void widen(int64_t *out, lanes *rows, unsigned width)
@@ -138,9 +138,8 @@ static tamis_status draw_high(uint64_t *high, const laplace *l, tamis_rng *rng, 
 }
 
 /* Adds 2^I (H - H') in the lanes where H > 0 (plus) or H' > 0 (minus). */
-static __attribute__((noinline)) tamis_status add_high(int64_t *out, const uint64_t *plus, const uint64_t *minus,
-                                                       unsigned width, const laplace *l, tamis_rng *rng,
-                                                       tamis_error *err)
+static __attribute__((noinline)) tamis_status add_high(int64_t *out, const uint64_t *plus, const uint64_t *minus, unsigned width,
+                                                       const laplace *l, tamis_rng *rng, tamis_error *err)
 {
     for (unsigned word = 0; word < TMI_LANES / 64; word++)
         for (uint64_t left = plus[word] | minus[word]; left; left &= left - 1) {
@@ -156,8 +155,8 @@ static __attribute__((noinline)) tamis_status add_high(int64_t *out, const uint6
     return TAMIS_OK;
 }
 
-static inline __attribute__((always_inline)) tamis_status draw_lanes(int64_t *out, lanes *planes, const laplace *l,
-                                                                     any_bit *any, tamis_rng *rng, tamis_error *err)
+static inline __attribute__((always_inline)) tamis_status draw_lanes(int64_t *out, lanes *planes, const laplace *l, any_bit *any,
+                                                                     tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     lanes a, b, borrow = {0};
@@ -184,10 +183,10 @@ done:
 }
 
 /* The same text for two kinds of processor. */
-#define DRAW(name, target, any)                                                                                       \
-    static target tamis_status name(int64_t *out, lanes *planes, const laplace *l, tamis_rng *rng, tamis_error *err)  \
-    {                                                                                                                 \
-        return draw_lanes(out, planes, l, any, rng, err);                                                             \
+#define DRAW(name, target, any) \
+    static target tamis_status name(int64_t *out, lanes *planes, const laplace *l, tamis_rng *rng, tamis_error *err) \
+    { \
+        return draw_lanes(out, planes, l, any, rng, err); \
     }
 
 DRAW(draw_plain, , any_plain)
@@ -199,10 +198,16 @@ static inline AVX2 bool any_avx2(const lanes *x)
     return !__builtin_ia32_ptestz256((words)*x, (words)*x);
 }
 DRAW(draw_avx2, AVX2, any_avx2)
-static bool has_vectors(void) { return __builtin_cpu_supports("avx2") != 0; }
+static bool has_vectors(void)
+{
+    return __builtin_cpu_supports("avx2") != 0;
+}
 #else
 #define draw_avx2 draw_plain
-static bool has_vectors(void) { return false; }
+static bool has_vectors(void)
+{
+    return false;
+}
 #endif
 
 bool tmi_laplace_use_vectors(tamis_noise *noise, bool vectors)

@@ -8,9 +8,9 @@
 #define TMI_GUIDE_BITS 11
 
 typedef struct tmi_inversion {
-    tmi_weights weights;                /* what they point to is borrowed */
-    size_t count;                       /* thresholds at hand; there may be more weights */
-    uint64_t *low;                      /* low[j] <= 2^64 CDF(j) < low[j] + 2 */
+    tmi_weights weights;                 /* what they point to is borrowed */
+    size_t count;                        /* thresholds at hand; there may be more weights */
+    uint64_t *low;                       /* low[j] <= 2^64 CDF(j) < low[j] + 2 */
     uint32_t guide[1 << TMI_GUIDE_BITS]; /* by the top bits of U: the first j with U < low[j] is here or later */
 } tmi_inversion;
 
@@ -29,8 +29,7 @@ static inline bool tmi_inversion_quick(size_t *index, const tmi_inversion *table
 }
 
 /* The same, drawing further digits of U until they decide. */
-tamis_status tmi_inversion_find(size_t *index, const tmi_inversion *table, uint64_t u, tamis_rng *rng,
-                                tamis_error *err);
+tamis_status tmi_inversion_find(size_t *index, const tmi_inversion *table, uint64_t u, tamis_rng *rng, tamis_error *err);
 
 /* The next 64 digits. */
 static inline uint64_t tmi_load64(const uint8_t *bytes)

@@ -53,7 +53,8 @@ static double square_demand(const tmi_schedule *s, size_t i, tmi_role role, cons
 {
     const tmi_measurement *m = tmi_table_of(s, i, role);
     if (!m || o->square[role] == 0) return 0;
-    return o->square[role] * o->square[role] * tmi_table_variance(s, i, m, SIZE_MAX, gaussian ? gaussian_variance : laplace_variance);
+    return o->square[role] * o->square[role] *
+           tmi_table_variance(s, i, m, SIZE_MAX, gaussian ? gaussian_variance : laplace_variance);
 }
 
 static double root(double demanded, bool gaussian)
@@ -84,7 +85,8 @@ static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)
             if (table != TMI_NO_TABLE && demands[table] > 0)
                 own += root(demands[table], gaussian) * demand(s, i, (tmi_role)role, &o, gaussian) / demands[table];
         }
-        for (size_t role = 0; role < TMI_ROLES; role++) squares += root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
+        for (size_t role = 0; role < TMI_ROLES; role++)
+            squares += root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
         for (size_t role = 0; role < TMI_ROLES && squares > 0; role++) {
             double demanded = root(square_demand(s, i, (tmi_role)role, &o, gaussian), gaussian);
             if (demanded > 0) s->measurements[s->uses[i].table[role]].brought += FOR_SQUARES * own * demanded / squares;
@@ -184,7 +186,7 @@ static tamis_status check_scale(const tmi_schedule *s, const tmi_measurement *m,
     tmi_text_init(&name);
     TMI_TRY(tamis_number_read(&least, TAMIS_SCALE_MIN, err));
     TMI_TRY(tamis_number_read(&most, limit, err));
-    bool small = tmi_number_compare(scale, least) < 0, large = tmi_number_compare(scale, most) > 0;
+    bool small = tmi_number_compare(scale, least)<0, large = tmi_number_compare(scale, most)> 0;
     if (small || large) {
         tmi_measurement_name(&name, m);
         if (name.failed) TMI_TRY(tmi_fail_memory(err));
@@ -288,7 +290,8 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Positive parts, one per measurement, and their sum, which must be what the plan asks for; rhos must fit its epsilon and delta. */
+/* Positive parts, one per measurement, and their sum, which must be what the plan asks for; rhos must fit its epsilon and
+ * delta. */
 static tamis_status take_parts(tmi_schedule *s, const tmi_budget_parts *parts, tamis_number **whole, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);

@@ -64,8 +64,12 @@ static const tmi_column *take_indicator(tmi_columns *c, const tmi_plan_column *c
         const tmi_plan_condition *p = &column->conditions[i];
         conditions[i] = (tmi_condition){tmi_columns_take(c, p->column), p->least, p->most, p->codes, p->code_count};
     }
-    return put(c, &(tmi_column){.name = column->name, .kind = TMI_INDICATOR, .conditions = conditions,
-                                .condition_count = column->condition_count}, column);
+    return put(c,
+               &(tmi_column){.name = column->name,
+                             .kind = TMI_INDICATOR,
+                             .conditions = conditions,
+                             .condition_count = column->condition_count},
+               column);
 }
 
 static const tmi_column *take_number(tmi_columns *c, const tmi_plan_column *column)
@@ -110,6 +114,8 @@ const tmi_column *tmi_columns_take(tmi_columns *c, const tmi_plan_column *column
     if (column->is_number) return take_number(c, column);
     if (!column->cut_of) return take_category(c, column);
     const tmi_column *of = tmi_columns_take(c, column->cut_of);
-    return put(c, &(tmi_column){.name = column->name, .kind = TMI_CUTS, .of = of, .cuts = column->cuts,
-                                .value_count = column->value_count}, column);
+    return put(
+        c,
+        &(tmi_column){.name = column->name, .kind = TMI_CUTS, .of = of, .cuts = column->cuts, .value_count = column->value_count},
+        column);
 }

@@ -10,7 +10,7 @@
 
 typedef struct tmi_columns {
     const tamis_plan *plan;
-    tmi_column *list; /* does not move */
+    tmi_column *list;               /* does not move */
     const tmi_plan_column **origin; /* of each; NULL: of the design */
     const tmi_column **files;       /* those that must be in the source */
     size_t count, file_count;

@@ -49,7 +49,8 @@ static bool agrees(const tmi_plan_control *c, const tmi_plan_design *d)
 {
     for (size_t i = 0; i < c->total_count; i++) {
         int64_t declared = c->by_count == 0 ? d->population : d->strata[i].population, total;
-        if (!tmi_number_floor(&total, c->totals[i]) || total != declared || tmi_number_nearest(c->totals[i]) != (double)declared) return false;
+        if (!tmi_number_floor(&total, c->totals[i]) || total != declared || tmi_number_nearest(c->totals[i]) != (double)declared)
+            return false;
     }
     return true;
 }
@@ -154,16 +155,16 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
             TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
                                   "calibrate: a release is calibrated to counts, not to the total of a number: that "
                                   "would take the products of %s with everything that is measured; nearest that works: counts of "
-                                  "its ranges, {count: units, by: {%s: [...]}, totals: [...]}", c->column->name,
-                                  c->column->name));
+                                  "its ranges, {count: units, by: {%s: [...]}, totals: [...]}",
+                                  c->column->name, c->column->name));
         if (plan->design.regularise)
             TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
                                   "calibrate: weights that `regularise` moves are not calibrated: the bound of their bias "
                                   "would not hold; nearest setting that works: without `regularise`"));
         if (!is_declared(s, c)) needed = true;
         else if (!agrees(c, &plan->design))
-            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
-                                  "calibrate: the counts are not those that `design` declares"));
+            TMI_TRY(
+                tmi_fail_file(err, TAMIS_INVALID, plan->name, 0, "calibrate: the counts are not those that `design` declares"));
         TMI_TRY(add_columns(s, c, err));
     }
     s->calibrated = needed;

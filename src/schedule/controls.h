@@ -1,5 +1,5 @@
-/* The public counts of `calibrate` before the data: their columns, crossed, are the control cells, by which every table of the plan is
- * measured; and which cell belongs to which group. */
+/* The public counts of `calibrate` before the data: their columns, crossed, are the control cells, by which every table of the
+ * plan is measured; and which cell belongs to which group. */
 #ifndef TMI_SCHEDULE_CONTROLS_H
 #define TMI_SCHEDULE_CONTROLS_H
 

@@ -34,8 +34,10 @@ void tmi_calibration_clear(tmi_calibration *c)
 
 tamis_status tmi_calibration_room(tmi_calibration *c, double **totals, const tmi_schedule *s, tamis_error *err)
 {
-    *c = (tmi_calibration){.cells = tmi_cells_crossed(s->controls, s->control_count), .totals = tmi_public_counts(s->plan),
-                           .raking = s->plan->raking, .watch = s->watch};
+    *c = (tmi_calibration){.cells = tmi_cells_crossed(s->controls, s->control_count),
+                           .totals = tmi_public_counts(s->plan),
+                           .raking = s->plan->raking,
+                           .watch = s->watch};
     c->factors = tmi_alloc(c->cells, sizeof *c->factors);
     c->variables = tmi_alloc(c->cells * c->totals, sizeof *c->variables);
     c->normal = tmi_alloc(c->totals * c->totals, sizeof *c->normal);

@@ -1,5 +1,5 @@
-/* Factors of control cells: with them the counts of the cells add up to the public counts of `calibrate`, by least squares or raking,
- * exactly as R's survey calibrates weights. Before the data they are only tried, on counts of 1. */
+/* Factors of control cells: with them the counts of the cells add up to the public counts of `calibrate`, by least squares or
+ * raking, exactly as R's survey calibrates weights. Before the data they are only tried, on counts of 1. */
 #ifndef TMI_SCHEDULE_FACTORS_H
 #define TMI_SCHEDULE_FACTORS_H
 
@@ -16,12 +16,13 @@ typedef struct tmi_calibration {
     bool raking;
 } tmi_calibration;
 
-/* Room for the factors of the schedule's controls, with the variables filled in; and the public counts, which the caller frees. Clear it in
- * any case. Errors: SYSTEM. */
+/* Room for the factors of the schedule's controls, with the variables filled in; and the public counts, which the caller frees.
+ * Clear it in any case. Errors: SYSTEM. */
 tamis_status tmi_calibration_room(tmi_calibration *calibration, double **totals, const tmi_schedule *schedule, tamis_error *err);
 void tmi_calibration_clear(tmi_calibration *calibration);
 
 /* The factors for these counts; `met`: whether they meet the public ones. Errors: SYSTEM. */
-tamis_status tmi_calibration_solve(bool *met, tmi_calibration *calibration, const double *counts, const double *totals, tamis_error *err);
+tamis_status tmi_calibration_solve(bool *met, tmi_calibration *calibration, const double *counts, const double *totals,
+                                   tamis_error *err);
 
 #endif

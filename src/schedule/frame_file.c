@@ -51,7 +51,8 @@ static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t
     char text[LONGEST_NUMBER];
     *pi = NULL;
     if (cell.length == 0) return bad_cell(r, PROBABILITY, row, "empty", err);
-    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length)) return bad_cell(r, PROBABILITY, row, "not a number", err);
+    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length))
+        return bad_cell(r, PROBABILITY, row, "not a number", err);
     memcpy(text, cell.bytes, cell.length);
     text[cell.length] = '\0';
     tamis_status status = tamis_number_read(pi, text, NULL);
@@ -136,7 +137,8 @@ static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis
     qsort(sorted, f->count, sizeof *sorted, compare_texts);
     for (size_t i = 1; i < f->count && status == TAMIS_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = tmi_fail(err, TAMIS_INVALID, "design.frame: a unit appears twice in the column %s; a frame has one row per unit", column);
+            status = tmi_fail(err, TAMIS_INVALID,
+                              "design.frame: a unit appears twice in the column %s; a frame has one row per unit", column);
     tmi_free(sorted);
     return status;
 }
@@ -153,7 +155,8 @@ static tamis_status check_strata(const reader *r, tamis_error *err)
             return tmi_fail(err, TAMIS_INVALID, "design.frame: %lld units%s%.200s, but the plan declares a population of %lld",
                             (long long)units, in, name, (long long)s->population);
         if (d->kind->fixed_size && fabs(r->sums[h] - (double)s->sample) > ROUNDED * (double)s->sample)
-            return tmi_fail(err, TAMIS_INVALID, "design.frame: the probabilities%s%.200s add up to %.10g, not to the sample of %lld", in, name,
+            return tmi_fail(err, TAMIS_INVALID,
+                            "design.frame: the probabilities%s%.200s add up to %.10g, not to the sample of %lld", in, name,
                             r->sums[h], (long long)s->sample);
     }
     return TAMIS_OK;
@@ -187,8 +190,8 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
         if (units > TMI_MAX_FRAME)
             return tmi_fail(err, TAMIS_INVALID, "frame: more units than a frame may have, %lld", (long long)TMI_MAX_FRAME);
         if (declared > 0 && declared != s->units)
-            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h, (long long)s->units,
-                            (long long)declared);
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h,
+                            (long long)s->units, (long long)declared);
         if (tmi_number_nearest(s->smallest) < SMALLEST)
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: a probability below 2^-40", h);
         if (open == 1 && tmi_number_compare(s->smallest, s->largest) != 0)
@@ -197,7 +200,8 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
         tamis_status status = fits_sample(&fits, s, sample, err);
         if (status != TAMIS_OK) return status;
         if (!fits)
-            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: no %lld units with such probabilities add up to a sample of %lld", h,
+            return tmi_fail(err, TAMIS_INVALID,
+                            "frame: strata[%zu]: no %lld units with such probabilities add up to a sample of %lld", h,
                             (long long)s->units, (long long)sample);
     }
     return TAMIS_OK;
@@ -225,7 +229,8 @@ static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *er
 {
     tmi_frame_file *f = r->f;
     if (frame->rows < 1 || frame->rows > TMI_MAX_FRAME)
-        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; beyond, give max_weight and no frame", (long long)TMI_MAX_FRAME);
+        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; beyond, give max_weight and no frame",
+                        (long long)TMI_MAX_FRAME);
     f->ids = tmi_alloc((size_t)frame->rows, sizeof *f->ids);
     f->pi = tmi_alloc((size_t)frame->rows, sizeof *f->pi);
     f->facts.count = r->design->stratum_count;
@@ -248,7 +253,9 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
     TMI_TRY(find_columns(columns, count, &r, frame, err));
     TMI_TRY(make_room(&r, frame, err));
     if (d->by) {
-        const tmi_column strata = {.name = d->by->name, .kind = TMI_CATEGORY, .values = (const char *const *)d->by->values,
+        const tmi_column strata = {.name = d->by->name,
+                                   .kind = TMI_CATEGORY,
+                                   .values = (const char *const *)d->by->values,
                                    .value_count = d->by->value_count};
         TMI_TRY(tmi_codes_new(&r.strata, &strata, err));
         r.form = frame->forms[columns[STRATUM]];

@@ -17,7 +17,8 @@ static tamis_status differ(const tmi_schedule *s, const char *what, size_t strat
     char where[300] = "";
     if (stratum < d->stratum_count && d->strata[stratum].name)
         snprintf(where, sizeof where, " in the stratum %.200s", d->strata[stratum].name);
-    return tmi_fail(err, TAMIS_INVALID, "the source has %lld %s%s, but the design `%s` declares %lld: correct the plan or the source",
+    return tmi_fail(err, TAMIS_INVALID,
+                    "the source has %lld %s%s, but the design `%s` declares %lld: correct the plan or the source",
                     (long long)found, what, where, tmi_design_name(d), (long long)declared);
 }
 

@@ -160,8 +160,8 @@ bool tmi_never_left_out(const tmi_measurement *m, const tmi_sampling *s)
     const tmi_quantity *q = &m->quantity;
     bool x = !q->x || (q->x->missing == TMI_AS_VALUE && !q->x->conditions && !q->x->by_stratum);
     bool again = s->design->kind->with_replacement; /* a unit that is drawn again may add nothing */
-    return x && s->rows_fixed && !again && !q->y && !q->present && !q->present_too && !q->where && m->by_count == 0 && m->units == 1 && s->weights != TMI_ROWS &&
-           !(s->of_units && q->weighing != TMI_UNWEIGHED);
+    return x && s->rows_fixed && !again && !q->y && !q->present && !q->present_too && !q->where && m->by_count == 0 &&
+           m->units == 1 && s->weights != TMI_ROWS && !(s->of_units && q->weighing != TMI_UNWEIGHED);
 }
 
 /* The largest value, in size, that a row multiplies its weight with. */
@@ -190,7 +190,8 @@ static tamis_status moved_by_weights(int64_t *moved, const tmi_measurement *m, c
         most = points[h] > most ? points[h] : most;
     }
     TMI_TRY(tmi_number_double(&shift, ldexp(1, m->shift), err));
-    TMI_TRY(tmi_exact_copy(&change, &e, tmi_div(&e, tmi_mul(&e, tmi_int(&e, most - least), largest_value(&e, &m->quantity)), shift)));
+    TMI_TRY(
+        tmi_exact_copy(&change, &e, tmi_div(&e, tmi_mul(&e, tmi_int(&e, most - least), largest_value(&e, &m->quantity)), shift)));
     if (!tmi_number_ceil(moved, change)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: beyond 2^63; choose a coarser step");
 
 done:
@@ -210,7 +211,8 @@ static tamis_status protected_sensitivity(tamis_sensitivity *found, const tmi_me
     int64_t each;
     tamis_status status;
     if (s->weights == TMI_ROWS || !s->rows_bounded)
-        return tmi_fail(err, TAMIS_REFUSED, "privacy.design_variables: protected weights move the sums of all others here, and no "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "privacy.design_variables: protected weights move the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
     TMI_TRY(moved_by_weights(&each, m, s, err));
     c.design_protected = 0;
@@ -242,8 +244,11 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     TMI_TRY(tmi_number_ratio(&low, law->low, 1, err));
     TMI_TRY(tmi_number_ratio(&high, law->high, 1, err));
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
-    tamis_contribution c = {.values = {low, high}, .weights = {{one, one}}, .left_out = !tmi_never_left_out(m, s),
-                            .design_protected = privacy->design_protected, .cells = (int64_t)m->movable,
+    tamis_contribution c = {.values = {low, high},
+                            .weights = {{one, one}},
+                            .left_out = !tmi_never_left_out(m, s),
+                            .design_protected = privacy->design_protected,
+                            .cells = (int64_t)m->movable,
                             .rows_per_unit = privacy->rows_per_unit > 1 ? privacy->rows_per_unit : 1};
     bool weights_move = privacy->design_protected && m->quantity.weighing != TMI_UNWEIGHED;
     if (weights_move) TMI_TRY(protected_sensitivity(&found, m, s, c, privacy->setting, err));
@@ -263,8 +268,7 @@ done:
     return status;
 }
 
-tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_sampling *s, const tmi_plan_privacy *privacy,
-                                     tamis_error *err)
+tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_sampling *s, const tmi_plan_privacy *privacy, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     m->cells = m->units;
@@ -314,9 +318,7 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
         tmi_text_put(text, "a replaced record changes its own cell and moves the weights of all others");
     else if (m->movable > 1)
         tmi_text_put(text, "a replaced record leaves one cell and enters another: |c| + |c'| <= 2 max(|low|, |high|)");
-    else
-        tmi_text_put(text, "a replaced record changes one number, or is left out: |c - c'| <= max(|low|, |high|, high - low)");
-    if (privacy->rows_per_unit > 1)
-        tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
+    else tmi_text_put(text, "a replaced record changes one number, or is left out: |c - c'| <= max(|low|, |high|, high - low)");
+    if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
     if (m->law_count > 1) tmi_text_put(text, "; within its stratum");
 }

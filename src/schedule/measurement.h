@@ -22,20 +22,20 @@ typedef enum tmi_weighing { TMI_UNWEIGHED, TMI_WEIGHED, TMI_SPREAD } tmi_weighin
 
 /* What a row adds. */
 typedef struct tmi_quantity {
-    const tmi_plan_column *x, *y;    /* NULL: 1; y = x: a square */
-    int64_t centre_x, centre_y;      /* grid points taken off */
-    const tmi_plan_column *present;  /* must not be missing either; NULL: nothing else */
+    const tmi_plan_column *x, *y;   /* NULL: 1; y = x: a square */
+    int64_t centre_x, centre_y;     /* grid points taken off */
+    const tmi_plan_column *present; /* must not be missing either; NULL: nothing else */
     const tmi_plan_column *present_too;
-    const tmi_plan_column *where;    /* an indicator; NULL: all rows */
+    const tmi_plan_column *where; /* an indicator; NULL: all rows */
     tmi_weighing weighing;
 } tmi_quantity;
 
 /* The noise of one stratum's cells, or of all. */
 typedef struct tmi_noise_law {
-    int64_t low, high;        /* what a row adds */
-    int64_t l1;               /* sensitivity */
+    int64_t low, high; /* what a row adds */
+    int64_t l1;        /* sensitivity */
     tamis_number *l2_squared;
-    tamis_number *scale;      /* of the noise; NULL before the budget is split */
+    tamis_number *scale; /* of the noise; NULL before the budget is split */
 } tmi_noise_law;
 
 typedef struct tmi_measurement {
@@ -46,12 +46,12 @@ typedef struct tmi_measurement {
     size_t units;          /* variance units: a further dimension, the fastest; 1: none */
     size_t cells, movable; /* in all; those that a record could be in */
     int shift;
-    int64_t low, high;     /* the clamp */
-    tmi_noise_law *laws;         /* one, or one a stratum */
+    int64_t low, high;   /* the clamp */
+    tmi_noise_law *laws; /* one, or one a stratum */
     size_t law_count;
-    int64_t limit;         /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
-    double brought;        /* what the statistics give it of the budget, relative to the others */
-    tamis_number *part;    /* of the budget: epsilon or rho */
+    int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
+    double brought;     /* what the statistics give it of the budget, relative to the others */
+    tamis_number *part; /* of the budget: epsilon or rho */
 } tmi_measurement;
 
 /* Ranges, shift, clamp, sensitivities of a measurement whose quantity and dimensions are set; refused with the nearest

@@ -21,7 +21,7 @@ typedef struct tmi_outsider {
     const char *theorem;        /* that proves it */
     tmi_outsider_part *parts;   /* one per stratum, if there are several */
     size_t part_count;
-    char reason[512];           /* why not; a clause, without a full stop */
+    char reason[512]; /* why not; a clause, without a full stop */
 } tmi_outsider;
 
 /* `epsilon`, `delta`: what a sampled unit loses; `frame`: what the plan's frame says, NULL without one. The caller clears it.
@@ -43,8 +43,7 @@ bool tmi_promised_is_sound(const tmi_promised *promised);
 /* Makes the promise for these losses; a promise that was made for the same losses is kept as it is. `promised` is empty at first,
  * and the caller clears it. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame,
-                               const tamis_number *epsilon,
-                               const tamis_number *delta, const char *apart, tamis_error *err);
+                               const tamis_number *epsilon, const tamis_number *delta, const char *apart, tamis_error *err);
 void tmi_promised_clear(tmi_promised *promised);
 
 /* Claims nothing for outsiders any more, for this reason. */

@@ -4,18 +4,22 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
 {
     const tamis_plan *plan = s->plan;
     if (t->kind == TMI_QUANTILE || t->kind == TMI_MEDIAN)
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name, t->line,
-                        t->place);
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name,
+                        t->line, t->place);
     bool by_stratum = tmi_find_strata(t->by, t->by_count, &plan->design) < t->by_count;
     for (size_t i = 0; i < plan->control_count; i++)
-        by_stratum = by_stratum || tmi_find_strata(plan->controls[i].by, plan->controls[i].by_count, &plan->design) < plan->controls[i].by_count;
+        by_stratum = by_stratum || tmi_find_strata(plan->controls[i].by, plan->controls[i].by_count, &plan->design) <
+                                       plan->controls[i].by_count;
     if (plan->privacy.design_protected && plan->design.by && (by_stratum || tmi_has_ranges_by_stratum(t)))
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: a statistic by %s, or calibrated by it, tells of strata, which `design_variables: protected` "
-                        "protects; nearest setting that works: {design_variables: public}", plan->name, t->line, t->place,
-                        plan->design.by->name);
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "%s:%d:%d: a statistic by %s, or calibrated by it, tells of strata, which `design_variables: protected` "
+                        "protects; nearest setting that works: {design_variables: public}",
+                        plan->name, t->line, t->place, plan->design.by->name);
     if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
-                        "`calibrate` to public totals, or ask for a mean", plan->name, t->line, t->place);
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
+                        "`calibrate` to public totals, or ask for a mean",
+                        plan->name, t->line, t->place);
     return TAMIS_OK;
 }
 
@@ -51,20 +55,23 @@ tamis_status tmi_refuse_plan(const tamis_plan *plan, tamis_error *err)
     return status == TAMIS_OK ? check_regularised(plan, err) : status;
 }
 
-/* Rotation groups: only the people of a wave's groups lose by it. That is proved where a neighbour has another record in the place of
- * this one, in the same group, so that which waves a record is in is the same for both (docs/ledger.md). */
+/* Rotation groups: only the people of a wave's groups lose by it. That is proved where a neighbour has another record in the
+ * place of this one, in the same group, so that which waves a record is in is the same for both (docs/ledger.md). */
 tamis_status tmi_refuse_wave(const tmi_schedule *s, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
     if (plan->wave.group_count == 0) return TAMIS_OK;
     if (plan->privacy.design_protected)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: a rotation group is a design variable, and `design_variables: protected` "
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "wave.groups: a rotation group is a design variable, and `design_variables: protected` "
                              "protects it: a record could change its group, and lose by other waves; nearest setting that works: "
                              "`design_variables: public`, or no `groups`, so that the losses of all waves add up");
     if (!s->sampling.rows_fixed)
-        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0, "wave.groups: the design does not fix how many rows there are, so that a record may be added "
-                             "or removed, and its group with it; the largest loss over groups is proved for records that are replaced within "
-                             "their group; nearest setting that works: a design with a declared sample size and without nonresponse, or no "
-                             "`groups`, so that the losses of all waves add up");
+        return tmi_fail_file(
+            err, TAMIS_REFUSED, plan->name, 0,
+            "wave.groups: the design does not fix how many rows there are, so that a record may be added "
+            "or removed, and its group with it; the largest loss over groups is proved for records that are replaced within "
+            "their group; nearest setting that works: a design with a declared sample size and without nonresponse, or no "
+            "`groups`, so that the losses of all waves add up");
     return TAMIS_OK;
 }

@@ -1,4 +1,5 @@
-/* What a plan may ask for and is not offered: each message names the place in the plan, the reason and the nearest setting that works. */
+/* What a plan may ask for and is not offered: each message names the place in the plan, the reason and the nearest setting
+ * that works. */
 #ifndef TMI_SCHEDULE_REFUSALS_H
 #define TMI_SCHEDULE_REFUSALS_H
 

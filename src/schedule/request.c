@@ -51,8 +51,10 @@ static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
 {
     const tmi_frame_file *f = &s->frame;
     const double step = tmi_number_nearest(s->sampling.step);
-    const tmi_column *unit = tmi_columns_add(&a->columns, &(tmi_column){.name = s->plan->privacy.id, .kind = TMI_CATEGORY,
-                                             .values = (const char *const *)f->ids, .value_count = f->count});
+    const tmi_column *unit = tmi_columns_add(&a->columns, &(tmi_column){.name = s->plan->privacy.id,
+                                                                        .kind = TMI_CATEGORY,
+                                                                        .values = (const char *const *)f->ids,
+                                                                        .value_count = f->count});
     const tmi_plan_design *d = &s->plan->design;
     for (size_t i = 0; i < f->count; i++) {
         const double w = d->regularise ? tmi_regularised_weight(d, (int64_t)f->count, 1 / f->pi[i]) : 1 / f->pi[i];
@@ -100,13 +102,16 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
     }
     if (!sampling->clustered) return;
     if (a->groups.scattered) {
-        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_SCATTER,
+        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit",
+                                                              .kind = TMI_SCATTER,
                                                               .of = a->cluster ? a->cluster : a->unit,
                                                               .stratum = tmi_columns_add_label(&a->columns, d->strata_label),
-                                                              .value_count = a->groups.count, .key = a->groups.key});
+                                                              .value_count = a->groups.count,
+                                                              .key = a->groups.key});
         return;
     }
-    a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit", .kind = TMI_GROUPS,
+    a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit",
+                                                          .kind = TMI_GROUPS,
                                                           .of = a->cluster ? a->cluster : a->unit,
                                                           .stratum = sampling->stays ? a->stratum : NULL,
                                                           .value_count = a->groups.count,
@@ -190,9 +195,11 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
     for (size_t t = 0; t < a->table_count; t++) {
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
-            return tmi_fail(err, TAMIS_INVALID, "statistics: together they need more than %lld integers: one a group for a count, "
+            return tmi_fail(err, TAMIS_INVALID,
+                            "statistics: together they need more than %lld integers: one a group for a count, "
                             "two for a total, three for a mean, times the strata and variance units: fewer `by` columns or "
-                            "values", (long long)TMI_MAX_CELLS);
+                            "values",
+                            (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;
 }

@@ -4,8 +4,8 @@
 #define TMI_SCHEDULE_REQUEST_H
 
 #include "schedule/columns.h"
-#include "schedule/variance_groups.h"
 #include "schedule/schedule.h"
+#include "schedule/variance_groups.h"
 
 /* Where the integers of a measurement stand among the answers. */
 typedef struct tmi_slot {
@@ -19,18 +19,18 @@ typedef struct tmi_asking {
     const tmi_column *units;                    /* the dimension of variance units */
     tmi_factor weights[3];                      /* whose product is the weight of a row */
     size_t weight_count;
-    const tmi_column *spread;                   /* a of a stratum */
-    int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
-    const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
+    const tmi_column *spread;           /* a of a stratum */
+    int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
+    const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;
-    tmi_measure *measures; /* of all tables */
-    const tmi_column **by; /* of all tables */
-    tmi_slot *slots;       /* one a measurement */
+    tmi_measure *measures;            /* of all tables */
+    const tmi_column **by;            /* of all tables */
+    tmi_slot *slots;                  /* one a measurement */
     unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
     tmi_request request;
-    tmi_int128 *truth;     /* all answers, in secret memory; NULL before tmi_asking_make_room */
-    tmi_int128 **answers;  /* those of each table */
+    tmi_int128 *truth;    /* all answers, in secret memory; NULL before tmi_asking_make_room */
+    tmi_int128 **answers; /* those of each table */
 } tmi_asking;
 
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */

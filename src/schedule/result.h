@@ -16,24 +16,32 @@ typedef struct tmi_result {
     size_t statistic, cell;
     double estimate;
     double se, sampling_se, noise_sd;
-    double shared_noise; /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
-    double lower, upper; /* the interval */
-    double least, most;  /* where the truth certainly lies; NaN: nothing is said */
-    double bias;         /* that weights bring at most; NaN: they bring none */
-    int64_t df;          /* -1: null */
-    const char *reason;  /* why the estimate or the interval is null; NULL if they are not */
+    /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
+    double shared_noise;
+    double lower, upper;          /* the interval */
+    double least, most;           /* where the truth certainly lies; NaN: nothing is said */
+    double bias;                  /* that weights bring at most; NaN: they bring none */
+    int64_t df;                   /* -1: null */
+    const char *reason;           /* why the estimate or the interval is null; NULL if they are not */
     const char *notes[TMI_NOTES]; /* what was done to it */
     size_t note_count;
-    bool exact;          /* the interval is that of a test of a count, inverted */
-    bool limited;        /* the sampling variance is an upper limit of a noisy one */
-    bool known;          /* public; nothing was measured */
-    bool outside_range;  /* the estimate lies where no population could put the truth */
+    bool exact;         /* the interval is that of a test of a count, inverted */
+    bool limited;       /* the sampling variance is an upper limit of a noisy one */
+    bool known;         /* public; nothing was measured */
+    bool outside_range; /* the estimate lies where no population could put the truth */
 } tmi_result;
 
 #define TMI_NULL (__builtin_nan(""))
-#define TMI_NO_RESULT                                                                                                 \
-    ((tmi_result){.estimate = TMI_NULL, .se = TMI_NULL, .sampling_se = TMI_NULL, .noise_sd = TMI_NULL,               \
-                  .lower = TMI_NULL, .upper = TMI_NULL, .least = TMI_NULL, .most = TMI_NULL, .bias = TMI_NULL,        \
+#define TMI_NO_RESULT \
+    ((tmi_result){.estimate = TMI_NULL, \
+                  .se = TMI_NULL, \
+                  .sampling_se = TMI_NULL, \
+                  .noise_sd = TMI_NULL, \
+                  .lower = TMI_NULL, \
+                  .upper = TMI_NULL, \
+                  .least = TMI_NULL, \
+                  .most = TMI_NULL, \
+                  .bias = TMI_NULL, \
                   .df = -1})
 
 /* Rows in which a column is not what the plan says; reported inside the agency only. */
@@ -48,9 +56,9 @@ typedef struct tmi_results {
     const tmi_schedule *schedule; /* NULL: not protected */
     const tmi_account *account;   /* of a release */
     const tmi_promised *promised; /* by all of that account */
-    tmi_result *list; /* statistic by statistic, cell by cell */
+    tmi_result *list;             /* statistic by statistic, cell by cell */
     size_t count;
-    tmi_column_facts *facts; /* estimate only: one per column of the plan */
+    tmi_column_facts *facts;            /* estimate only: one per column of the plan */
     int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
 } tmi_results;
 

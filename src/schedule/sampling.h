@@ -26,8 +26,8 @@ typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
 
 typedef struct tmi_sampling {
     const tmi_plan_design *design;
-    size_t strata;        /* at least 1 */
-    bool stays;           /* strata are public: a record is replaced within its stratum */
+    size_t strata; /* at least 1 */
+    bool stays;    /* strata are public: a record is replaced within its stratum */
     tmi_weighting weights;
 
     tamis_number **weight; /* ALIKE, STRATA: one a stratum, exact */

@@ -66,7 +66,8 @@ static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic 
 /* The sum of the weights of a group is its size: rows are fixed, nothing is missing. */
 static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
-    if (s->plan->design.regularise && statistic->by_count > 0) return false; /* moved weights add up to the population, not to strata */
+    /* moved weights add up to the population, not to strata */
+    if (s->plan->design.regularise && statistic->by_count > 0) return false;
     return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS && !s->calibrated &&
            !s->sampling.clustered && tmi_never_missing(statistic->column);
 }
@@ -133,8 +134,8 @@ static tamis_status set_dimensions(tmi_measurement *m, const tmi_schedule *s, co
     m->by_count = statistic->by_count;
     for (size_t i = 0; i < m->by_count; i++) m->by[i] = statistic->by[i];
     if (!tmi_calibration_cross(m->by, &m->by_count, s))
-        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d groupings, those of `calibrate` included", s->plan->name,
-                        statistic->line, statistic->place, TMI_MAX_BY);
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d groupings, those of `calibrate` included",
+                        s->plan->name, statistic->line, statistic->place, TMI_MAX_BY);
     bool in_by = tmi_find_strata(m->by, m->by_count, d) < m->by_count;
     if (!in_by && strata) m->by[m->by_count++] = d->by;
     m->stratum_at = s->sampling.stays ? tmi_find_strata(m->by, m->by_count, d) : m->by_count;
@@ -151,8 +152,8 @@ static tamis_status set_dimensions(tmi_measurement *m, const tmi_schedule *s, co
 static bool same_quantity(const tmi_quantity *p, const tmi_quantity *q, bool any_centre)
 {
     bool centre = any_centre || (p->centre_x == q->centre_x && p->centre_y == q->centre_y);
-    return p->x == q->x && p->y == q->y && p->present == q->present && p->present_too == q->present_too &&
-           p->where == q->where && p->weighing == q->weighing && centre;
+    return p->x == q->x && p->y == q->y && p->present == q->present && p->present_too == q->present_too && p->where == q->where &&
+           p->weighing == q->weighing && centre;
 }
 
 static bool same_dimensions(const tmi_measurement *m, const tmi_measurement *n)
@@ -207,9 +208,7 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
 {
     bool known = denominator_is_known(s, t);
     switch (tmi_divides_total(s, t) ? TMI_TOTAL : t->kind) {
-    case TMI_TOTAL:
-        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column};
-        return 1;
+    case TMI_TOTAL: needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column}; return 1;
     case TMI_MEAN:
     case TMI_SHARE:
         needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
@@ -225,9 +224,7 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
         needs[1] = (need){.role = TMI_DENOMINATOR, .present = t->column};
         needs[2] = (need){.role = TMI_SQUARES, .x = t->column, .y = t->column};
         return 3;
-    default:
-        needs[0] = (need){.role = TMI_NUMERATOR};
-        return 1;
+    default: needs[0] = (need){.role = TMI_NUMERATOR}; return 1;
     }
 }
 
@@ -317,7 +314,8 @@ static tamis_status count_controls(tmi_schedule *s, tamis_error *err)
     const tmi_plan_statistic all = {.kind = TMI_COUNT};
     tamis_status status = TAMIS_OK;
     bool strata = by_strata(s, &all);
-    for (size_t i = 0; i < s->measurement_count; i++) strata = strata || s->measurements[i].stratum_at < s->measurements[i].by_count;
+    for (size_t i = 0; i < s->measurement_count; i++)
+        strata = strata || s->measurements[i].stratum_at < s->measurements[i].by_count;
     for (size_t i = 0; s->calibrated && i < s->plan->statistic_count; i++) {
         tmi_measurement m = {0};
         if (s->uses[i].known) continue;
@@ -325,7 +323,8 @@ static tamis_status count_controls(tmi_schedule *s, tamis_error *err)
         bool weighed = m.quantity.weighing == TMI_WEIGHED;
         TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_ROWS], s, m, false, err));
         m.quantity.weighing = TMI_SPREAD;
-        if (weighed && varies(s) && !s->sampling.clustered) TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_SQUARES], s, m, false, err));
+        if (weighed && varies(s) && !s->sampling.clustered)
+            TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_SQUARES], s, m, false, err));
     }
 
 done:

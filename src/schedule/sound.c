@@ -9,8 +9,8 @@
 /* Every cell has a law, every law a positive scale, and no row adds what is outside the clamp. */
 static bool measurement_is_sound(const tmi_measurement *m)
 {
-    bool sound = m->cells > 0 && m->units > 0 && m->law_count > 0 && m->low <= m->high && m->limit > 0 && m->stratum_at <= m->by_count &&
-                 m->part && tmi_number_sign(m->part) > 0;
+    bool sound = m->cells > 0 && m->units > 0 && m->law_count > 0 && m->low <= m->high && m->limit > 0 &&
+                 m->stratum_at <= m->by_count && m->part && tmi_number_sign(m->part) > 0;
     for (size_t h = 0; sound && h < m->law_count; h++) {
         const tmi_noise_law *law = &m->laws[h];
         sound = law->scale && tmi_number_sign(law->scale) > 0 && law->l1 >= 0 && law->low >= m->low && law->high <= m->high;

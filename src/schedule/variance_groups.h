@@ -21,9 +21,9 @@
 #include "schedule/sampling.h"
 
 typedef struct tmi_variance_groups {
-    size_t count, strata;                          /* units; strata of the design */
-    size_t stratum_of[TMI_MAX_VARIANCE_UNITS];     /* of each unit: the stratum or pseudo-stratum */
-    int64_t members[TMI_MAX_VARIANCE_UNITS];       /* clusters in each unit; 0 everywhere: not public */
+    size_t count, strata;                      /* units; strata of the design */
+    size_t stratum_of[TMI_MAX_VARIANCE_UNITS]; /* of each unit: the stratum or pseudo-stratum */
+    int64_t members[TMI_MAX_VARIANCE_UNITS];   /* clusters in each unit; 0 everywhere: not public */
     size_t pseudo_strata;
     int64_t *cluster_counts; /* one a stratum: the length of its list */
     int32_t **cell_of;       /* one list a stratum: the unit of the cluster of each rank */

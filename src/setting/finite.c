@@ -61,14 +61,16 @@ static tamis_status check_universes(size_t *owner, const tamis_finite *f, tamis_
             if (owner[d]) {
                 return tmi_fail(err, TAMIS_REFUSED,
                                 "universes %zu and %zu overlap: the scale of the noise would tell their members apart; join "
-                                "them into one", owner[d] - 1, u);
+                                "them into one",
+                                owner[d] - 1, u);
             }
             owner[d] = u + 1;
             for (size_t j = 0; j < i; j++) {
                 if (distance_of(f, d, universe->members[j])) continue;
                 return tmi_fail(err, TAMIS_REFUSED,
                                 "universe %zu is not complete: two of its members are infinitely far apart, and nothing would "
-                                "bound what tells them from each other; split it into its connected parts", u);
+                                "bound what tells them from each other; split it into its connected parts",
+                                u);
             }
         }
     }

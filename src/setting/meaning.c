@@ -15,8 +15,9 @@
 /* From here on e^eps times one percent is above 1 anyway, and e^eps of a silly eps would fill the memory. */
 #define LARGE 50
 
-static const struct { int64_t p, q; } priors[TAMIS_PRIORS] = {{1, 100}, {1, 10}, {1, 2}},
-                                      alarms[TAMIS_ALARMS] = {{1, 100}, {1, 20}};
+static const struct {
+    int64_t p, q;
+} priors[TAMIS_PRIORS] = {{1, 100}, {1, 10}, {1, 2}}, alarms[TAMIS_ALARMS] = {{1, 100}, {1, 20}};
 
 typedef struct question {
     const tamis_number *eps, *delta, *at; /* at: a prior or a rate of false alarms */
@@ -127,8 +128,8 @@ done:
     return status;
 }
 
-#define UNKNOWN ((tamis_meaning){.odds = {1, INFINITY}, .except = {0, 1}, .posterior = {{0, 1}, {0, 1}, {0, 1}}, \
-                                 .found = {{0, 1}, {0, 1}}})
+#define UNKNOWN \
+    ((tamis_meaning){.odds = {1, INFINITY}, .except = {0, 1}, .posterior = {{0, 1}, {0, 1}, {0, 1}}, .found = {{0, 1}, {0, 1}}})
 
 static tamis_status check(const tamis_number *eps, const tamis_number *delta, tamis_error *err)
 {

@@ -7,8 +7,8 @@
 #include "base/json/json.h"
 
 /* What a belief of `prior` becomes at most; with delta above 0 (NULL: it is 0) but for outputs of probability 11 delta. */
-tamis_status tmi_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps,
-                           const tamis_number *delta, tamis_error *err);
+tamis_status tmi_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps, const tamis_number *delta,
+                           tamis_error *err);
 
 /* Adds the table, with the sentence that explains it. Errors: INVALID, UNABLE, SYSTEM; the text is then as it was. */
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err);

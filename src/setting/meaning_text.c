@@ -135,10 +135,12 @@ static void put_explanation(tmi_text *text, const char *unit)
 {
     tmi_text p;
     tmi_text_init(&p);
-    tmi_text_format(&p, "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s "
+    tmi_text_format(&p,
+                    "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s "
                     "can grow, compared with a world without that %s's answers; what a belief of 1, 10 or 50 %% can become, in "
                     "%%; and the power, in %%, of a test with 1 or 5 %% false positives. An outsider does not know who was "
-                    "sampled.", unit, unit);
+                    "sampled.",
+                    unit, unit);
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
@@ -146,8 +148,8 @@ static void put_explanation(tmi_text *text, const char *unit)
 
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err)
 {
-    static const char *const heading[COLUMNS] = {"attacker", "odds factor", "1 % to", "10 % to", "50 % to", "power 1 %",
-                                                 "at 5 %"};
+    static const char *const heading[COLUMNS] = {"attacker", "odds factor", "1 % to", "10 % to",
+                                                 "50 % to",  "power 1 %",   "at 5 %"};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     line lines[LINES];
     tamis_status status = lines_of(lines, promise, err);
@@ -278,7 +280,8 @@ tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_e
                              .subtitle = "highest possible belief, whatever is known before",
                              .x = {.label = label, .to = 100},
                              .y = {.label = "belief after the release, %", .to = 100},
-                             .curves = curves, .curve_count = lines[2].claimed ? 3 : 2};
+                             .curves = curves,
+                             .curve_count = lines[2].claimed ? 3 : 2};
     status = tamis_plot_svg(svg, &plot, err);
 
 done:

@@ -47,8 +47,7 @@ static int is_hajek(tamis_estimator e)
     return e == TAMIS_HAJEK_MEAN || e == TAMIS_HAJEK_TOTAL;
 }
 
-static tamis_status check(const tamis_setting *setting, tamis_estimator estimator, const tamis_contribution *c,
-                          tamis_error *err)
+static tamis_status check(const tamis_setting *setting, tamis_estimator estimator, const tamis_contribution *c, tamis_error *err)
 {
     static const char *const names[] = {"weights[nothing]", "weights[population]", "weights[frame]", "weights[sample]"};
     tamis_status status;
@@ -79,8 +78,7 @@ done:
 
 /* The weights that count as possible: those of what is given, of the frame where its design is public; what is not
  * known is taken from the phase before. */
-static tamis_status possible_weights(tamis_span *w, const tamis_setting *setting, const tamis_contribution *c,
-                                     tamis_error *err)
+static tamis_status possible_weights(tamis_span *w, const tamis_setting *setting, const tamis_contribution *c, tamis_error *err)
 {
     int level = (int)setting->given;
     if (level < TAMIS_FRAME && !c->design_protected) level = TAMIS_FRAME;
@@ -238,8 +236,7 @@ done:
 }
 
 /* Weights that may move need a number of units; one that is not public may be anything. */
-static tamis_status check_movement(const tamis_setting *s, const tamis_contribution *c, const tamis_span *w,
-                                   tamis_error *err)
+static tamis_status check_movement(const tamis_setting *s, const tamis_contribution *c, const tamis_span *w, tamis_error *err)
 {
     if (!weights_move(c, w) || c->units > 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
@@ -300,8 +297,8 @@ static int agree(const tamis_contribution *x, const tamis_contribution *y)
            !x->add_remove == !y->add_remove && !x->design_protected == !y->design_protected;
 }
 
-tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *z, const tamis_setting *setting,
-                                         const tamis_contribution *strata, size_t count, tamis_error *err)
+tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *z, const tamis_setting *setting, const tamis_contribution *strata,
+                                         size_t count, tamis_error *err)
 {
     tamis_status status;
     tamis_sensitivity one = {0};

@@ -22,15 +22,18 @@
 #define RESPONDENT_CHANGES "one respondent's record is replaced by any other, or is there or not: the number of rows is protected"
 #define ANSWER_CHANGES "one sampled unit's answers are replaced by any other, or are there or not; the unit and its weight stay"
 
-#define WEIGHTS_ANY "fixed while strata and sizes are public; if they are protected, any weight that the plan declares, and " \
-                    "one record may move them all"
-#define WEIGHTS_POPULATION "fixed while strata and sizes are public; if they are protected, any weight of the population, and " \
-                           "one record may move them all"
+#define WEIGHTS_ANY \
+    "fixed while strata and sizes are public; if they are protected, any weight that the plan declares, and " \
+    "one record may move them all"
+#define WEIGHTS_POPULATION \
+    "fixed while strata and sizes are public; if they are protected, any weight of the population, and " \
+    "one record may move them all"
 #define WEIGHTS_FRAME "fixed: the largest weight of the frame; a replaced record brings its own weight"
 #define WEIGHTS_SAMPLE "fixed: the largest weight of the sample; a changed record keeps its weight"
 
-#define SAMPLING_MAY "sampling, if the sample is secret and the design is on the proved list; never coverage of the frame or " \
-                     "nonresponse"
+#define SAMPLING_MAY \
+    "sampling, if the sample is secret and the design is on the proved list; never coverage of the frame or " \
+    "nonresponse"
 #define NOTHING_MAY "nothing: the sample is where the promise begins, and nonresponse is behaviour, not a draw"
 #define RESPONDENTS_MAY "nothing: the respondents are where the promise begins"
 
@@ -42,46 +45,39 @@ static const char *const names[TAMIS_LEVELS] = {"nothing", "population", "frame"
 
 /* In the order of the paper's Table 3.1; tests look at every row. */
 static const tamis_setting table[TAMIS_SETTINGS] = {
-    {TAMIS_POPULATION, TAMIS_NOTHING, "population given nothing", 1, 1, 1, 1,
-     POPULATION_DOMAIN, ALL_COMPARED, PERSON_CHANGES, WEIGHTS_ANY, SAMPLING_MAY,
-     MAY_KNOW_OTHERS " of the population" NOT_WHO,
+    {TAMIS_POPULATION, TAMIS_NOTHING, "population given nothing", 1, 1, 1, 1, POPULATION_DOMAIN, ALL_COMPARED, PERSON_CHANGES,
+     WEIGHTS_ANY, SAMPLING_MAY, MAY_KNOW_OTHERS " of the population" NOT_WHO,
      "advised against: it promises little more than `frame given nothing`, and one must also declare that a person is at most "
      "one unit of the frame"},
-    {TAMIS_FRAME, TAMIS_NOTHING, "frame given nothing", 0, 1, 1, 1,
-     FRAME_DOMAIN, ALL_COMPARED, UNIT_CHANGES, WEIGHTS_ANY, SAMPLING_MAY,
-     MAY_KNOW_OTHERS " of the frame" NOT_WHO,
+    {TAMIS_FRAME, TAMIS_NOTHING, "frame given nothing", 0, 1, 1, 1, FRAME_DOMAIN, ALL_COMPARED, UNIT_CHANGES, WEIGHTS_ANY,
+     SAMPLING_MAY, MAY_KNOW_OTHERS " of the frame" NOT_WHO,
      "for an outsider number where even the population behind the frame is not public"},
-    {TAMIS_FRAME, TAMIS_POPULATION, "frame given population", 0, 1, 1, 1,
-     FRAME_DOMAIN, SAME_POPULATION, UNIT_CHANGES, WEIGHTS_POPULATION, SAMPLING_MAY,
-     MAY_KNOW_OTHERS " of the frame and who belongs to the population" NOT_WHO,
+    {TAMIS_FRAME, TAMIS_POPULATION, "frame given population", 0, 1, 1, 1, FRAME_DOMAIN, SAME_POPULATION, UNIT_CHANGES,
+     WEIGHTS_POPULATION, SAMPLING_MAY, MAY_KNOW_OTHERS " of the frame and who belongs to the population" NOT_WHO,
      "the one to take for an outsider number: secret sample, public list of the population"},
-    {TAMIS_SAMPLE, TAMIS_NOTHING, "sample given nothing", 0, 1, 1, 0,
-     SAMPLE_DOMAIN, ALL_COMPARED, SAMPLED_CHANGES, WEIGHTS_ANY, NOTHING_MAY,
-     MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE,
+    {TAMIS_SAMPLE, TAMIS_NOTHING, "sample given nothing", 0, 1, 1, 0, SAMPLE_DOMAIN, ALL_COMPARED, SAMPLED_CHANGES, WEIGHTS_ANY,
+     NOTHING_MAY, MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE,
      "where strata and sizes of the sampled are themselves secrets, and so is the population"},
-    {TAMIS_SAMPLE, TAMIS_POPULATION, "sample given population", 0, 1, 1, 0,
-     SAMPLE_DOMAIN, SAME_POPULATION, SAMPLED_CHANGES, WEIGHTS_POPULATION, NOTHING_MAY,
-     MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE ", and who belongs to the population",
+    {TAMIS_SAMPLE, TAMIS_POPULATION, "sample given population", 0, 1, 1, 0, SAMPLE_DOMAIN, SAME_POPULATION, SAMPLED_CHANGES,
+     WEIGHTS_POPULATION, NOTHING_MAY, MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE ", and who belongs to the population",
      "where strata and sizes of the sampled are secrets but the population is not"},
-    {TAMIS_SAMPLE, TAMIS_FRAME, "sample given frame", 0, 1, 0, 0,
-     SAMPLE_DOMAIN, SAME_FRAME, SAMPLED_CHANGES, WEIGHTS_FRAME, NOTHING_MAY,
-     MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE ", and the whole frame with its strata and sizes",
+    {TAMIS_SAMPLE, TAMIS_FRAME, "sample given frame", 0, 1, 0, 0, SAMPLE_DOMAIN, SAME_FRAME, SAMPLED_CHANGES, WEIGHTS_FRAME,
+     NOTHING_MAY, MAY_KNOW_OTHERS " of the sample" SEES_SAMPLE ", and the whole frame with its strata and sizes",
      "recommended, and the default: weights are fixed, and the promise holds against the neighbour who saw the interviewer"},
-    {TAMIS_RESPONDENTS, TAMIS_NOTHING, "respondents given nothing", 1, 0, 1, 0,
-     RESPONDENTS_DOMAIN, ALL_COMPARED, RESPONDENT_CHANGES, WEIGHTS_ANY, RESPONDENTS_MAY,
+    {TAMIS_RESPONDENTS, TAMIS_NOTHING, "respondents given nothing", 1, 0, 1, 0, RESPONDENTS_DOMAIN, ALL_COMPARED,
+     RESPONDENT_CHANGES, WEIGHTS_ANY, RESPONDENTS_MAY,
      MAY_KNOW_OTHERS " of the respondents; that somebody answered is protected too",
      "seldom: `respondents given frame` protects who answered as well, with less noise"},
-    {TAMIS_RESPONDENTS, TAMIS_POPULATION, "respondents given population", 1, 0, 1, 0,
-     RESPONDENTS_DOMAIN, SAME_POPULATION, RESPONDENT_CHANGES, WEIGHTS_POPULATION, RESPONDENTS_MAY,
+    {TAMIS_RESPONDENTS, TAMIS_POPULATION, "respondents given population", 1, 0, 1, 0, RESPONDENTS_DOMAIN, SAME_POPULATION,
+     RESPONDENT_CHANGES, WEIGHTS_POPULATION, RESPONDENTS_MAY,
      MAY_KNOW_OTHERS " of the respondents, and who belongs to the population; that somebody answered is protected too",
      "seldom: `respondents given frame` protects who answered as well, with less noise"},
-    {TAMIS_RESPONDENTS, TAMIS_FRAME, "respondents given frame", 1, 0, 0, 0,
-     RESPONDENTS_DOMAIN, SAME_FRAME, RESPONDENT_CHANGES, WEIGHTS_FRAME, RESPONDENTS_MAY,
+    {TAMIS_RESPONDENTS, TAMIS_FRAME, "respondents given frame", 1, 0, 0, 0, RESPONDENTS_DOMAIN, SAME_FRAME, RESPONDENT_CHANGES,
+     WEIGHTS_FRAME, RESPONDENTS_MAY,
      MAY_KNOW_OTHERS " of the respondents, and the whole frame; that somebody answered is protected too",
      "where it is a secret who answered; totals are then of those who answered"},
-    {TAMIS_RESPONDENTS, TAMIS_SAMPLE, "respondents given sample", 1, 0, 0, 0,
-     RESPONDENTS_DOMAIN, SAME_SAMPLE, ANSWER_CHANGES, WEIGHTS_SAMPLE, RESPONDENTS_MAY,
-     MAY_KNOW_OTHERS SEES_SAMPLE "; who answered, and what, is protected",
+    {TAMIS_RESPONDENTS, TAMIS_SAMPLE, "respondents given sample", 1, 0, 0, 0, RESPONDENTS_DOMAIN, SAME_SAMPLE, ANSWER_CHANGES,
+     WEIGHTS_SAMPLE, RESPONDENTS_MAY, MAY_KNOW_OTHERS SEES_SAMPLE "; who answered, and what, is protected",
      "where the list of the sampled is public; the sample may restrict what a record can be, so prefer `respondents "
      "given frame`"},
 };

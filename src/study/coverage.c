@@ -112,8 +112,11 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, boo
     tamis_source *source = NULL;
     tamis_estimate *estimate = NULL;
     tamis_status status;
-    census.design = (tmi_plan_design){.kind = &tmi_plan_kind_census, .strata = &everybody, .stratum_count = 1,
-                                      .population = study->population, .sample = study->population};
+    census.design = (tmi_plan_design){.kind = &tmi_plan_kind_census,
+                                      .strata = &everybody,
+                                      .stratum_count = 1,
+                                      .population = study->population,
+                                      .sample = study->population};
     census.control_count = 0;
     TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));
     const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, w}};
@@ -358,7 +361,7 @@ done:
 }
 
 tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, const tamis_coverage_options *options,
-                                  tamis_error *err)
+                                tamis_error *err)
 {
     tmi_population *p = NULL;
     tamis_status status;

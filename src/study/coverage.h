@@ -19,17 +19,17 @@ typedef struct tmi_middle {
 } tmi_middle;
 
 typedef struct tmi_coverage_cell {
-    double truth, unclamped; /* of the population, clamped to the plan's bounds; as it is */
-    tmi_tally own, bare;    /* the release's, the unprotected one */
-    int64_t own_only, bare_only; /* samples of which only that one of the two intervals holds the truth */
-    double se;              /* sum of the released standard errors, over `own.given` */
+    double truth, unclamped;             /* of the population, clamped to the plan's bounds; as it is */
+    tmi_tally own, bare;                 /* the release's, the unprotected one */
+    int64_t own_only, bare_only;         /* samples of which only that one of the two intervals holds the truth */
+    double se;                           /* sum of the released standard errors, over `own.given` */
     tmi_middle error, noise, bare_error; /* the released se and noise_sd, the unprotected se */
-    int64_t withheld;       /* samples without a released interval */
-    double part;            /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
+    int64_t withheld;                    /* samples without a released interval */
+    double part; /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
     int64_t parts;
-    int64_t limited;        /* releases whose sampling variance is an upper limit of a noisy one */
-    int64_t outside;        /* releases whose estimate is outside the possible range */
-    bool known, exact;      /* exact: the interval is that of a test of a count, inverted */
+    int64_t limited;   /* releases whose sampling variance is an upper limit of a noisy one */
+    int64_t outside;   /* releases whose estimate is outside the possible range */
+    bool known, exact; /* exact: the interval is that of a test of a count, inverted */
 } tmi_coverage_cell;
 
 struct tamis_coverage {

@@ -13,7 +13,7 @@
 #include "study/coverage.h"
 
 #define LEVEL 0.01
-#define OFTEN 5 /* in more than one run out of this many */
+#define OFTEN 5   /* in more than one run out of this many */
 #define DUST 1e-9 /* of the protected width: an unprotected width below it is rounding, not an error */
 
 /* What is to be said about a coverage: that it is low, or why it is above 0.98. */
@@ -217,8 +217,10 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
     tmi_text_init(&bytes);
     tmi_table_init(&table, COLUMNS, align);
-    tmi_text_format(&bytes, "%s: how often intervals hold the truth\n%lld samples of a public population of %lld, each "
-                    "released and estimated\n\n", study->plan->survey, (long long)study->runs, (long long)study->population);
+    tmi_text_format(&bytes,
+                    "%s: how often intervals hold the truth\n%lld samples of a public population of %lld, each "
+                    "released and estimated\n\n",
+                    study->plan->survey, (long long)study->runs, (long long)study->population);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < study->places.count; i++) {
         if (!tmi_coverage_counts(&study->cells[i])) continue;
@@ -228,7 +230,8 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     tmi_table_write(&bytes, &table);
     if (table.failed) bytes.failed = true;
     tmi_table_clear(&table);
-    tmi_text_wrap(&bytes, "", "", "width: of the protected interval, times that of the unprotected one; noise: what the noise of the "
+    tmi_text_wrap(&bytes, "", "",
+                  "width: of the protected interval, times that of the unprotected one; noise: what the noise of the "
                   "estimate alone would make of it; clamping: what the plan's bounds add to the population's value, in released "
                   "standard errors, from 0.005 on; withheld: samples without a released interval");
     for (size_t k = TOO_LOW; k < REMARKS; k++) {
@@ -280,15 +283,19 @@ tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_e
     for (size_t i = 0; i < study->plan->statistic_count; i++)
         same = same && tmi_number_nearest(study->plan->statistics[i].confidence) == said;
     char subtitle[120];
-    snprintf(subtitle, sizeof subtitle, "%lld samples; strokes reach two Monte-Carlo errors to each side", (long long)study->runs);
-    const tamis_plot_curve curves[] = {
-        {.name = "protected", .x = x, .y = own, .count = STROKE * cells},
-        {.name = "unprotected", .x = bare_x, .y = bare, .count = STROKE * cells},
-        {.name = "stated", .x = ends, .y = nominal, .count = 2, .reference = true}};
-    const tamis_plot plot = {.title = "How often intervals hold the truth", .subtitle = subtitle,
+    snprintf(subtitle, sizeof subtitle, "%lld samples; strokes reach two Monte-Carlo errors to each side",
+             (long long)study->runs);
+    const tamis_plot_curve curves[] = {{.name = "protected", .x = x, .y = own, .count = STROKE * cells},
+                                       {.name = "unprotected", .x = bare_x, .y = bare, .count = STROKE * cells},
+                                       {.name = "stated", .x = ends, .y = nominal, .count = 2, .reference = true}};
+    const tamis_plot plot = {.title = "How often intervals hold the truth",
+                             .subtitle = subtitle,
                              .x = {.label = "number of the table, in its order", .from = 0, .to = (double)cells + 1},
-                             .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1}, .curves = curves, .curve_count = same ? 3 : 2};
-    tamis_status status = cells > 0 ? tamis_plot_svg(svg, &plot, err) : tmi_fail(err, TAMIS_UNABLE, "no number to show: nothing was measured");
+                             .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1},
+                             .curves = curves,
+                             .curve_count = same ? 3 : 2};
+    tamis_status status = cells > 0 ? tamis_plot_svg(svg, &plot, err)
+                                    : tmi_fail(err, TAMIS_UNABLE, "no number to show: nothing was measured");
     tmi_free(points);
     return status;
 }

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <tamis/study.h>
 
+#include "amplification/srs.h"
 #include "num/ball.h"
 #include "num/number.h"
-#include "amplification/srs.h"
 
 static tamis_status need_positive(const tamis_number *x, const char *name, tamis_error *err)
 {
@@ -156,8 +156,8 @@ static tamis_status mean_formula(tmi_ball *value, const void *context, long bits
     return TAMIS_OK;
 }
 
-tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const tamis_number *eps,
-                              const tamis_number *R, const tamis_number *S2, tamis_error *err)
+tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const tamis_number *eps, const tamis_number *R,
+                              const tamis_number *S2, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_mean_gain known;
@@ -173,12 +173,9 @@ tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const
         double most;
         void (*field)(tmi_ball *, const mean *, const terms *, long);
     } fields[] = {
-        {&known.eps_n, INFINITY, mean_eps_n},
-        {&known.r, 1, mean_r},
-        {&known.one_minus_r, 1, mean_one_minus_r},
-        {&known.q, 1, mean_q},
-        {&known.V_N, INFINITY, mean_V_N},
-        {&known.V_n, INFINITY, mean_V_n},
+        {&known.eps_n, INFINITY, mean_eps_n},      {&known.r, 1, mean_r},
+        {&known.one_minus_r, 1, mean_one_minus_r}, {&known.q, 1, mean_q},
+        {&known.V_N, INFINITY, mean_V_N},          {&known.V_n, INFINITY, mean_V_n},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         mean m = {N, n, eps, R, S2, fields[i].field};

@@ -90,7 +90,9 @@ static const tmi_plan_column *declared_column(const tamis_plan *plan, const char
 
 static tamis_status make_codes(tmi_population_column *k, tamis_error *err)
 {
-    const tmi_column category = {.name = k->category->name, .kind = TMI_CATEGORY, .value_count = k->category->value_count,
+    const tmi_column category = {.name = k->category->name,
+                                 .kind = TMI_CATEGORY,
+                                 .value_count = k->category->value_count,
                                  .values = (const char *const *)k->category->values};
     return tmi_codes_new(&k->codes, &category, err);
 }
@@ -256,13 +258,15 @@ static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t
     if (!d->kind->staged) return TAMIS_OK;
     double wanted = d->second_take > 0 ? (double)d->second_take : text ? tmi_number_in(tmi_trimmed(text, strlen(text))) : NAN;
     if (!(wanted >= 1 && wanted == floor(wanted)))
-        return tmi_fail(err, TAMIS_INVALID, "the population's column %s is not a whole number of at least 1 everywhere", d->second_sample);
+        return tmi_fail(err, TAMIS_INVALID, "the population's column %s is not a whole number of at least 1 everywhere",
+                        d->second_sample);
     if (wanted < (double)size) *take = (int64_t)wanted;
     return TAMIS_OK;
 }
 
 /* Rows cluster by cluster, clusters in the order of their first rows; quadratic in their number, which is small. */
-static tamis_status make_clusters(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes, tamis_error *err)
+static tamis_status make_clusters(tamis_design **design, tmi_population *p, part *s, char **labels, char **takes,
+                                  tamis_error *err)
 {
     const size_t before = (size_t)(s->rows - p->row_of);
     const size_t n = (size_t)s->count;
@@ -409,11 +413,13 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     p->plan = plan;
     p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
     if (p->drawn_by->kind->only_weights)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "weights do not say how a sample is drawn: name a plan whose design does "
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
+                         "weights do not say how a sample is drawn: name a plan whose design does "
                          "(--drawn-by PLAN)"));
     if (plan->privacy.id) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows: remove `id` and `rows_per_unit`"));
     if (plan->design.nonresponse && !response)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "the plan says `nonresponse: yes`: name the population's column of probabilities "
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
+                         "the plan says `nonresponse: yes`: name the population's column of probabilities "
                          "to respond (--response COLUMN)"));
     if (response && !plan->design.nonresponse)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: the plan does not say `nonresponse: yes`"));

@@ -15,9 +15,9 @@ typedef struct tmi_population tmi_population;
 
 /* How samples come about; NULL where nothing is said. */
 typedef struct tmi_drawing {
-    const tamis_plan *by;  /* the plan whose design draws them; NULL: the plan itself */
-    const char *size;      /* pps: the column of sizes that probabilities are proportional to */
-    const char *response;  /* nonresponse: the column of the probabilities that a sampled unit responds */
+    const tamis_plan *by; /* the plan whose design draws them; NULL: the plan itself */
+    const char *size;     /* pps: the column of sizes that probabilities are proportional to */
+    const char *response; /* nonresponse: the column of the probabilities that a sampled unit responds */
 } tmi_drawing;
 
 /* Reads a .csv or .parquet file with one row per unit, and makes the design for it. A weight column that the plan names holds one

@@ -34,7 +34,7 @@ struct tmi_population {
     size_t column_count;
     tamis_design *design;
     double *response; /* probability to respond, by row; NULL: all do */
-    int64_t *row_of; /* by unit of the design: stratum by stratum, cluster by cluster */
+    int64_t *row_of;  /* by unit of the design: stratum by stratum, cluster by cluster */
     tmi_population_extra extras[TMI_EXTRAS];
 };
 

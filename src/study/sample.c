@@ -4,7 +4,7 @@
 
 struct tmi_sample_room {
     const tmi_population *population;
-    double **numbers;      /* by column, of the rows drawn last */
+    double **numbers; /* by column, of the rows drawn last */
     const char ***texts;
     double *extras[TMI_EXTRAS];
 };

@@ -49,7 +49,8 @@ static tamis_status prepare(problem *p, tamis_error *err)
             p->size[j] += p->weights[i] * fabs(p->x[i * k + j]);
         }
     for (size_t j = 0; j < k; j++) {
-        if (!isfinite(p->scale[j]) || !isfinite(p->size[j])) return tmi_fail(err, TAMIS_INVALID, "auxiliary: values are too large");
+        if (!isfinite(p->scale[j]) || !isfinite(p->size[j]))
+            return tmi_fail(err, TAMIS_INVALID, "auxiliary: values are too large");
         if (p->scale[j] == 0) p->scale[j] = 1; /* a variable of zeros */
     }
     return TAMIS_OK;
@@ -60,11 +61,8 @@ static double factor_of(double *slope, const problem *p, double u)
 {
     double L = p->lower, U = p->upper;
     switch (p->kind) {
-    case LINEAR:
-        *slope = 1;
-        return 1 + u;
-    case RAKING:
-        return *slope = exp(u);
+    case LINEAR: *slope = 1; return 1 + u;
+    case RAKING: return *slope = exp(u);
     default:
         u *= (U - L) / ((1 - L) * (U - 1));
         double e = exp(-fabs(u)), low = (U - 1) * (u > 0 ? e : 1), high = (1 - L) * (u > 0 ? 1 : e);
@@ -152,8 +150,7 @@ static tamis_status search(const problem *p, tamis_error *err)
 /* So that count * variables does not overflow; no memory holds more. */
 #define MAX_COUNT (SIZE_MAX / sizeof(double) / TAMIS_MAX_AUXILIARY)
 
-static tamis_status check_sample(const double *weights, const double *auxiliary, size_t count, size_t variables,
-                                 tamis_error *err)
+static tamis_status check_sample(const double *weights, const double *auxiliary, size_t count, size_t variables, tamis_error *err)
 {
     tamis_status status;
     if (variables < 1 || variables > TAMIS_MAX_AUXILIARY)
@@ -181,10 +178,14 @@ static tamis_status read_method(problem *p, const char *method, tamis_error *err
 }
 
 tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper, const double *weights,
-                             const double *auxiliary, const double *totals, size_t count, size_t variables,
-                             tamis_error *err)
+                             const double *auxiliary, const double *totals, size_t count, size_t variables, tamis_error *err)
 {
-    problem p = {.lower = lower, .upper = upper, .weights = weights, .x = auxiliary, .totals = totals, .count = count,
+    problem p = {.lower = lower,
+                 .upper = upper,
+                 .weights = weights,
+                 .x = auxiliary,
+                 .totals = totals,
+                 .count = count,
                  .variables = variables};
     tamis_status status;
     double slope;
@@ -205,8 +206,8 @@ done:
 }
 
 /* Least squares twice, the second time on what the first left: that takes back the rounding of the first. */
-tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights,
-                                         const double *auxiliary, size_t count, size_t variables, tamis_error *err)
+tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights, const double *auxiliary,
+                                         size_t count, size_t variables, tamis_error *err)
 {
     problem p = {.kind = LINEAR, .weights = weights, .x = auxiliary, .count = count, .variables = variables};
     tamis_status status;

@@ -10,8 +10,8 @@
 #define NEAR_ZERO 1e-50
 
 typedef struct side {
-    tmi_ball total;   /* P(i), or P(not i) */
-    tmi_ball *joint;  /* joint[j N + l], j <= l: j and l on this side, not yet divided by total */
+    tmi_ball total;  /* P(i), or P(not i) */
+    tmi_ball *joint; /* joint[j N + l], j <= l: j and l on this side, not yet divided by total */
     tmi_ball mean, variance;
 } side;
 

@@ -21,8 +21,7 @@ void tmi_design_dismiss(void *tables, const tamis_design *design)
     if (tables) design->kind->dismiss(tables, design);
 }
 
-tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, const tamis_watch *watch,
-                               tamis_error *err)
+tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_watch whole = tmi_watch_of(watch);
     if (!sampler) return tmi_fail(err, TAMIS_INVALID, "sampler: NULL");
@@ -87,8 +86,8 @@ static int ascending(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset,
-                             tamis_rng *rng, const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset, tamis_rng *rng,
+                             const tmi_watch *watch, tamis_error *err)
 {
     size_t before = drawn->count;
     tamis_status status = design->kind->draw(drawn, design, tables, rng, watch, err);

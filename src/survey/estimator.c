@@ -56,8 +56,8 @@ static void no_linear(double *linear, size_t count)
     for (size_t i = 0; linear && i < count; i++) linear[i] = 0;
 }
 
-tamis_status tamis_total(double *total, double *linear, const double *values, const double *weights,
-                         const uint8_t *domain, size_t count, tamis_error *err)
+tamis_status tamis_total(double *total, double *linear, const double *values, const double *weights, const uint8_t *domain,
+                         size_t count, tamis_error *err)
 {
     tamis_status status;
     double sum;
@@ -73,8 +73,8 @@ done:
 }
 
 /* The ratio of the totals `above` and `below` and its linear values; bases of NULL are ones. */
-static tamis_status ratio_of(double *ratio, double *linear, double above, double below, const double *values,
-                             const double *bases, const uint8_t *domain, size_t count, tamis_error *err)
+static tamis_status ratio_of(double *ratio, double *linear, double above, double below, const double *values, const double *bases,
+                             const uint8_t *domain, size_t count, tamis_error *err)
 {
     double r = above / below;
     if (!isfinite(above) || !isfinite(r)) return tmi_fail(err, TAMIS_INVALID, "values: their weighted total is too large");

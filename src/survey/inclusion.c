@@ -31,8 +31,7 @@ static tamis_status certify_first(tamis_bound *pi, const tamis_design *design, i
 
 static tamis_status check_units(const tamis_design *design, const int64_t *units, size_t count, tamis_error *err)
 {
-    if (!units && count > (size_t)design->population)
-        return tmi_fail(err, TAMIS_INVALID, "count: more than there are units");
+    if (!units && count > (size_t)design->population) return tmi_fail(err, TAMIS_INVALID, "count: more than there are units");
     for (size_t i = 0; units && i < count; i++)
         if (units[i] < 0 || units[i] >= design->population)
             return tmi_fail(err, TAMIS_INVALID, "units: number %zu is not a unit of the frame", i);
@@ -56,8 +55,8 @@ tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, 
 
 /* ---- pairs ---- */
 
-tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                                tmi_pair *pair, long bits, tamis_error *err)
+tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_pair *pair,
+                                long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < count && status == TAMIS_OK; i++)
@@ -68,8 +67,8 @@ tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const
     return status;
 }
 
-static tamis_status joint_by_law(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                                 long bits, tamis_error *err)
+static tamis_status joint_by_law(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                                 tamis_error *err)
 {
     tamis_law *law = NULL;
     tamis_status status = tmi_sample_law_of(&law, design, err);
@@ -139,8 +138,7 @@ tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design,
     TMI_TRY(copy_units(&copy, units, count, err));
     if (!(balls = tmi_balls_new(count * count))) TMI_TRY(tmi_fail_memory(err));
     for (long bits = TMI_BITS_FIRST; !narrow; bits *= 2) {
-        if (bits > TMI_BITS_LAST)
-            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the joint probabilities could not be certified"));
+        if (bits > TMI_BITS_LAST) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the joint probabilities could not be certified"));
         TMI_TRY(tmi_design_joint(balls, design, copy, count, bits, err));
         narrow = write_pairs(pij, balls, count);
     }

@@ -37,8 +37,7 @@ static int compare_units(const void *x, const void *y)
     return *(const uint8_t *)x - *(const uint8_t *)y;
 }
 
-static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_t *units, size_t size,
-                               tamis_error *err)
+static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_t *units, size_t size, tamis_error *err)
 {
     if (law->count == TMI_SAMPLE_LAW_SAMPLES)
         return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
@@ -57,8 +56,7 @@ static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_
     return TAMIS_OK;
 }
 
-tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact,
-                                 tamis_error *err)
+tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact, tamis_error *err)
 {
     tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
@@ -93,8 +91,7 @@ tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi
     return tmi_sample_law_add_ball(law, units, size, p, err);
 }
 
-tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p,
-                                     tamis_error *err)
+tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
 {
     tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
@@ -111,8 +108,7 @@ static void sample_ball(tmi_ball *p, const tmi_listed *s, long bits)
     else tmi_ball_set(p, &s->ball);
 }
 
-tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, const tmi_listed *t, size_t offset,
-                                 tamis_error *err)
+tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, const tmi_listed *t, size_t offset, tamis_error *err)
 {
     uint8_t units[2 * TAMIS_LAW_UNITS];
     size_t size = 0;
@@ -235,8 +231,10 @@ tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tami
     tamis_law *l = NULL;
     *law = NULL;
     if (design->population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "%s: pairs are known only through the list of all samples, for at most %d "
-                        "units", design->kind->name, TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE,
+                        "%s: pairs are known only through the list of all samples, for at most %d "
+                        "units",
+                        design->kind->name, TAMIS_LAW_UNITS);
     TMI_TRY(tmi_sample_law_alloc(&l, design->population, err));
     TMI_TRY(design->kind->law(l, design, err));
     TMI_TRY(tmi_sample_law_finish(l, err));
@@ -253,8 +251,7 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     *law = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (design->population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units",
-                        TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units", TAMIS_LAW_UNITS);
     tamis_status status = tmi_sample_law_of(law, design, err);
     for (int64_t i = 0; i < design->population && status == TAMIS_OK; i++)
         status = design->kind->exact(&(*law)->pi[i], design, i, err);
@@ -272,10 +269,8 @@ static tamis_status take_given(tamis_law *law, const int64_t *units, size_t size
     uint8_t list[TAMIS_LAW_UNITS];
     uint32_t set = 0;
     tamis_number *copy = NULL;
-    if (!p || tmi_number_sign(p) < 0)
-        return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is NULL or negative", j);
-    if (size > (size_t)law->population)
-        return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has too many units", j);
+    if (!p || tmi_number_sign(p) < 0) return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is NULL or negative", j);
+    if (size > (size_t)law->population) return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has too many units", j);
     for (size_t i = 0; i < size; i++) {
         if (units[i] < 0 || units[i] >= law->population)
             return tmi_fail(err, TAMIS_INVALID, "samples: number %zu has a unit that is not in the frame", j);
@@ -409,8 +404,7 @@ void tmi_sample_law_set_ball(tmi_ball *p, const tamis_law *law, uint32_t set, lo
     tmi_ball_clear(&term);
 }
 
-tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count,
-                                 tamis_error *err)
+tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law, const int64_t *units, size_t count, tamis_error *err)
 {
     uint32_t set = 0;
     tmi_ball ball;

@@ -28,18 +28,16 @@ struct tamis_law {
 tamis_status tmi_sample_law_alloc(tamis_law **law, int64_t population, tamis_error *err);
 
 /* Adds a sample; `exact` belongs to the law from now on, also on failure. Units in any order. */
-tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact,
-                                 tamis_error *err);
+tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t size, tamis_number *exact, tamis_error *err);
 /* The same for a set: bit k is unit k. */
 tamis_status tmi_sample_law_take_set(tamis_law *law, uint32_t set, tamis_number *exact, tamis_error *err);
 tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err);
-tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p,
-                                     tamis_error *err);
+tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err);
 
 /* Adds the sample s of `a` together with the sample t of `b`, whose units are counted from `offset`: probability P(s)
  * P(t). */
 tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, const tmi_listed *t, size_t offset,
-                                 tamis_error *err);
+                                        tamis_error *err);
 
 tamis_status tmi_sample_law_add_copy(tamis_law *law, const tmi_listed *s, tamis_error *err);
 

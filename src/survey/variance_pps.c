@@ -116,8 +116,8 @@ tamis_status tamis_variance_overton(double *variance, const double *linear, cons
 
 /* Twice Overton's pairs, and beside them (1 - squares / n) z_k z_l: over n - 1, the pairs add
  * -2 ((sum of c z) (sum of z) - (sum of c z^2)) + (1 - squares / n) ((sum of z)^2 - (sum of z^2)).                   */
-tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, const double *probabilities,
-                                        double frame_squares, size_t count, tamis_error *err)
+tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, const double *probabilities, double frame_squares,
+                                        size_t count, tamis_error *err)
 {
     tmi_sum z = {0}, cz = {0}, z2 = {0}, cz2 = {0}, sampled = {0};
     spread s;

@@ -164,9 +164,8 @@ done:
     return status;
 }
 
-tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
-                                   size_t count, const tamis_stage *stages, size_t stage_count, const char *lonely,
-                                   tamis_error *err)
+tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
+                                   const tamis_stage *stages, size_t stage_count, const char *lonely, tamis_error *err)
 {
     sample s = {.stages = stages, .stage_count = stage_count};
     tmi_sum sum = {0};
@@ -178,8 +177,7 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
     while (lonely && s.lonely < LONELY_RULES && strcmp(lonely, rules[s.lonely]) != 0) s.lonely++;
-    if (s.lonely == LONELY_RULES)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: it is one of fail, certainty, adjust, average"));
+    if (s.lonely == LONELY_RULES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: it is one of fail, certainty, adjust, average"));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};

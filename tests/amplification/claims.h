@@ -8,7 +8,7 @@
 #include "tests/survey/frames.h"
 
 static inline tamis_status claim(tamis_amplified *a, const tamis_design *design, const char *eps, const char *delta,
-                          tamis_neighbours neighbours, tamis_neighbours mechanism, tamis_error *err)
+                                 tamis_neighbours neighbours, tamis_neighbours mechanism, tamis_error *err)
 {
     tamis_number *e, *d;
     assert_int_equal(tamis_number_read(&e, eps, NULL), TAMIS_OK);

@@ -2,8 +2,8 @@
  * amplify_tables.c. */
 #include "tests/test.h"
 
-#include "tests/base/memory_that_fails.h"
 #include "tests/amplification/claims.h"
+#include "tests/base/memory_that_fails.h"
 
 /* One of `count` clusters of `size` units. */
 static tamis_design *equal_clusters(size_t count, int64_t size)
@@ -18,7 +18,11 @@ static tamis_design *equal_clusters(size_t count, int64_t size)
  * systematic samples. */
 static void the_catalogue_of_designs(void **state)
 {
-    struct { tamis_design *design; const char *eps; double pi, loss; } cases[] = {
+    struct {
+        tamis_design *design;
+        const char *eps;
+        double pi, loss;
+    } cases[] = {
         {srs(7, 3), "1", 3. / 7, 0.55182},
         {pps("sampford", "0.3 0.3 0.7 0.7"), "2", 0.7, 1.69971},
         {pps("pivotal", "0.3 0.7 0.3 0.7"), "2", 0.7, 1.69971},
@@ -40,8 +44,10 @@ static void the_catalogue_of_designs(void **state)
 /* Households of four, one in a hundred drawn. */
 static void amplification_of_households(void **state)
 {
-    static const struct { const char *eps; double loss; } cases[] = {
-        {"0.1", 0.00141}, {"0.5", 0.0277}, {"1", 0.254}, {"2", 1.81}};
+    static const struct {
+        const char *eps;
+        double loss;
+    } cases[] = {{"0.1", 0.00141}, {"0.5", 0.0277}, {"1", 0.254}, {"2", 1.81}};
     tamis_design *design = equal_clusters(100, 4);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -63,8 +69,8 @@ static void the_inverse_meets_its_target(const tamis_design *design, const char 
             tamis_neighbours kind = neighbours ? TAMIS_ADD_REMOVE : TAMIS_REPLACE;
             assert_int_equal(tamis_number_read(&e, targets[i], NULL), TAMIS_OK);
             assert_int_equal(tamis_number_read(&d, "1e-7", NULL), TAMIS_OK);
-            tamis_status status = tamis_amplify_design_inverse(&eps, &delta, design,
-                                                               &(tamis_sample_promise){e, d, kind, kind, 0}, NULL);
+            tamis_status status = tamis_amplify_design_inverse(&eps, &delta, design, &(tamis_sample_promise){e, d, kind, kind, 0},
+                                                               NULL);
             if (status == TAMIS_OK) {
                 double target = tmi_number_up(e);
                 snprintf(text[0], sizeof text[0], "%.17g", eps.lower);
@@ -116,8 +122,7 @@ static void what_is_not_proved_is_refused(void **state)
     refuse(pps("systematic_random", pi), TAMIS_REPLACE, TAMIS_REPLACE, "random order has no proved coupling");
     refuse(stages(pps("brewer", "0.25 0.75 1"), census(1), census(1), census(1)), TAMIS_REPLACE, TAMIS_REPLACE, "Brewer");
     refuse(strata(srs(4, 1), pps("tille", pi)), TAMIS_REPLACE, TAMIS_REPLACE, "Tille");
-    refuse(stages(srs(3, 1), with_replacement(2, 1), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE,
-           "with replacement");
+    refuse(stages(srs(3, 1), with_replacement(2, 1), srs(2, 1), srs(2, 1)), TAMIS_REPLACE, TAMIS_REPLACE, "with replacement");
     refuse(pps("sampford", pi), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
     refuse(systematic(6, 2, 0), TAMIS_ADD_REMOVE, TAMIS_ADD_REMOVE, "changes how the others are drawn");
     refuse(srs(5, 5), TAMIS_ADD_REMOVE, TAMIS_REPLACE, "changes how the others are drawn");
@@ -210,14 +215,22 @@ static void refuses_bad_input(void **state)
     tamis_bound eps, delta;
     tamis_error err;
     (void)state;
-    static const struct { const char *eps, *delta; int neighbours, mechanism; const char *words; } cases[] = {
-        {"-1", "0", 0, 0, "eps: must not be negative"},     {"1000001", "0", 0, 0, "eps: must not exceed"},
-        {"1", "-1e-9", 0, 0, "delta: must be between"},      {"1", "1.1", 0, 0, "delta: must be between"},
-        {"1", "0", 2, 0, "neighbours:"},                     {"1", "0", 0, -1, "mechanism:"},
+    static const struct {
+        const char *eps, *delta;
+        int neighbours, mechanism;
+        const char *words;
+    } cases[] = {
+        {"-1", "0", 0, 0, "eps: must not be negative"},
+        {"1000001", "0", 0, 0, "eps: must not exceed"},
+        {"1", "-1e-9", 0, 0, "delta: must be between"},
+        {"1", "1.1", 0, 0, "delta: must be between"},
+        {"1", "0", 2, 0, "neighbours:"},
+        {"1", "0", 0, -1, "mechanism:"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(claim(&a, d, cases[i].eps, cases[i].delta, (tamis_neighbours)cases[i].neighbours,
-                               (tamis_neighbours)cases[i].mechanism, &err), TAMIS_INVALID);
+                               (tamis_neighbours)cases[i].mechanism, &err),
+                         TAMIS_INVALID);
         assert_non_null(strstr(err.message, cases[i].words));
         assert_true(isinf(a.eps.upper) && a.delta.upper == 1 && !a.parts);
     }

@@ -135,8 +135,11 @@ static double fraction(const char *text)
 
 static void enumerated_tables(void **state)
 {
-    static const struct { const char *id; int N, n; const char *exp_eps, *exp_pop, *delta_pop, *delta_M, *exp0_pop, *exp0_M; }
-    cases[] = {
+    static const struct {
+        const char *id;
+        int N, n;
+        const char *exp_eps, *exp_pop, *delta_pop, *delta_M, *exp0_pop, *exp0_M;
+    } cases[] = {
         {"0066", 4, 3, "5/4", "19/16", "21/64", "21/64", "5/2", "3/1"},
         {"0068", 5, 5, "5/4", "5/4", "17/48", "17/48", "3/1", "3/1"},
         {"0069", 4, 2, "5/4", "9/8", "35/88", "35/88", "11/2", "10/1"},
@@ -179,7 +182,9 @@ static void enumerated_tables(void **state)
 
 static void refuses_bad_input(void **state)
 {
-    static const struct { const char *values[5], *words; } cases[] = {
+    static const struct {
+        const char *values[5], *words;
+    } cases[] = {
         {{"0", "1", "0", "1", "0"}, "inclusion: must be positive"},
         {{"-1", "1", "0", "1", "0"}, "inclusion: must be between"},
         {{"1.1", "1", "0", "1", "0"}, "inclusion: must be between"},

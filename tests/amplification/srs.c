@@ -149,8 +149,16 @@ static void composition_is_attained(void **state)
 
 static void there_and_back(void **state)
 {
-    static const struct { int64_t N, n; } designs[] = {{1, 1}, {2, 1}, {10, 9}, {6194, 200}, {1000000000000, 1},
-                                                      {1000000000000, 999999999999}, {INT64_MAX, 1}, {INT64_MAX, INT64_MAX}};
+    static const struct {
+        int64_t N, n;
+    } designs[] = {{1, 1},
+                   {2, 1},
+                   {10, 9},
+                   {6194, 200},
+                   {1000000000000, 1},
+                   {1000000000000, 999999999999},
+                   {INT64_MAX, 1},
+                   {INT64_MAX, INT64_MAX}};
     static const char *const eps[] = {"1e-300", "1e-12", "0.1", "1", "5", "99.9", "100", "100.1", "700", "1e6", "1e300"};
     (void)state;
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
@@ -206,9 +214,13 @@ static void exact_cases_come_out_exact(void **state)
 /* The formula changes its form at eps = 50; 42 digits from another program on both sides of it. */
 static void both_forms_agree_with_digits(void **state)
 {
-    static const struct { const char *eps, *eps_pop; } cases[] = {
-        {"49.9", "6.23369174693220095596871614712000321428814"}, {"50", "6.33350500199361924487748150761611758924967"},
-        {"50.5", "6.83280603544200370020503826608389087144508"}, {"60", "16.3317277054879987544391493079470259437902"},
+    static const struct {
+        const char *eps, *eps_pop;
+    } cases[] = {
+        {"49.9", "6.23369174693220095596871614712000321428814"},
+        {"50", "6.33350500199361924487748150761611758924967"},
+        {"50.5", "6.83280603544200370020503826608389087144508"},
+        {"60", "16.3317277054879987544391493079470259437902"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -237,12 +249,15 @@ static void stands_absurd_numbers(void **state)
 
 static void refuses_bad_input(void **state)
 {
-    static const struct { int64_t N, n; const char *eps, *delta, *names; } cases[] = {
-        {0, 0, "1", "0", "population"}, {-1, 1, "1", "0", "population"}, {INT64_MIN, 1, "1", "0", "population"},
-        {5, 0, "1", "0", "sample"}, {5, 6, "1", "0", "sample"}, {5, -1, "1", "0", "sample"}, {5, INT64_MAX, "1", "0", "sample"},
-        {5, INT64_MIN, "1", "0", "sample"},
-        {5, 1, "-1", "0", "eps"}, {5, 1, "-1e-1000", "0", "eps"}, {5, 1, "1", "-1", "delta"}, {5, 1, "1", "1.0001", "delta"},
-        {5, 1, "1", "1e1000", "delta"}, {5, 1, NULL, "0", "eps"}, {5, 1, "1", NULL, "delta"},
+    static const struct {
+        int64_t N, n;
+        const char *eps, *delta, *names;
+    } cases[] = {
+        {0, 0, "1", "0", "population"},     {-1, 1, "1", "0", "population"},    {INT64_MIN, 1, "1", "0", "population"},
+        {5, 0, "1", "0", "sample"},         {5, 6, "1", "0", "sample"},         {5, -1, "1", "0", "sample"},
+        {5, INT64_MAX, "1", "0", "sample"}, {5, INT64_MIN, "1", "0", "sample"}, {5, 1, "-1", "0", "eps"},
+        {5, 1, "-1e-1000", "0", "eps"},     {5, 1, "1", "-1", "delta"},         {5, 1, "1", "1.0001", "delta"},
+        {5, 1, "1", "1e1000", "delta"},     {5, 1, NULL, "0", "eps"},           {5, 1, "1", NULL, "delta"},
     };
     amplify *const functions[] = {tamis_amplify_srs, tamis_amplify_srs_inverse};
     tamis_error err;
@@ -274,9 +289,14 @@ static void refuses_bad_compositions(void **state)
 {
     tamis_number *one = number("1"), *minus = number("-1");
     const tamis_number *good[] = {one, one}, *bad[] = {one, minus}, *hole[] = {one, NULL};
-    const struct { int64_t N, n; const tamis_number *const *eps; size_t count; const char *names; } cases[] = {
-        {0, 1, good, 2, "population:"}, {5, 6, good, 2, "sample:"}, {5, 1, good, 0, "count:"}, {5, 1, NULL, 2, "eps:"},
-        {5, 1, bad, 2, "eps[1]:"}, {5, 1, hole, 2, "eps[1]:"},
+    const struct {
+        int64_t N, n;
+        const tamis_number *const *eps;
+        size_t count;
+        const char *names;
+    } cases[] = {
+        {0, 1, good, 2, "population:"}, {5, 6, good, 2, "sample:"}, {5, 1, good, 0, "count:"},
+        {5, 1, NULL, 2, "eps:"},        {5, 1, bad, 2, "eps[1]:"},  {5, 1, hole, 2, "eps[1]:"},
     };
     tamis_error err;
     (void)state;

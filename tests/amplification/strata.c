@@ -95,8 +95,9 @@ static void add_moves(graph *g, const int64_t *populations, const int64_t *sampl
 
 static void no_move_loses_more(void **state)
 {
-    static const struct { int64_t N[2], n[2]; } cases[] = {
-        {{3, 2}, {1, 1}}, {{2, 2}, {1, 1}}, {{4, 3}, {2, 1}}, {{4, 2}, {1, 1}}, {{3, 3}, {2, 2}}};
+    static const struct {
+        int64_t N[2], n[2];
+    } cases[] = {{{3, 2}, {1, 1}}, {{2, 2}, {1, 1}}, {{4, 3}, {2, 1}}, {{4, 2}, {1, 1}}, {{3, 3}, {2, 2}}};
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int E = 2; E <= 3; E++) {
@@ -196,8 +197,11 @@ static double worst_allocation(int N, double r, bool random, double E)
 
 static void rounding_at_random_is_safe(void **state)
 {
-    static const struct { const char *rate; double r; int N; } cases[] = {
-        {"1/2", 0.5, 1}, {"1/2", 0.5, 2}, {"1/3", 1. / 3, 3}, {"1/4", 0.25, 4}, {"1/5", 0.2, 6}, {"2/5", 0.4, 3}};
+    static const struct {
+        const char *rate;
+        double r;
+        int N;
+    } cases[] = {{"1/2", 0.5, 1}, {"1/2", 0.5, 2}, {"1/3", 1. / 3, 3}, {"1/4", 0.25, 4}, {"1/5", 0.2, 6}, {"2/5", 0.4, 3}};
     tamis_number *eps = number("0.6931471805599453094172");
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

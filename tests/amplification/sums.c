@@ -3,8 +3,8 @@
 
 #include <tamis/ht.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "tests/amplification/claims.h"
+#include "tests/base/memory_that_fails.h"
 
 enum { MOST_UNITS = 8 };
 
@@ -31,8 +31,7 @@ static double worst_pair(const pairs *p, const tamis_number *eps)
                 x[j] = p->value[population >> j & 1];
                 y[j] = i == j ? p->value[!(population >> j & 1)] : x[j];
             }
-            tamis_ht_pair pair = {.law = p->law, .x = x, .x_prime = y, .noise = p->noise, .scale = p->scale,
-                                  .step = p->step};
+            tamis_ht_pair pair = {.law = p->law, .x = x, .x_prime = y, .noise = p->noise, .scale = p->scale, .step = p->step};
             tamis_status status = eps ? tamis_ht_pair_delta(&there, &back, &pair, eps, NULL)
                                       : tamis_ht_pair_pure(&there, &pair, NULL);
             assert_int_equal(status, TAMIS_OK);
@@ -72,7 +71,9 @@ static void noise_is_as_bad_as_the_worst_pair(void **state)
             assert_int_equal(tamis_amplify_noise(&delta, &worst, cases[i].design, &sum, eps, NULL), TAMIS_OK);
             assert_true(delta.upper - delta.lower <= 1e-9 * delta.upper);
             assert_int_equal(tmi_number_mul(&heavy, weight, scale, NULL), TAMIS_OK);
-            pairs p = {.value = {zero, one}, .noise = kinds[k], .scale = discrete ? scale : heavy,
+            pairs p = {.value = {zero, one},
+                       .noise = kinds[k],
+                       .scale = discrete ? scale : heavy,
                        .step = discrete ? weight : NULL};
             assert_int_equal(tamis_law_new(&p.law, cases[i].design, NULL), TAMIS_OK);
             double found = worst_pair(&p, eps);
@@ -165,7 +166,8 @@ static void a_unit_may_be_drawn_several_times(void **state)
                     assert_int_equal(tamis_amplify_noise(&b, &worst, design, &sum, eps, NULL), TAMIS_OK);
                     double found = worst_of_draws(units, draws, gaussian, 2.5, exp(e == 0 ? 0 : (double)e - 0.5));
                     if (!(b.lower <= found + 1e-12 && found <= b.upper + 1e-12))
-                        fail_msg("%d of %d, %zu, %d: [%.12g, %.12g], found %.12g", draws, units, e, gaussian, b.lower, b.upper, found);
+                        fail_msg("%d of %d, %zu, %d: [%.12g, %.12g], found %.12g", draws, units, e, gaussian, b.lower, b.upper,
+                                 found);
                     if (draws == 1 && b.upper - b.lower > 1e-12) fail_msg("one draw: [%.12g, %.12g]", b.lower, b.upper);
                     tamis_number_free(eps);
                     tamis_design_free(design);
@@ -189,7 +191,8 @@ static void laplace_noise_has_a_closed_form(void **state)
     tamis_bound delta, closed, at;
     (void)state;
     assert_int_equal(tamis_amplify_noise(&delta, NULL, design, &(tamis_noisy_sum){zero, one, TAMIS_NOISE_LAPLACE, one}, eps,
-                                         NULL), TAMIS_OK);
+                                         NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_amplify_srs_laplace(&at, &closed, 10, 1, one, eps, NULL), TAMIS_OK);
     assert_true(delta.lower <= closed.upper && closed.lower <= delta.upper);
     tamis_design_free(design);
@@ -216,7 +219,10 @@ static double total(const tamis_design *design, const tamis_number *const *weigh
 
 static void no_total_loses_more(void **state)
 {
-    struct { tamis_design *design; bool attained; } cases[] = {
+    struct {
+        tamis_design *design;
+        bool attained;
+    } cases[] = {
         {srs(5, 2), true},
         {pps("poisson", "0.5 0.2 0.9"), true},
         {pps("sampford", "0.3 0.7 0.3 0.7"), false},
@@ -236,8 +242,7 @@ static void no_total_loses_more(void **state)
             assert_int_equal(tamis_law_new(&p.law, cases[i].design, NULL), TAMIS_OK);
             double claim = total(cases[i].design, NULL, ranges[r][0], ranges[r][1], "4"), found = worst_pair(&p, NULL);
             if (found > claim + 1e-10) fail_msg("%zu, %zu: %.12g claimed, %.12g lost", i, r, claim, found);
-            if (r == 0 && cases[i].attained && found < claim - 1e-9)
-                fail_msg("%zu: %.12g claimed, %.12g lost", i, claim, found);
+            if (r == 0 && cases[i].attained && found < claim - 1e-9) fail_msg("%zu: %.12g claimed, %.12g lost", i, claim, found);
             tamis_law_free(p.law);
             tamis_number_free(low);
             tamis_number_free(high);
@@ -281,15 +286,15 @@ static void refuses_bad_input(void **state)
     tamis_number *zero = number("0"), *one = number("1"), *half = number("1/2"), *minus = number("-1"), *huge = number("1001");
     const tamis_noisy_sum good = {zero, one, TAMIS_NOISE_DISCRETE_LAPLACE, one};
     const tamis_noisy_sum bad[] = {
-        {NULL, one, TAMIS_NOISE_LAPLACE, one},           {zero, NULL, TAMIS_NOISE_LAPLACE, one},
-        {one, zero, TAMIS_NOISE_LAPLACE, one},           {zero, one, TAMIS_NOISE_NONE, NULL},
-        {zero, one, TAMIS_NOISE_LAPLACE, NULL},          {zero, one, TAMIS_NOISE_GAUSSIAN, zero},
-        {zero, one, TAMIS_NOISE_GAUSSIAN, minus},        {zero, half, TAMIS_NOISE_DISCRETE_LAPLACE, one},
+        {NULL, one, TAMIS_NOISE_LAPLACE, one},    {zero, NULL, TAMIS_NOISE_LAPLACE, one},
+        {one, zero, TAMIS_NOISE_LAPLACE, one},    {zero, one, TAMIS_NOISE_NONE, NULL},
+        {zero, one, TAMIS_NOISE_LAPLACE, NULL},   {zero, one, TAMIS_NOISE_GAUSSIAN, zero},
+        {zero, one, TAMIS_NOISE_GAUSSIAN, minus}, {zero, half, TAMIS_NOISE_DISCRETE_LAPLACE, one},
         {zero, one, (tamis_noise_kind)9, one},
     };
     const tamis_number *light[] = {one, one, minus, one, one}, *none[] = {one, one, NULL, one, one};
     const tamis_weighted_sum sums[] = {
-        {light, zero, one, one}, {none, zero, one, one},   {NULL, NULL, one, one},   {NULL, zero, NULL, one},
+        {light, zero, one, one}, {none, zero, one, one},  {NULL, NULL, one, one},  {NULL, zero, NULL, one},
         {NULL, one, zero, one},  {NULL, zero, one, NULL}, {NULL, zero, one, zero}, {NULL, zero, one, minus},
     };
     tamis_bound z;

@@ -23,7 +23,7 @@ typedef struct counts {
 
 typedef struct sampled {
     int units, values, populations;
-    int64_t whole; /* common denominator */
+    int64_t whole;                                /* common denominator */
     int64_t share[MOST_POPULATIONS][MOST_STATES]; /* of it, by population and state */
     counts state[MOST_STATES];
     int states;
@@ -167,8 +167,7 @@ static void judge(search *s)
     }
     for (int unit = 0, digit = 1; unit < s->big->units; unit++, digit *= s->big->values)
         for (int x = 0; x < s->big->populations; x++)
-            for (int v = 0, own = value_of(s->big, x, unit); v < s->big->values; v++)
-                keep(s, p[x], p[x + (v - own) * digit]);
+            for (int v = 0, own = value_of(s->big, x, unit); v < s->big->values; v++) keep(s, p[x], p[x + (v - own) * digit]);
 }
 
 static void extend(search *s, int i)
@@ -199,11 +198,13 @@ static bool reached(const sampled *s, int size)
 }
 
 /* e^eps of the worst table. */
-static double worst_table(const tamis_design *big, const tamis_design *small, int values, tamis_neighbours mechanism,
-                          int64_t E)
+static double worst_table(const tamis_design *big, const tamis_design *small, int values, tamis_neighbours mechanism, int64_t E)
 {
-    search s = {.big = sample_all(big, values), .small = small ? sample_all(small, values) : NULL,
-                .mechanism = mechanism, .above = 1, .below = 1};
+    search s = {.big = sample_all(big, values),
+                .small = small ? sample_all(small, values) : NULL,
+                .mechanism = mechanism,
+                .above = 1,
+                .below = 1};
     int largest = 0;
     s.power[0] = 1;
     for (int k = 1; k <= 2 * SHIFT; k++) s.power[k] = s.power[k - 1] * E;
@@ -224,8 +225,7 @@ static double worst_table(const tamis_design *big, const tamis_design *small, in
 
 /* ---- claims ---- */
 
-static const char *const log_of[] = {"", "", "0.6931471805599453094172321214581765680755",
-                                     "1.0986122886681098"};
+static const char *const log_of[] = {"", "", "0.6931471805599453094172321214581765680755", "1.0986122886681098"};
 
 typedef struct attempt {
     const char *name;
@@ -250,8 +250,8 @@ static void no_table_loses_more(void **state)
         {"clusters 1 of 2, sizes 1 and 2", clusters(srs(2, 1), 1, 2), NULL, TAMIS_ADD_REMOVE, true, 2},
         {"clusters 1 of 2, sizes 1 and 2, replaced", clusters(srs(2, 1), 1, 2), NULL, TAMIS_REPLACE, true, 2},
         {"clusters 1 of 3, sizes 1, 1, 2", stages(srs(3, 1), census(1), census(1), census(2)), NULL, TAMIS_ADD_REMOVE, true, 2},
-        {"clusters, Poisson", stages(pps("poisson", "0.25 0.5 0.5"), census(2), census(1), census(1)), NULL,
-         TAMIS_ADD_REMOVE, true, 2},
+        {"clusters, Poisson", stages(pps("poisson", "0.25 0.5 0.5"), census(2), census(1), census(1)), NULL, TAMIS_ADD_REMOVE,
+         true, 2},
         {"clusters, systematic", stages(systematic(3, 2, 0), census(1), census(2), census(1)), NULL, TAMIS_ADD_REMOVE, false, 2},
         {"systematic 1 in 2", systematic(6, 3, 0), NULL, TAMIS_REPLACE, true, 2},
         {"systematic 1 in 3", systematic(6, 2, 0), NULL, TAMIS_REPLACE, true, 2},
@@ -289,8 +289,7 @@ static void no_table_loses_more(void **state)
             double bound = exp(claimed(a->design, log_of[E], a->small ? TAMIS_ADD_REMOVE : TAMIS_REPLACE, a->mechanism));
             double worst = worst_table(a->design, a->small, a->values, a->mechanism, E);
             if (worst > bound * (1 + 1e-11)) fail_msg("%s: %.12g is lost, %.12g claimed", a->name, worst, bound);
-            if (a->attained && worst < bound * (1 - 1e-9))
-                fail_msg("%s: %.12g is lost, %.12g claimed", a->name, worst, bound);
+            if (a->attained && worst < bound * (1 - 1e-9)) fail_msg("%s: %.12g is lost, %.12g claimed", a->name, worst, bound);
         }
         tamis_design_free(a->design);
         tamis_design_free(a->small);
@@ -352,7 +351,10 @@ static double population_delta(const sampled *s, const double *u, int size, doub
 
 static void no_table_has_a_larger_delta(void **state)
 {
-    struct { tamis_design *design; int size; } cases[] = {
+    struct {
+        tamis_design *design;
+        int size;
+    } cases[] = {
         {srs(6, 3), 3},
         {with_replacement(4, 3), 3},
         {clusters(srs(2, 1), 3, 3), 3},

@@ -131,8 +131,8 @@ static void the_locale_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(shortest_that_reads_back), cmocka_unit_test(rounded_for_people),
-        cmocka_unit_test(two_digits_of_an_error),   cmocka_unit_test(json_has_no_nan),
+        cmocka_unit_test(shortest_that_reads_back),   cmocka_unit_test(rounded_for_people),
+        cmocka_unit_test(two_digits_of_an_error),     cmocka_unit_test(json_has_no_nan),
         cmocka_unit_test(the_locale_does_not_matter),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

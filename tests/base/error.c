@@ -157,10 +157,12 @@ static void writes_json(void **state)
     tamis_error err = {0}, why = {0};
     char *json = &(char){0};
     (void)state;
-    is_json(&err, NULL, NULL, "{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE
+    is_json(&err, NULL, NULL,
+            "{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE
             ", \"errors\": [{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE "}]}");
     err = (tamis_error){.message = "say \"no\"\x1b\xff"};
-    is_json(&err, "usage", NULL, "{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE
+    is_json(&err, "usage", NULL,
+            "{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE
             ", \"errors\": [{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE "}]}");
     tmi_fail(&err, TAMIS_INVALID, "%s:%d:%d: x", "p.yaml", 7, 17);
     tmi_fail_file_more(&err, TAMIS_REFUSED, "d.csv", 3, "y");

@@ -23,8 +23,8 @@ static void reads_every_kind_of_value(void **state)
     (void)state;
     tmi_json *d = read_text(" {\"a\": [1, -9223372036854775808, 1.5, true, false, null, \"\\u00e9\\n\", {}], \"b\": {}}\n");
     const tmi_json *list = tmi_json_get(d, "a");
-    static const tmi_json_kind kinds[] = {TMI_JSON_INTEGER, TMI_JSON_INTEGER, TMI_JSON_REAL, TMI_JSON_BOOLEAN,
-                                          TMI_JSON_BOOLEAN, TMI_JSON_NULL, TMI_JSON_STRING, TMI_JSON_OBJECT};
+    static const tmi_json_kind kinds[] = {TMI_JSON_INTEGER, TMI_JSON_INTEGER, TMI_JSON_REAL,   TMI_JSON_BOOLEAN,
+                                          TMI_JSON_BOOLEAN, TMI_JSON_NULL,    TMI_JSON_STRING, TMI_JSON_OBJECT};
     assert_int_equal(tmi_json_kind_of(d), TMI_JSON_OBJECT);
     assert_int_equal(tmi_json_kind_of(list), TMI_JSON_LIST);
     assert_int_equal(tmi_json_size(list), 8);
@@ -57,7 +57,8 @@ static void finds_the_key_too_many(void **state)
 static void sees_what_is_utf8(void **state)
 {
     static const char *const good[] = {"", "a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80!"};
-    static const char *const bad[] = {"\xff", "a\xc3", "\xc3(", "\xed\xa0\x80", "\xc0\x80", "\xe2\x82", "\xf4\x90\x80\x80", "a\x80"};
+    static const char *const bad[] = {"\xff", "a\xc3", "\xc3(", "\xed\xa0\x80", "\xc0\x80", "\xe2\x82", "\xf4\x90\x80\x80",
+                                      "a\x80"};
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(tmi_is_utf8(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(tmi_is_utf8(bad[i]));
@@ -67,9 +68,13 @@ static void finds_the_first_difference(void **state)
 {
     static const struct {
         const char *x, *y, *key;
-    } cases[] = {{"{}", "{}", NULL}, {"{\"a\": 1, \"b\": [1, {\"c\": null}]}", "{\"b\": [1, {\"c\": null}], \"a\": 1}", NULL},
-                 {"{\"a\": 1}", "{\"a\": 1.0}", "a"}, {"{\"a\": 1}", "{\"a\": \"1\"}", "a"}, {"{}", "{\"a\": null}", "a"},
-                 {"{\"a\": 1, \"b\": 2}", "{\"a\": 1}", "b"}, {"{\"a\": [1, 2]}", "{\"a\": [2, 1]}", "a"}};
+    } cases[] = {{"{}", "{}", NULL},
+                 {"{\"a\": 1, \"b\": [1, {\"c\": null}]}", "{\"b\": [1, {\"c\": null}], \"a\": 1}", NULL},
+                 {"{\"a\": 1}", "{\"a\": 1.0}", "a"},
+                 {"{\"a\": 1}", "{\"a\": \"1\"}", "a"},
+                 {"{}", "{\"a\": null}", "a"},
+                 {"{\"a\": 1, \"b\": 2}", "{\"a\": 1}", "b"},
+                 {"{\"a\": [1, 2]}", "{\"a\": [2, 1]}", "a"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_json *x = read_text(cases[i].x), *y = read_text(cases[i].y);
@@ -107,11 +112,47 @@ static void equal_values_have_one_text(void **state)
 static void refuses_what_is_not_strict(void **state)
 {
     static const char *const cases[] = {
-        "", " ", "{", "}", "[1,]", "{\"a\": 1,}", "{\"a\": 1} x", "{\"a\": 1, \"a\": 2}", "{\"a\": {\"b\": 1, \"b\": 1}}",
-        "{a: 1}", "{'a': 1}", "[NaN]", "[nan]", "[Infinity]", "[-inf]", "[01]", "[1.]", "[.5]", "[+1]", "[0x1]", "[1e]",
-        "[9223372036854775808]", "[1e999]", "[\"\\x\"]", "[\"\\u00\"]", "[\"\\ud800\"]", "[\"\\udc00\\ud800\"]", "[\"\t\"]",
-        "[\"\\u0000\"]", "[\"\xff\"]", "[\"\xc0\x80\"]", "[\"\xed\xa0\x80\"]", "[\"\xf5\x80\x80\x80\"]", "[\"a", "/* */ 1",
-        "\xef\xbb\xbf{}", "True", "[1 2]", "{\"a\" 1}", "{\"a\"}", "{1: 2}",
+        "",
+        " ",
+        "{",
+        "}",
+        "[1,]",
+        "{\"a\": 1,}",
+        "{\"a\": 1} x",
+        "{\"a\": 1, \"a\": 2}",
+        "{\"a\": {\"b\": 1, \"b\": 1}}",
+        "{a: 1}",
+        "{'a': 1}",
+        "[NaN]",
+        "[nan]",
+        "[Infinity]",
+        "[-inf]",
+        "[01]",
+        "[1.]",
+        "[.5]",
+        "[+1]",
+        "[0x1]",
+        "[1e]",
+        "[9223372036854775808]",
+        "[1e999]",
+        "[\"\\x\"]",
+        "[\"\\u00\"]",
+        "[\"\\ud800\"]",
+        "[\"\\udc00\\ud800\"]",
+        "[\"\t\"]",
+        "[\"\\u0000\"]",
+        "[\"\xff\"]",
+        "[\"\xc0\x80\"]",
+        "[\"\xed\xa0\x80\"]",
+        "[\"\xf5\x80\x80\x80\"]",
+        "[\"a",
+        "/* */ 1",
+        "\xef\xbb\xbf{}",
+        "True",
+        "[1 2]",
+        "{\"a\" 1}",
+        "{\"a\"}",
+        "{1: 2}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -186,10 +227,21 @@ static void never_loses_a_byte_without_memory(void **state)
 
 static void weighs_text_and_document_alike(void **state)
 {
-    static const struct { const char *text; size_t weight; } cases[] = {
-        {"null", 0}, {"[true, false, 1.5, 1e5, -0.25e-3]", 0}, {"0", 1}, {"-0", 1}, {"-9223372036854775808", 19},
-        {"\"\"", 0}, {"\"abc\"", 3}, {"\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"", 1 + 2 + 3 + 4}, {"\"\\\"\\\\\\/\\b\\n\"", 5},
-        {"\"123\"", 3}, {"{\"ab\": [10, {\"c\": \"de\"}]}", 2 + 2 + 1 + 2},
+    static const struct {
+        const char *text;
+        size_t weight;
+    } cases[] = {
+        {"null", 0},
+        {"[true, false, 1.5, 1e5, -0.25e-3]", 0},
+        {"0", 1},
+        {"-0", 1},
+        {"-9223372036854775808", 19},
+        {"\"\"", 0},
+        {"\"abc\"", 3},
+        {"\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"", 1 + 2 + 3 + 4},
+        {"\"\\\"\\\\\\/\\b\\n\"", 5},
+        {"\"123\"", 3},
+        {"{\"ab\": [10, {\"c\": \"de\"}]}", 2 + 2 + 1 + 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -248,12 +300,23 @@ static void writes_one_line_or_many(void **state)
 /* Whatever bytes a string holds, what is written parses, stands on one line, and holds the valid characters. */
 static void writes_any_string_as_valid_json(void **state)
 {
-    static const struct { const char *string, *written; } cases[] = {
-        {"", "\"\""}, {"a\"b\\c/", "\"a\\\"b\\\\c/\""}, {"\n\t\x01\x1f", "\"\\u000a\\u0009\\u0001\\u001f\""}, {"\x7f", "\"\x7f\""},
+    static const struct {
+        const char *string, *written;
+    } cases[] = {
+        {"", "\"\""},
+        {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+        {"\n\t\x01\x1f", "\"\\u000a\\u0009\\u0001\\u001f\""},
+        {"\x7f", "\"\x7f\""},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-        {"\xff", "\"\\ufffd\""}, {"a\xc3", "\"a\\ufffd\""}, {"\xe2\x82", "\"\\ufffd\\ufffd\""}, {"\xc0\x80", "\"\\ufffd\\ufffd\""},
-        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
-        {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""}, {"\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, {"\x80x", "\"\\ufffdx\""},
+        {"\xff", "\"\\ufffd\""},
+        {"a\xc3", "\"a\\ufffd\""},
+        {"\xe2\x82", "\"\\ufffd\\ufffd\""},
+        {"\xc0\x80", "\"\\ufffd\\ufffd\""},
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+        {"\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\""},
+        {"\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+        {"\x80x", "\"\\ufffdx\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -322,7 +385,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_kind_of_value),
-        cmocka_unit_test(finds_the_key_too_many), cmocka_unit_test(finds_the_first_difference),
+        cmocka_unit_test(finds_the_key_too_many),
+        cmocka_unit_test(finds_the_first_difference),
         cmocka_unit_test(sees_what_is_utf8),
         cmocka_unit_test(equal_values_have_one_text),
         cmocka_unit_test(refuses_what_is_not_strict),

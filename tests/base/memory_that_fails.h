@@ -20,16 +20,16 @@ void look_at_freed_blocks(look_at_block *look);
 #define EVERY_ALLOCATION_FAILS(call, after_failure) ALLOCATIONS_FAIL(k_ + 1, call, after_failure)
 
 /* After the k_-th allocation the one that `next` says, for calls that repeat the same allocations many times. */
-#define ALLOCATIONS_FAIL(next, call, after_failure)                                                                   \
-    for (long k_ = 1;; k_ = (next)) {                                                                                        \
-        fail_allocation(k_);                                                                                          \
-        tamis_status status_ = (call);                                                                                \
-        if (!allocation_failed()) {                                                                                   \
-            assert_int_equal(status_, TAMIS_OK);                                                                      \
-            break;                                                                                                    \
-        }                                                                                                             \
-        assert_int_equal(status_, TAMIS_SYSTEM);                                                                      \
-        after_failure;                                                                                                \
+#define ALLOCATIONS_FAIL(next, call, after_failure) \
+    for (long k_ = 1;; k_ = (next)) { \
+        fail_allocation(k_); \
+        tamis_status status_ = (call); \
+        if (!allocation_failed()) { \
+            assert_int_equal(status_, TAMIS_OK); \
+            break; \
+        } \
+        assert_int_equal(status_, TAMIS_SYSTEM); \
+        after_failure; \
     }
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/plot/plot.h"
 #include "base/table.h"
+#include "tests/base/memory_that_fails.h"
 
 /* ---- ticks ---- */
 
@@ -59,8 +59,12 @@ static const tamis_plot_curve curves[] = {{"falling", xs, falling, 5, false},
                                           {"limit", level_x, level_y, 2, true},
                                           {"here", &dot_x, &dot_y, 1, false}};
 
-static const tamis_plot plain = {.title = "Two curves", .subtitle = "a line and a dot", .x = {.label = "epsilon"},
-                                 .y = {.label = "delta"}, .curves = curves, .curve_count = 4};
+static const tamis_plot plain = {.title = "Two curves",
+                                 .subtitle = "a line and a dot",
+                                 .x = {.label = "epsilon"},
+                                 .y = {.label = "delta"},
+                                 .curves = curves,
+                                 .curve_count = 4};
 
 static void text_in_ascii(void **state)
 {
@@ -199,7 +203,8 @@ static void curves_end_at_the_frame(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plot_curve curve = {.x = xs, .y = cases[i].y, .count = 5};
-        tamis_plot plot = {.y = {.from = cases[i].from, .to = cases[i].to, .log = cases[i].log}, .curves = &curve,
+        tamis_plot plot = {.y = {.from = cases[i].from, .to = cases[i].to, .log = cases[i].log},
+                           .curves = &curve,
                            .curve_count = 1};
         char *svg, path[1024];
         assert_int_equal(tamis_plot_svg(&svg, &plot, NULL), TAMIS_OK);
@@ -279,14 +284,10 @@ static void memory_may_end(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(ticks_are_round_numbers),
-        cmocka_unit_test(text_in_ascii),
-        cmocka_unit_test(text_in_braille),
-        cmocka_unit_test(lines_fit_72_columns),
-        cmocka_unit_test(svg_has_its_parts),
-        cmocka_unit_test(curves_end_at_the_frame),
-        cmocka_unit_test(no_locale_changes_a_plot),
-        cmocka_unit_test(bad_plots_are_refused),
+        cmocka_unit_test(ticks_are_round_numbers),  cmocka_unit_test(text_in_ascii),
+        cmocka_unit_test(text_in_braille),          cmocka_unit_test(lines_fit_72_columns),
+        cmocka_unit_test(svg_has_its_parts),        cmocka_unit_test(curves_end_at_the_frame),
+        cmocka_unit_test(no_locale_changes_a_plot), cmocka_unit_test(bad_plots_are_refused),
         cmocka_unit_test(memory_may_end),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

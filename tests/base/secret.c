@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/secret.h"
+#include "tests/base/memory_that_fails.h"
 
 static int protect_calls, fail_protect_call;
 static bool fail_wishes;
@@ -56,8 +56,7 @@ static bool has_flag(const void *block, const char *flag)
         char after;
         if (sscanf(line, "%lx-%lx%c", &from, &to, &after) == 3 && after == ' ')
             inside = from <= (unsigned long)block && (unsigned long)block < to;
-        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
-            found = strstr(line, flag) != NULL;
+        else if (inside && strncmp(line, "VmFlags:", 8) == 0) found = strstr(line, flag) != NULL;
     }
     fclose(file);
     return found;
@@ -108,12 +107,30 @@ static void is_zeroed_and_ends_at_a_guard(void **state)
     tmi_secret_free(NULL);
 }
 
-static void write_last(unsigned char *block) { block[31] = 1; }
-static void write_beyond(unsigned char *block) { block[32] = 1; }
-static void read_beyond(unsigned char *block) { (void)*(volatile unsigned char *)(block + 32); }
-static void write_before(unsigned char *block) { block[32 - 2 * sysconf(_SC_PAGESIZE)] = 1; }
-static void read_before(unsigned char *block) { (void)*(volatile unsigned char *)(block + 31 - sysconf(_SC_PAGESIZE)); }
-static void write_size(unsigned char *block) { block[32 - 3 * sysconf(_SC_PAGESIZE)] = 1; }
+static void write_last(unsigned char *block)
+{
+    block[31] = 1;
+}
+static void write_beyond(unsigned char *block)
+{
+    block[32] = 1;
+}
+static void read_beyond(unsigned char *block)
+{
+    (void)*(volatile unsigned char *)(block + 32);
+}
+static void write_before(unsigned char *block)
+{
+    block[32 - 2 * sysconf(_SC_PAGESIZE)] = 1;
+}
+static void read_before(unsigned char *block)
+{
+    (void)*(volatile unsigned char *)(block + 31 - sysconf(_SC_PAGESIZE));
+}
+static void write_size(unsigned char *block)
+{
+    block[32 - 3 * sysconf(_SC_PAGESIZE)] = 1;
+}
 
 static void guards_fault(void **state)
 {
@@ -329,7 +346,8 @@ static void core_dump_lacks_it(void **state)
     assert_int_equal(chdir(back), 0);
     char *core = only_file(folder);
     assert_true(WIFSIGNALED(status));
-    const bool dumped = core != NULL, has_control = dumped && core_holds(core, OTHER_MASK), has_secret = dumped && core_holds(core, MASK);
+    const bool dumped = core != NULL, has_control = dumped && core_holds(core, OTHER_MASK),
+               has_secret = dumped && core_holds(core, MASK);
     if (core) unlink(core);
     free(core);
     rmdir(folder);
@@ -343,14 +361,10 @@ static void core_dump_lacks_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_zeroed_and_ends_at_a_guard),
-        cmocka_unit_test(guards_fault),
-        cmocka_unit_test(is_locked_and_not_dumped),
-        cmocka_unit_test(works_where_nothing_may_be_locked),
-        cmocka_unit_test(is_wiped_when_freed),
-        cmocka_unit_test(child_inherits_unless_wiped),
-        cmocka_unit_test(failures_leave_nothing_behind),
-        cmocka_unit_test(core_dump_lacks_it),
+        cmocka_unit_test(is_zeroed_and_ends_at_a_guard), cmocka_unit_test(guards_fault),
+        cmocka_unit_test(is_locked_and_not_dumped),      cmocka_unit_test(works_where_nothing_may_be_locked),
+        cmocka_unit_test(is_wiped_when_freed),           cmocka_unit_test(child_inherits_unless_wiped),
+        cmocka_unit_test(failures_leave_nothing_behind), cmocka_unit_test(core_dump_lacks_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
 #include "base/sign.h"
+#include "tests/base/memory_that_fails.h"
 
 static char folder[64], path[128];
 
@@ -210,9 +210,8 @@ static void no_memory(void **state)
     char name[128], fingerprint[TAMIS_KEY_FINGERPRINT];
     tmi_key *key = NULL;
     snprintf(name, sizeof name, "%s/memory", folder);
-    EVERY_ALLOCATION_FAILS(tamis_key_create(fingerprint, name, NULL), {
-        assert_int_not_equal(access(in_folder("memory.key"), F_OK), 0);
-    });
+    EVERY_ALLOCATION_FAILS(tamis_key_create(fingerprint, name, NULL),
+                           { assert_int_not_equal(access(in_folder("memory.key"), F_OK), 0); });
     in_folder("memory.key");
     EVERY_ALLOCATION_FAILS(tmi_key_read_secret(&key, path, NULL), assert_null(key));
     tmi_key_free(key);
@@ -221,9 +220,13 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(the_vector_of_the_standard), cmocka_unit_test(a_new_pair_signs),
-        cmocka_unit_test(a_key_is_never_written_over), cmocka_unit_test(keys_that_are_none_are_refused),
-        cmocka_unit_test(a_refused_lock_is_not_the_reason), cmocka_unit_test(wrong_arguments), cmocka_unit_test(no_memory),
+        cmocka_unit_test(the_vector_of_the_standard),
+        cmocka_unit_test(a_new_pair_signs),
+        cmocka_unit_test(a_key_is_never_written_over),
+        cmocka_unit_test(keys_that_are_none_are_refused),
+        cmocka_unit_test(a_refused_lock_is_not_the_reason),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

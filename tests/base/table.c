@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/table.h"
+#include "tests/base/memory_that_fails.h"
 
 static void widths_are_those_of_a_terminal(void **state)
 {
@@ -11,8 +11,8 @@ static void widths_are_those_of_a_terminal(void **state)
     static const struct {
         const char *text;
         size_t columns;
-    } cases[] = {{"", 0},       {"abc", 3},      {"Zürich", 6},  {"東京", 4}, {"e\xcc\x81", 1},
-                 {"한국", 4},   {"─", 1},        {"±", 1},       {"\xff", 1}, {"\xe6\x9d", 1}};
+    } cases[] = {{"", 0},     {"abc", 3}, {"Zürich", 6}, {"東京", 4}, {"e\xcc\x81", 1},
+                 {"한국", 4}, {"─", 1},   {"±", 1},      {"\xff", 1}, {"\xe6\x9d", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(tmi_text_columns(cases[i].text), cases[i].columns);
     }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
+#include "tests/base/memory_that_fails.h"
 
 static void grows_and_stays_terminated(void **state)
 {

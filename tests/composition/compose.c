@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/base/memory_that_fails.h"
-#include "tests/num/enclosure.h"
 #include "tests/composition/profiles.h"
+#include "tests/num/enclosure.h"
 
 static const struct {
     const char *name;
@@ -21,7 +21,8 @@ static bool holds(tamis_bound b, double x, double slack)
     return b.lower <= x * (1 + slack) && b.upper >= x * (1 - slack);
 }
 
-/* Every evaluator against the definition: the expectation over all combinations of atoms, integrated where a loss is continuous. */
+/* Every evaluator against the definition: the expectation over all combinations of atoms, integrated where a loss is
+ * continuous. */
 static void compositions_have_their_delta(void **state)
 {
     (void)state;
@@ -30,8 +31,7 @@ static void compositions_have_their_delta(void **state)
         tamis_bound b = delta_at(p, values[i].eps);
         double expected = strtod(values[i].delta, NULL);
         if (!(b.upper - b.lower <= fmax(1e-9 * b.upper, 1e-299)) || !(expected < 1e-299 || holds(b, expected, 1e-15)))
-            fail_msg("%s at %s: [%.17g, %.17g], expected %s", values[i].name, values[i].eps, b.lower, b.upper,
-                     values[i].delta);
+            fail_msg("%s at %s: [%.17g, %.17g], expected %s", values[i].name, values[i].eps, b.lower, b.upper, values[i].delta);
         tamis_profile_free(p);
     }
 }
@@ -40,7 +40,10 @@ static void compositions_have_their_delta(void **state)
  * be composed, or told as concentrated. Laplace noise takes the sum of the changes. */
 static void several_numbers_are_not_always_one(void **state)
 {
-    static const struct { release four[2], one[2]; bool is_worse; } cases[] = {
+    static const struct {
+        release four[2], one[2];
+        bool is_worse;
+    } cases[] = {
         {{{"discrete_gaussian", "1", "1", 4}}, {{"discrete_gaussian", "1", "2", 1}}, true},
         {{{"gaussian", "1", "1", 4}}, {{"gaussian", "1", "2", 1}}, false},
         {{{"laplace", "1", "1", 4}}, {{"laplace", "1", "4", 1}}, false},
@@ -79,7 +82,10 @@ static void leaks_have_no_eps(void **state)
 /* Far beyond the losses, and losses far below everything that is asked. */
 static void far_away_is_known_too(void **state)
 {
-    static const struct { release list[4]; const char *eps, *delta, *least, *most; } cases[] = {
+    static const struct {
+        release list[4];
+        const char *eps, *delta, *least, *most;
+    } cases[] = {
         {{{"discrete_gaussian", "19/10", "1", 1}, {"rr", "8/29", "0", 1}}, "60", NULL, "0", "1e-299"},
         {{{"rr", "1e-300", "0", 3}}, "1", NULL, "0", "0"},
         {{{"rr", "1e-30", "0", 3}}, NULL, "1e-31", "1e-31", "3e-30"},

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tests/base/memory_that_fails.h"
-#include "tests/num/enclosure.h"
 #include "tests/composition/profiles.h"
+#include "tests/num/enclosure.h"
 
 /* A list that only the lattice can do, of every kind of loss that it treats in a way of its own. */
 static tamis_status ask_anew(tamis_bound *b, const tamis_profile *const *list, size_t count, const tamis_number *eps,

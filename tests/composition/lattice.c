@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/num/enclosure.h"
 #include "composition/lattice.h"
 #include "tests/composition/profiles.h"
+#include "tests/num/enclosure.h"
 
 static const struct {
     const char *name;
@@ -37,7 +37,8 @@ static void the_lattice_agrees_with_the_other_roads(void **state)
         tamis_profile *p = compose_list(values[i].list, 4);
         tamis_bound b = on_the_lattice(p, values[i].eps);
         double expected = strtod(values[i].delta, NULL);
-        if (!(b.lower <= expected * (1 + 1e-14) && b.upper >= expected * (1 - 1e-14) && b.upper - b.lower <= 2e-3 * b.upper + 1e-30))
+        if (!(b.lower <= expected * (1 + 1e-14) && b.upper >= expected * (1 - 1e-14) &&
+              b.upper - b.lower <= 2e-3 * b.upper + 1e-30))
             fail_msg("%s at %s: [%.17g, %.17g], expected %s", values[i].name, values[i].eps, b.lower, b.upper, values[i].delta);
         tamis_profile_free(p);
     }
@@ -163,8 +164,8 @@ static void curves(void **state)
     assert_int_equal(tamis_profile_restrict(&told, pair, points, 2, NULL), TAMIS_OK);
     assert_true(fabs(delta_at(told, "2").upper - delta_at(pair, "2").upper) < 1e-15);
     assert_true(fabs(delta_at(told, "5").upper - delta_at(pair, "2").upper) < 1e-15);
-    double chord = (delta_at(pair, "1").upper * (exp(2) - exp(1.5)) + delta_at(pair, "2").upper * (exp(1.5) - exp(1)))
-                   / (exp(2) - exp(1));
+    double chord = (delta_at(pair, "1").upper * (exp(2) - exp(1.5)) + delta_at(pair, "2").upper * (exp(1.5) - exp(1))) /
+                   (exp(2) - exp(1));
     assert_true(fabs(delta_at(told, "1.5").upper - chord) < 1e-14 && delta_at(told, "1.5").lower <= chord);
     assert_true(delta_at(told, "0").upper >= delta_at(pair, "0").upper);
     /* all of them together, on the lattice: at least what each has, at most the sum */
@@ -215,7 +216,10 @@ static void discrete_losses_are_exact(void **state)
 /* Where an integral would need too many nodes, the lattice answers: a little Gaussian noise beside much else. */
 static void lists_that_no_integral_can_do(void **state)
 {
-    static const release with[] = {{"gaussian", "1e9", "1", 1}, {"laplace", "10", "1", 4}, {"rr", "0.1", "0", 4}, {NULL, NULL, NULL, 0}};
+    static const release with[] = {{"gaussian", "1e9", "1", 1},
+                                   {"laplace", "10", "1", 4},
+                                   {"rr", "0.1", "0", 4},
+                                   {NULL, NULL, NULL, 0}};
     static const release without[] = {{"laplace", "10", "1", 4}, {"rr", "0.1", "0", 4}, {NULL, NULL, NULL, 0}};
     tamis_profile *p = compose_list(with, 4), *q = compose_list(without, 3);
     (void)state;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <tamis/profile.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 
 static const tamis_noise_kind kinds[] = {TAMIS_NOISE_LAPLACE, TAMIS_NOISE_GAUSSIAN, TAMIS_NOISE_DISCRETE_LAPLACE,
                                          TAMIS_NOISE_DISCRETE_GAUSSIAN};
@@ -26,7 +26,9 @@ static tamis_bound delta_of(tamis_noise_kind kind, double scale, const tamis_num
 /* The upper end meets the target, the lower end misses it, and they are near each other. */
 static void the_scale_meets_its_target(void **state)
 {
-    static const struct { const char *sensitivity, *eps, *delta; } cases[] = {
+    static const struct {
+        const char *sensitivity, *eps, *delta;
+    } cases[] = {
         {"1", "1", "1e-6"}, {"100", "1/10", "1e-9"}, {"3", "0", "1/100"}, {"7", "5", "1e-30"}, {"2", "20", "1e-3"},
     };
     (void)state;

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "tests/base/memory_that_fails.h"
-#include "tests/num/enclosure.h"
 #include "tests/composition/profiles.h"
+#include "tests/num/enclosure.h"
 
-static const struct { const char *law, *a, *b, *eps, *delta; } values[] = {
+static const struct {
+    const char *law, *a, *b, *eps, *delta;
+} values[] = {
 #include "tests/composition/profile_values.h"
 };
 
@@ -128,18 +130,17 @@ static void begins_with(const char *text, const char *start)
     if (strncmp(text, start, strlen(start)) != 0) fail_msg("\"%s\" does not begin with \"%s\"", text, start);
 }
 
-#define INVALID(call, what)                                                                                           \
-    do {                                                                                                              \
-        assert_int_equal((call), TAMIS_INVALID);                                                                      \
-        begins_with(err.message, what);                                                                               \
+#define INVALID(call, what) \
+    do { \
+        assert_int_equal((call), TAMIS_INVALID); \
+        begins_with(err.message, what); \
     } while (0)
 
 static void wrong_inputs_are_named(void **state)
 {
     tamis_error err;
     tamis_profile *p = NULL;
-    tamis_number *zero = number("0"), *one = number("1"), *negative = number("-1"), *huge = number("1e9"),
-                 *tiny = number("1e-9");
+    tamis_number *zero = number("0"), *one = number("1"), *negative = number("-1"), *huge = number("1e9"), *tiny = number("1e-9");
     tamis_bound b;
     (void)state;
     INVALID(tamis_profile_claim(NULL, one, one, &err), "profile: NULL");

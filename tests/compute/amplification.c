@@ -8,8 +8,8 @@
 static tamis_status ask(char **answer, const char *kind, const char *in, tamis_error *err)
 {
     char line[1024];
-    int length = snprintf(line, sizeof line, "{\"id\": \"x\", \"area\": \"amplification\", \"kind\": \"%s\", \"in\": {%s}}",
-                          kind, in);
+    int length = snprintf(line, sizeof line, "{\"id\": \"x\", \"area\": \"amplification\", \"kind\": \"%s\", \"in\": {%s}}", kind,
+                          in);
     assert_true(length > 0 && (size_t)length < sizeof line);
     return tamis_compute_line(answer, line, (size_t)length, err);
 }
@@ -18,7 +18,11 @@ static tamis_status ask(char **answer, const char *kind, const char *in, tamis_e
 
 static void answers(void **state)
 {
-    static const struct { const char *kind, *in; tamis_status status; const char *words; } cases[] = {
+    static const struct {
+        const char *kind, *in;
+        tamis_status status;
+        const char *words;
+    } cases[] = {
         {"design", "\"design\": {\"bernoulli\": {\"rate\": \"1/10\", \"population\": 5}}" REST, TAMIS_OK, "\"poisson\""},
         {"design", "\"design\": {\"pps\": {\"method\": \"pivotal\", \"probabilities\": [\"1/2\", \"1/2\"]}}" REST, TAMIS_OK,
          "\"strongly_rayleigh\""},
@@ -28,8 +32,8 @@ static void answers(void **state)
          "Midzuno's sampling is not offered"},
         {"design", "\"design\": {\"balanced\": {\"probabilities\": [\"1/2\", \"1/2\"]}}" REST, TAMIS_REFUSED,
          "balanced sampling is not offered"},
-        {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 1, \"largest\": 3}}" REST, TAMIS_OK,
-         "\"cluster\""},
+        {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 1, \"largest\": 3}}" REST,
+         TAMIS_OK, "\"cluster\""},
         {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 3, \"smallest\": 1, \"largest\": 3}}" REST,
          TAMIS_INVALID, "sample"},
         {"design", "\"design\": {\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 3, \"largest\": 1}}" REST,
@@ -38,15 +42,21 @@ static void answers(void **state)
          "mechanism: must be"},
         {"design", "\"design\": {\"census\": {\"population\": 5}}, \"eps\": 1, \"delta\": 0, \"neighbours\": \"both\"",
          TAMIS_INVALID, "neighbours: must be"},
-        {"design", "\"design\": {\"census\": {\"population\": 5}}, \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "'neighbours' is missing"},
+        {"design", "\"design\": {\"census\": {\"population\": 5}}, \"eps\": 1, \"delta\": 0", TAMIS_INVALID,
+         "'neighbours' is missing"},
         {"total", "\"design\": {\"census\": {\"population\": 5}}, \"from\": 0, \"to\": 1, \"scale\": 1, \"weights\": [1]",
          TAMIS_INVALID, "as many as the design has units"},
-        {"noise", "\"design\": {\"census\": {\"population\": 5}}, \"from\": 0, \"to\": 1, \"scale\": 1, \"noise\": \"none\", "
-                  "\"eps_pop\": 1", TAMIS_INVALID, "noise: must be"},
+        {"noise",
+         "\"design\": {\"census\": {\"population\": 5}}, \"from\": 0, \"to\": 1, \"scale\": 1, \"noise\": \"none\", "
+         "\"eps_pop\": 1",
+         TAMIS_INVALID, "noise: must be"},
         {"moves", "\"populations\": [3, 4], \"samples\": [1], \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "as many as populations"},
-        {"moves", "\"populations\": [3, \"1/2\"], \"samples\": [1, 1], \"eps\": 1, \"delta\": 0", TAMIS_INVALID, "not an integer"},
-        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"nearest\", \"eps\": 1", TAMIS_REFUSED, "round at random"},
-        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"up\", \"eps\": 1", TAMIS_INVALID, "rounding: must be"},
+        {"moves", "\"populations\": [3, \"1/2\"], \"samples\": [1, 1], \"eps\": 1, \"delta\": 0", TAMIS_INVALID,
+         "not an integer"},
+        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"nearest\", \"eps\": 1", TAMIS_REFUSED,
+         "round at random"},
+        {"proportional", "\"rate\": \"1/3\", \"smallest\": 9, \"rounding\": \"up\", \"eps\": 1", TAMIS_INVALID,
+         "rounding: must be"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -76,7 +86,13 @@ static void reads_designs(void **state)
 
 static void reads_releases(void **state)
 {
-    static const char *const bad[] = {"", "[", "[]", "{}", "[1]", "[{\"law\": \"box\"}]", "[{\"law\": \"laplace\"}]",
+    static const char *const bad[] = {"",
+                                      "[",
+                                      "[]",
+                                      "{}",
+                                      "[1]",
+                                      "[{\"law\": \"box\"}]",
+                                      "[{\"law\": \"laplace\"}]",
                                       "[{\"law\": \"laplace\", \"eps\": 1, \"scale\": 1}]",
                                       "[{\"law\": \"laplace\", \"eps\": 1, \"count\": 0}]",
                                       "[{\"law\": \"laplace\", \"scale\": -1}]"};

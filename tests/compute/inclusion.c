@@ -21,7 +21,9 @@ static tamis_status ask(char **answer, const char *kind, const char *design, tam
 
 static void answers(void **state)
 {
-    static const struct { const char *kind, *design, *out; } cases[] = {
+    static const struct {
+        const char *kind, *design, *out;
+    } cases[] = {
         {"first", "{\"srs\": {\"population\": 4, \"sample\": 1}}",
          "\"pi\": [" QUARTER ", " QUARTER ", " QUARTER ", " QUARTER "]"},
         {"first", "{\"bernoulli\": {\"rate\": \"1/4\", \"population\": 2}}", "\"pi\": [" QUARTER ", " QUARTER "]"},
@@ -32,8 +34,8 @@ static void answers(void **state)
         {"joint", "{\"pps\": {\"method\": \"pivotal\", \"probabilities\": [\"1/2\", \"0.5\"]}}",
          "\"pij\": [[" HALF ", " EXACT("0") "], [" EXACT("0") ", " HALF "]]"},
         {"third", "{\"srs\": {\"population\": 2, \"sample\": 1}}",
-         "\"pijk\": [[[" HALF ", " EXACT("0") "], [" EXACT("0") ", " EXACT("0") "]], [[" EXACT("0") ", " EXACT("0") "], ["
-         EXACT("0") ", " HALF "]]]"},
+         "\"pijk\": [[[" HALF
+         ", " EXACT("0") "], [" EXACT("0") ", " EXACT("0") "]], [[" EXACT("0") ", " EXACT("0") "], [" EXACT("0") ", " HALF "]]]"},
         {"third", "{\"poisson\": {\"probabilities\": [\"1/2\", \"1/2\"]}}",
          "\"pijk\": [[[" HALF ", " QUARTER "], [" QUARTER ", " QUARTER "]], [[" QUARTER ", " QUARTER "], [" QUARTER ", " HALF
          "]]]"},
@@ -45,17 +47,21 @@ static void answers(void **state)
          "\"samples\": [[[0, 0], " QUARTER "], [[0, 1], " HALF "], [[1, 1], " QUARTER "]]"},
         {"design", "{\"cluster\": {\"population\": 2, \"sample\": 1, \"smallest\": 2, \"largest\": 2}}",
          "\"samples\": [[[0, 1], " HALF "], [[2, 3], " HALF "]]"},
-        {"design", "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2, 1], "
-                   "\"sample\": [1, 1]}}}",
+        {"design",
+         "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2, 1], "
+         "\"sample\": [1, 1]}}}",
          "\"samples\": [[[0], " QUARTER "], [[1], " QUARTER "], [[2], " HALF "]]"},
-        {"design", "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2, 1], "
-                   "\"sample\": 2}}}",
+        {"design",
+         "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2, 1], "
+         "\"sample\": 2}}}",
          "\"samples\": [[[0, 1], " HALF "], [[2], " HALF "]]"},
-        {"design", "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": 2, \"sample\": 1}, {\"population\": "
-                   "2, \"sample\": 2}]}}",
+        {"design",
+         "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": 2, \"sample\": 1}, {\"population\": "
+         "2, \"sample\": 2}]}}",
          "\"samples\": [[[0, 2, 3], " HALF "], [[1, 2, 3], " HALF "]]"},
-        {"design", "{\"stratified\": {\"within\": {\"pps\": {\"method\": \"sampford\"}}, \"strata\": [{\"probabilities\": "
-                   "[\"1/2\", \"1/2\"]}, {\"probabilities\": [1]}]}}",
+        {"design",
+         "{\"stratified\": {\"within\": {\"pps\": {\"method\": \"sampford\"}}, \"strata\": [{\"probabilities\": "
+         "[\"1/2\", \"1/2\"]}, {\"probabilities\": [1]}]}}",
          "\"samples\": [[[0, 2], " HALF "], [[1, 2], " HALF "]]"},
     };
     (void)state;
@@ -71,7 +77,9 @@ static void answers(void **state)
 
 static void refuses(void **state)
 {
-    static const struct { const char *kind, *design, *message; } cases[] = {
+    static const struct {
+        const char *kind, *design, *message;
+    } cases[] = {
         {"first", "3", "design: must be an object with one key"},
         {"first", "{}", "design: must be an object with one key"},
         {"first", "{\"srs\": {\"population\": 4, \"sample\": 1}, \"census\": {\"population\": 4}}", "design: must be"},
@@ -93,13 +101,18 @@ static void refuses(void **state)
         {"first", "{\"poisson\": {\"probabilities\": \"1/2\"}}", "design: poisson: probabilities: must be a list"},
         {"first", "{\"pps\": {\"method\": \"best\", \"probabilities\": [\"1/2\", \"1/2\"]}}", "design: pps: method:"},
         {"first", "{\"pps\": {\"method\": 3, \"probabilities\": [\"1/2\", \"1/2\"]}}", "design: pps: method: must be a string"},
-        {"first", "{\"pps\": {\"method\": \"tille\", \"probabilities\": [\"1/2\", \"1/3\"]}}", "design: pps: probabilities: their sum"},
+        {"first", "{\"pps\": {\"method\": \"tille\", \"probabilities\": [\"1/2\", \"1/3\"]}}",
+         "design: pps: probabilities: their sum"},
         {"first", "{\"systematic\": {\"population\": 4, \"sample\": 2, \"order\": \"none\"}}", "design: systematic: order:"},
-        {"first", "{\"cluster\": {\"population\": 4, \"sample\": 2, \"smallest\": 1, \"largest\": 2}}", "design: cluster: largest:"},
-        {"first", "{\"cluster\": {\"population\": 4, \"sample\": 2, \"smallest\": 0, \"largest\": 0}}", "design: cluster: smallest:"},
-        {"first", "{\"cluster\": {\"population\": 9999999, \"sample\": 2, \"smallest\": 1, \"largest\": 1}}", "design: cluster: population:"},
+        {"first", "{\"cluster\": {\"population\": 4, \"sample\": 2, \"smallest\": 1, \"largest\": 2}}",
+         "design: cluster: largest:"},
+        {"first", "{\"cluster\": {\"population\": 4, \"sample\": 2, \"smallest\": 0, \"largest\": 0}}",
+         "design: cluster: smallest:"},
+        {"first", "{\"cluster\": {\"population\": 9999999, \"sample\": 2, \"smallest\": 1, \"largest\": 1}}",
+         "design: cluster: population:"},
         {"first", "{\"two_stage\": {\"first\": 3, \"second\": {}}}", "design: two_stage: first: must be an object"},
-        {"first", "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2], \"sample\": 1}}}",
+        {"first",
+         "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1}, \"second\": {\"population\": [2], \"sample\": 1}}}",
          "design: two_stage: population: must have as many"},
         {"first", "{\"two_stage\": {\"first\": {\"population\": 2, \"sample\": 1, \"x\": 1}, \"second\": {}}}",
          "design: two_stage: first: 'x' is not"},

@@ -45,8 +45,9 @@ static void bad_questions(void **state)
     static const struct {
         int64_t N, n, noisy;
         const char *scale, *confidence;
-    } bad[] = {{0, 0, 1, "1", "0.9"}, {5, 6, 1, "1", "0.9"}, {5, 0, 1, "1", "0.9"}, {5, 2, 1, "0", "0.9"}, {5, 2, 1, "-1", "0.9"},
-               {5, 2, 1, "1", "0"}, {5, 2, 1, "1", "1"}, {5, 2, INT64_MAX, "1", "0.9"}, {5, 2, 1, "inf", "0.9"}};
+    } bad[] = {{0, 0, 1, "1", "0.9"}, {5, 6, 1, "1", "0.9"},         {5, 0, 1, "1", "0.9"},
+               {5, 2, 1, "0", "0.9"}, {5, 2, 1, "-1", "0.9"},        {5, 2, 1, "1", "0"},
+               {5, 2, 1, "1", "1"},   {5, 2, INT64_MAX, "1", "0.9"}, {5, 2, 1, "inf", "0.9"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char *answer;
         tamis_status status = ask(&answer, bad[i].N, bad[i].n, bad[i].noisy, bad[i].scale, bad[i].confidence, NULL);

@@ -7,21 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
+#include "tests/base/memory_that_fails.h"
 
 #define AMPLIFY(in) "{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"forward\", \"in\": " in "}"
-#define COMPOSE(list) "{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"pure\", \"in\": {\"N\": 5, \"n\": 2, \"eps_list\": " list "}}"
+#define COMPOSE(list) \
+    "{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"pure\", \"in\": {\"N\": 5, \"n\": 2, \"eps_list\": " list "}}"
 
 /* One good request of every kind. */
 static const char *const good[] = {
     AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1\", \"delta\": \"0\"}"),
-    "{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"inverse\", \"in\": {\"N\": 5, \"n\": 2, \"eps\": 1, \"delta\": \"1/3\"}}",
+    "{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"inverse\", \"in\": {\"N\": 5, \"n\": 2, \"eps\": 1, \"delta\": "
+    "\"1/3\"}}",
     COMPOSE("[\"1\", 2, \"1e-3\"]"),
-    "{\"id\": \"a\", \"area\": \"accuracy_gain\", \"kind\": \"mean\", \"in\": {\"N\": 5, \"n\": 2, \"eps\": \"1\", \"R\": \"1\", \"S2\": \"1\"}}",
+    "{\"id\": \"a\", \"area\": \"accuracy_gain\", \"kind\": \"mean\", \"in\": {\"N\": 5, \"n\": 2, \"eps\": \"1\", \"R\": \"1\", "
+    "\"S2\": \"1\"}}",
     "{\"id\": \"a\", \"area\": \"accuracy_gain\", \"kind\": \"rate_for_q\", \"in\": {\"eps\": \"1\", \"q\": \"0.5\"}}",
-    "{\"id\": \"a\", \"area\": \"accuracy_gain\", \"kind\": \"max_sampling_var\", \"in\": {\"eps\": \"1\", \"f\": \"0.5\", \"sensitivity\": 1}}",
-    "{\"id\": \"a\", \"area\": \"smooth_sensitivity\", \"kind\": \"laplace_pair\", \"in\": {\"eps\": \"1\", \"shift\": \"3\", \"b1\": \"1\", \"b2\": \"2\"}}",
+    "{\"id\": \"a\", \"area\": \"accuracy_gain\", \"kind\": \"max_sampling_var\", \"in\": {\"eps\": \"1\", \"f\": \"0.5\", "
+    "\"sensitivity\": 1}}",
+    "{\"id\": \"a\", \"area\": \"smooth_sensitivity\", \"kind\": \"laplace_pair\", \"in\": {\"eps\": \"1\", \"shift\": \"3\", "
+    "\"b1\": \"1\", \"b2\": \"2\"}}",
 };
 #define GOOD (sizeof good / sizeof *good)
 
@@ -105,7 +110,9 @@ static void repeats_any_id(void **state)
 }
 
 /* Each line with the id it is answered with (NULL: null), the code, and a word of the message. */
-static const struct { const char *line, *id, *code, *word; } bad[] = {
+static const struct {
+    const char *line, *id, *code, *word;
+} bad[] = {
     {"", NULL, "invalid", "empty"},
     {" ", NULL, "invalid", "JSON"},
     {"\r", NULL, "invalid", "JSON"},
@@ -159,7 +166,8 @@ static const struct { const char *line, *id, *code, *word; } bad[] = {
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1/0\", \"delta\": \"0\"}"), "a", "invalid", "eps: a fraction"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1e999999999\", \"delta\": \"0\"}"), "a", "invalid", "eps: an exponent"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": {\"lower\": 1}, \"delta\": \"0\"}"), "a", "invalid", "eps: must be"},
-    {AMPLIFY("{\"N\": 5, \"n\": 6, \"eps\": \"1\", \"delta\": \"0\"}"), "a", "invalid", "sample: must be between 1 and the population"},
+    {AMPLIFY("{\"N\": 5, \"n\": 6, \"eps\": \"1\", \"delta\": \"0\"}"), "a", "invalid",
+     "sample: must be between 1 and the population"},
     {AMPLIFY("{\"N\": 0, \"n\": 0, \"eps\": \"1\", \"delta\": \"0\"}"), "a", "invalid", "population: must be at least 1"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"-1\", \"delta\": \"0\"}"), "a", "invalid", "eps: must not be negative"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1\", \"delta\": \"2\"}"), "a", "invalid", "delta: must be between 0 and 1"},
@@ -196,7 +204,7 @@ static void names_the_field_of_every_kind(void **state)
         json_t *request = json_loads(good[i], 0, NULL), *in = json_object_get(request, "in"), *fields = json_copy(in);
         json_t *value, *answer;
         const char *name;
-        json_object_foreach(fields, name, value) {
+        json_object_foreach (fields, name, value) {
             for (size_t k = 0; k <= sizeof wrong / sizeof *wrong; k++) {
                 if (k == 0) json_object_del(in, name);
                 else json_object_set_new(in, name, json_loads(wrong[k - 1], JSON_DECODE_ANY, NULL));

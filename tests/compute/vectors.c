@@ -126,14 +126,14 @@ static void check_out(const char *id, json_t *expected, json_t *out)
     const char *delta = json_string_value(json_object_get(expected, "delta"));
     bool zero = delta && strcmp(delta, "0") == 0;
     if (!json_is_object(out)) fail_msg("%s: no \"out\"", id);
-    json_object_foreach(expected, field, value) {
+    json_object_foreach (expected, field, value) {
         json_t *answer = json_object_get(out, field);
         if (!answer && may_be_left_out(field, expected)) continue;
         if (!answer) fail_msg("%s: %s is missing", id, field);
         bool good = strcmp(field, "worst") == 0 ? worst_matches(value, answer, zero) : matches(value, answer);
         if (!good) fail_msg("%s: %s is wrong or too wide: %s", id, field, json_dumps(answer, JSON_ENCODE_ANY));
     }
-    json_object_foreach(out, field, value)
+    json_object_foreach (out, field, value)
         if (!json_object_get(expected, field)) fail_msg("%s: %s is not expected", id, field);
 }
 
@@ -169,7 +169,7 @@ static void every_case_of_every_file(void **state)
         const char *area = json_string_value(json_object_get(file, "area"));
         assert_true(json_array_size(json_object_get(file, "cases")) > 0);
         size_t k;
-        json_array_foreach(json_object_get(file, "cases"), k, test) run_case(area, test);
+        json_array_foreach (json_object_get(file, "cases"), k, test) run_case(area, test);
         json_decref(file);
     }
     globfree(&files);
@@ -179,7 +179,10 @@ static void every_case_of_every_file(void **state)
 /* The check itself can fail. */
 static void the_check_sees_what_is_wrong(void **state)
 {
-    static const struct { const char *expected, *answer; bool good; } cases[] = {
+    static const struct {
+        const char *expected, *answer;
+        bool good;
+    } cases[] = {
         {"\"0.5\"", "{\"lower\": 0.5, \"upper\": 0.5}", true},
         {"\"1/3\"", "{\"lower\": 0.33333333333333331, \"upper\": 0.33333333333333337}", true},
         {"\"1/3\"", "{\"lower\": 0.33333333333333331, \"upper\": 0.33333333333333332}", false},

@@ -4,22 +4,26 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/files/source.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/arrow_rows.h"
 #include "tests/engine/request.h"
-#include "engine/files/source.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const double codes[] = {99.9, 98};
 static const char *const values[] = {"1", "-7", "true", "x", "250"};
-static const tmi_column number_c = {.name = "c", .grid = {-1000, 1000, 1, -1000, 1000}, .missing_codes = codes, .missing_code_count = 2};
+static const tmi_column number_c = {.name = "c",
+                                    .grid = {-1000, 1000, 1, -1000, 1000},
+                                    .missing_codes = codes,
+                                    .missing_code_count = 2};
 static const tmi_column category = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = 5};
 static const tmi_column label = {.name = "c", .kind = TMI_LABEL};
 static const tmi_measure sum_of_c[] = {SUM_OF(&number_c), ROWS_WITH(&number_c)}, rows_at_all[] = {ROWS_WITH(NULL)};
 static const tmi_column *const by_c[] = {&category};
 static const tmi_table as_number = {NULL, 0, sum_of_c, 2}, as_category = {by_c, 1, rows_at_all, 1};
-static const tmi_request ask_number = {.tables = &as_number, .table_count = 1}, ask_category = {.tables = &as_category, .table_count = 1};
+static const tmi_request ask_number = {.tables = &as_number, .table_count = 1},
+                         ask_category = {.tables = &as_category, .table_count = 1};
 
 /* One column of `n` elements, seen through Arrow. */
 static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const char *format, const void *data, const char *bytes,
@@ -28,7 +32,11 @@ static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const c
     struct ArrowSchema field = {.format = format, .name = "c"}, *fields[] = {&field};
     const struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = fields};
     const void *buffers[] = {valid, data, bytes};
-    struct ArrowArray array = {.length = n, .null_count = valid ? -1 : 0, .n_buffers = bytes ? 3 : format[0] == 'n' ? 0 : 2,
+    struct ArrowArray array = {.length = n,
+                               .null_count = valid ? -1 : 0,
+                               .n_buffers = bytes              ? 3
+                                            : format[0] == 'n' ? 0
+                                                               : 2,
                                .buffers = buffers},
                       *arrays[] = {&array};
     const struct ArrowArray batch = {.length = n, .n_children = 1, .children = arrays};
@@ -38,7 +46,8 @@ static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const c
     tmi_engine *engine;
     assert_int_equal(tamis_source_arrow(&source, &schema, batches, 1, NULL), TAMIS_OK);
     assert_int_equal(tmi_engine_of_source(&engine, source, 2, NULL), TAMIS_OK);
-    tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number_c} : by_c, .column_count = 1};
+    tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number_c} : by_c,
+                               .column_count = 1};
     tamis_status status = engine->describe(engine, &inventory, NULL, NULL, err);
     assert_int_equal(inventory.rows, status == TAMIS_OK ? n : 0);
     if (status == TAMIS_OK) status = engine->aggregate(engine, places, request, NULL, NULL, err);
@@ -68,15 +77,24 @@ static void kinds(void **state)
         int sum, with; /* as a number; with < 0: is none */
         int of[5];     /* as a category; of[0] < 0: is none */
     } cases[] = {
-        {"c", i8, NULL, NULL, -5, 3, {2, 1}},          {"C", u8, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
-        {"s", i16, NULL, NULL, -5, 3, {2, 1}},         {"S", u16, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
-        {"i", i32, NULL, NULL, -5, 3, {2, 1}},         {"I", u32, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
-        {"l", i64, NULL, NULL, -5, 3, {2, 1}},         {"L", u64, NULL, NULL, 1251, 3, {1, 0, 0, 0, 1}},
-        {"l", i64, NULL, first_three, -6, 2, {1, 1}},  {"b", bits, NULL, NULL, 0, -1, {0, 0, 2}},
-        {"f", f32, NULL, NULL, 1, 1, {1}},             {"g", f64, NULL, NULL, 1, 1, {1}},
-        {"g", nearly, NULL, NULL, 105, 3, {1}},        {"g", nearly, NULL, first_three, 101, 2, {1}},
-        {"u", starts, "1-7x", NULL, 0, -1, {1, 1, 0, 1}}, {"U", large, "1-7x", first_three, 0, -1, {1, 1}},
-        {"n", NULL, NULL, NULL, 0, 0, {0}},            {"tdD", i32, NULL, NULL, 0, -1, {-1}},
+        {"c", i8, NULL, NULL, -5, 3, {2, 1}},
+        {"C", u8, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"s", i16, NULL, NULL, -5, 3, {2, 1}},
+        {"S", u16, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"i", i32, NULL, NULL, -5, 3, {2, 1}},
+        {"I", u32, NULL, NULL, 252, 3, {2, 0, 0, 0, 1}},
+        {"l", i64, NULL, NULL, -5, 3, {2, 1}},
+        {"L", u64, NULL, NULL, 1251, 3, {1, 0, 0, 0, 1}},
+        {"l", i64, NULL, first_three, -6, 2, {1, 1}},
+        {"b", bits, NULL, NULL, 0, -1, {0, 0, 2}},
+        {"f", f32, NULL, NULL, 1, 1, {1}},
+        {"g", f64, NULL, NULL, 1, 1, {1}},
+        {"g", nearly, NULL, NULL, 105, 3, {1}},
+        {"g", nearly, NULL, first_three, 101, 2, {1}},
+        {"u", starts, "1-7x", NULL, 0, -1, {1, 1, 0, 1}},
+        {"U", large, "1-7x", first_three, 0, -1, {1, 1}},
+        {"n", NULL, NULL, NULL, 0, 0, {0}},
+        {"tdD", i32, NULL, NULL, 0, -1, {-1}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tamis_error err = {0};
@@ -153,12 +171,12 @@ static void bad_arrow(void **state)
     EVERY_ALLOCATION_FAILS(tamis_source_arrow(&source, &schema, batches, 1, NULL), assert_null(source));
     assert_int_equal(tamis_source_numbers(source, "more", (const double[]){1, 2}, NULL), TAMIS_INVALID);
     tamis_source_free(source);
-#define REFUSED(call)                                                                                                 \
-    do {                                                                                                              \
-        source = (tamis_source *)&array;                                                                              \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
-        assert_null(source);                                                                                          \
-        assert_true(err.message[0] != '\0');                                                                          \
+#define REFUSED(call) \
+    do { \
+        source = (tamis_source *)&array; \
+        assert_int_equal(call, TAMIS_INVALID); \
+        assert_null(source); \
+        assert_true(err.message[0] != '\0'); \
     } while (0)
     REFUSED(tamis_source_arrow(&source, NULL, batches, 1, &err));
     REFUSED(tamis_source_arrow(&source, &schema, NULL, 1, &err));
@@ -224,13 +242,14 @@ static void streams(void **state)
     struct ArrowArrayStream stream;
     tamis_source *source;
     tamis_error err = {0};
-#define TAKE(...)                                                                                                     \
-    (s = fresh, __VA_ARGS__, stream = stream_of(&s), source = (tamis_source *)&array, tamis_source_take_stream(&source, &stream, &err))
-#define NOTHING_LEFT()                                                                                                \
-    do {                                                                                                              \
-        assert_null(source);                                                                                          \
-        assert_null(stream.release);                                                                                  \
-        assert_true(s.releases == 1 && s.schemas_out == 0 && s.batches_out == 0);                                     \
+#define TAKE(...) \
+    (s = fresh, __VA_ARGS__, stream = stream_of(&s), source = (tamis_source *)&array, \
+     tamis_source_take_stream(&source, &stream, &err))
+#define NOTHING_LEFT() \
+    do { \
+        assert_null(source); \
+        assert_null(stream.release); \
+        assert_true(s.releases == 1 && s.schemas_out == 0 && s.batches_out == 0); \
     } while (0)
     assert_int_equal(TAKE(s.count = 2), TAMIS_OK);
     assert_true(s.releases == 1 && s.schemas_out == 0 && s.batches_out == 2);
@@ -279,7 +298,7 @@ static void texts_beyond_their_bytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow), cmocka_unit_test(streams),
-                                     cmocka_unit_test(texts_beyond_their_bytes)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(kinds), cmocka_unit_test(plain_arrays), cmocka_unit_test(bad_arrow),
+                                     cmocka_unit_test(streams), cmocka_unit_test(texts_beyond_their_bytes)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

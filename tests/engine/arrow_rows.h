@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_ARROW_ROWS_H
 #define TESTS_ENGINE_ARROW_ROWS_H
 
-#include "tests/engine/reference.h"
 #include "engine/files/source.h"
+#include "tests/engine/reference.h"
 
 /* ---- arrays ---- */
 
@@ -42,8 +42,8 @@ typedef struct arrow_column {
 
 static struct ArrowSchema arrow_schema, arrow_fields[COLUMNS], arrow_words;
 
-/* x, y and p: doubles with a bitmap; g: a dictionary with 8-bit places; h: large texts; else texts. Two rows before the first, which the
- * offset passes over. */
+/* x, y and p: doubles with a bitmap; g: a dictionary with 8-bit places; h: large texts; else texts. Two rows before the first,
+ * which the offset passes over. */
 static inline void fill_column(arrow_column *to, size_t c, const row *list, size_t n)
 {
     enum { BEFORE = 2 };
@@ -78,15 +78,16 @@ static inline void fill_column(arrow_column *to, size_t c, const row *list, size
         }
         memcpy(to->bytes + length, text, strlen(text));
         length += strlen(text);
-        if (is_large)
-            large_starts[at + 1] = (int64_t)length;
-        else
-            starts[at + 1] = (int32_t)length;
+        if (is_large) large_starts[at + 1] = (int64_t)length;
+        else starts[at + 1] = (int32_t)length;
     }
     to->buffers[0] = to->valid;
     to->buffers[1] = to->values;
     to->buffers[2] = to->bytes;
-    to->array = (struct ArrowArray){.length = (int64_t)n, .null_count = -1, .offset = BEFORE, .n_buffers = is_number_column(c) || c == G ? 2 : 3,
+    to->array = (struct ArrowArray){.length = (int64_t)n,
+                                    .null_count = -1,
+                                    .offset = BEFORE,
+                                    .n_buffers = is_number_column(c) || c == G ? 2 : 3,
                                     .buffers = to->buffers};
     to->dictionary_buffers[1] = word_starts;
     to->dictionary_buffers[2] = to->bytes;
@@ -174,7 +175,11 @@ static inline const tamis_source *rows_as_arrow(const row *list, size_t n, bool 
     tamis_error err = {0};
     tamis_source_free(source);
     for (size_t c = 0; c < COLUMNS; c++) {
-        arrow_fields[c] = (struct ArrowSchema){.format = is_number_column(c) ? "g" : c == H ? "U" : c == G ? "c" : "u", .name = column_names[c]};
+        arrow_fields[c] = (struct ArrowSchema){.format = is_number_column(c) ? "g"
+                                                         : c == H            ? "U"
+                                                         : c == G            ? "c"
+                                                                             : "u",
+                                               .name = column_names[c]};
         fields[c] = &arrow_fields[c];
     }
     arrow_words.format = "u";
@@ -189,7 +194,9 @@ static inline const tamis_source *rows_as_arrow(const row *list, size_t n, bool 
             fill_column(&columns[b][c], c, list + cuts[b], cuts[b + 1] - cuts[b]);
             children[b][c] = &columns[b][c].array;
         }
-        batches[b] = (struct ArrowArray){.length = (int64_t)(cuts[b + 1] - cuts[b]), .n_children = COLUMNS, .children = children[b]};
+        batches[b] = (struct ArrowArray){.length = (int64_t)(cuts[b + 1] - cuts[b]),
+                                         .n_children = COLUMNS,
+                                         .children = children[b]};
     }
     batch_list = (batch_stream){.schema = &arrow_schema, .batches = list_of_batches, .count = BATCHES, .good = SIZE_MAX};
     struct ArrowArrayStream stream = stream_of(&batch_list);

@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "engine/files/source.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
-#include "engine/files/source.h"
 
 static const char *const values[] = {"E", "M"}, *const missing[] = {"NA"};
 static const double codes[] = {99.5};
-static const tmi_column g = {.name = "stype", .kind = TMI_CATEGORY, .values = values, .value_count = 2, .missing_texts = missing,
+static const tmi_column g = {.name = "stype",
+                             .kind = TMI_CATEGORY,
+                             .values = values,
+                             .value_count = 2,
+                             .missing_texts = missing,
                              .missing_text_count = 1},
                         x = {.name = "enroll", .grid = {0, 4000, 0.5, 0, 8000}, .missing_codes = codes, .missing_code_count = 1},
                         id = {.name = "id", .kind = TMI_LABEL}, cluster = {.name = "district", .kind = TMI_LABEL};
@@ -65,11 +69,20 @@ static void sums(void **state)
         tamis_status status;
     } cases[] = {
         {"{\"sums\": [[7, \"-4951760157141521099596496896\"]]}", TAMIS_OK}, /* -2^92 */
-        {"{\"sums\": [[7, \"-4951760157141521099596496897\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7]]}", TAMIS_SYSTEM},
-        {"{\"sums\": [[7, 1, 2]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, 1], [2]]}", TAMIS_SYSTEM}, {"{\"sums\": [7, 1]}", TAMIS_SYSTEM},
-        {"{\"sums\": [[7, 1.5]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, \"\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, \"-\"]]}", TAMIS_SYSTEM},
-        {"{\"sums\": [[7, \"12x\"]]}", TAMIS_SYSTEM}, {"{\"sums\": [[7, null]]}", TAMIS_SYSTEM}, {"{}", TAMIS_SYSTEM},
-        {"[]", TAMIS_SYSTEM}, {"", TAMIS_SYSTEM}, {"{\"sums\": [[7, 1]]", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"-4951760157141521099596496897\"]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1, 2]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1], [2]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [7, 1]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1.5]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"\"]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"-\"]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, \"12x\"]]}", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, null]]}", TAMIS_SYSTEM},
+        {"{}", TAMIS_SYSTEM},
+        {"[]", TAMIS_SYSTEM},
+        {"", TAMIS_SYSTEM},
+        {"{\"sums\": [[7, 1]]", TAMIS_SYSTEM},
         {"{\"sums\": [[7, \"99999999999999999999999999999999999999999999999\"]]}", TAMIS_SYSTEM},
     };
     script s = {0};
@@ -81,10 +94,8 @@ static void sums(void **state)
         s.reply = cases[i].reply;
         memset(got, 1, sizeof got);
         if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != cases[i].status) fail_msg("case %zu", i);
-        if (cases[i].status == TAMIS_OK)
-            assert_true(got[0] == 7 && got[1] == -((tmi_int128)1 << 92));
-        else
-            assert_true(got[0] == 0 && got[1] == 0 && strstr(err.message, "the caller's engine"));
+        if (cases[i].status == TAMIS_OK) assert_true(got[0] == 7 && got[1] == -((tmi_int128)1 << 92));
+        else assert_true(got[0] == 0 && got[1] == 0 && strstr(err.message, "the caller's engine"));
     }
     assert_string_equal(s.question, question);
     s.reply = cases[0].reply;
@@ -107,16 +118,23 @@ static void kinds(void **state)
     static const tmi_grid grids[] = {{0, 1, 1, 0, 1}, {0, 2, 1, 0, 2}};
     static const tmi_column cut = {.name = "cut", .kind = TMI_CUTS, .of = &x, .cuts = cuts, .value_count = 2},
                             lookup = {.name = "l", .kind = TMI_LOOKUP, .of = &g, .numbers = numbers},
-                            weight = {.name = "w", .reciprocal = true, .by = &g, .grids = grids, .has_instead = true, .instead = 1},
-                            groups = {.name = "gr", .kind = TMI_GROUPS, .of = &cluster, .stratum = &g, .cell_of = cells,
-                                      .cluster_counts = counts, .value_count = 2};
-    static const tmi_condition both[] = {{.column = &x, .least = 1, .most = 2}, {.column = &cut, .codes = first, .code_count = 1}};
+                            weight =
+                                {.name = "w", .reciprocal = true, .by = &g, .grids = grids, .has_instead = true, .instead = 1},
+                            groups = {.name = "gr",
+                                      .kind = TMI_GROUPS,
+                                      .of = &cluster,
+                                      .stratum = &g,
+                                      .cell_of = cells,
+                                      .cluster_counts = counts,
+                                      .value_count = 2};
+    static const tmi_condition both[] = {{.column = &x, .least = 1, .most = 2},
+                                         {.column = &cut, .codes = first, .code_count = 1}};
     static const tmi_column indicator = {.name = "i", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2};
     static const unsigned char key[TMI_KEY_BYTES] = {[0] = 0xab, [31] = 7};
     static const tmi_column scatter = {.name = "sc", .kind = TMI_SCATTER, .of = &cluster, .key = key, .value_count = 1};
     static const tmi_column *const by_both[] = {&groups, &cut, &scatter};
-    static const tmi_measure many[] = {{.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator,
-                                        .present = {&x, &g}}};
+    static const tmi_measure many[] = {
+        {.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator, .present = {&x, &g}}};
     static const tmi_table table = {by_both, 3, many, 1};
     static const tmi_request asked = {.tables = &table, .table_count = 1};
     script s = {.reply = "{\"sums\": [[1, 2, 3, 4]]}"};
@@ -158,7 +176,11 @@ static void inventories(void **state)
     tmi_engine *engine = engine_of(&s, &source);
     int64_t rows_in[2], units_in[2], clusters_in[2];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tmi_inventory all = {.unit = &id, .cluster = &cluster, .stratum = &g, .rows_in = rows_in, .units_in = units_in,
+        tmi_inventory all = {.unit = &id,
+                             .cluster = &cluster,
+                             .stratum = &g,
+                             .rows_in = rows_in,
+                             .units_in = units_in,
                              .clusters_in = clusters_in};
         s.reply = cases[i].reply;
         if (engine->describe(engine, &all, NULL, NULL, NULL) != cases[i].status) fail_msg("case %zu", i);

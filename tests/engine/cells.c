@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "engine/core/cells.h"
 #include "engine/core/moments.h"
-#include "tests/engine/request.h"
 #include "num/grid.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/engine/request.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -27,8 +27,11 @@ static uint64_t random64(void)
 /* Pieces of these values give the sums of their points. */
 static void expect_moments(const double *v, const int64_t *k, size_t n, const tmi_column *column)
 {
-    const tmi_measure square = {.factors = {{column, column->grid.low}, {column, column->grid.high}}, .factor_count = 2, .shift = 40,
-                                .low = -1000000, .high = 1000};
+    const tmi_measure square = {.factors = {{column, column->grid.low}, {column, column->grid.high}},
+                                .factor_count = 2,
+                                .shift = 40,
+                                .low = -1000000,
+                                .high = 1000};
     if (!tmi_has_moments(column)) return;
     for (size_t at = 0; at < n;) {
         const size_t length = n - at < 1 + at % 700 ? n - at : 1 + at % 700; /* also of a single one */
@@ -40,7 +43,8 @@ static void expect_moments(const double *v, const int64_t *k, size_t n, const tm
             right.sum += k[i];
             right.squares += (int64_t)floor(fmin(fmax(product * 0x1p-40 + 0.5, -1000000), 1000));
         }
-        const tmi_moments got = tmi_moments_of(v + at, length, column, &square), fewer = tmi_moments_of(v + at, length, column, NULL);
+        const tmi_moments got = tmi_moments_of(v + at, length, column, &square),
+                          fewer = tmi_moments_of(v + at, length, column, NULL);
         assert_true(got.present == right.present && got.sum == right.sum && got.squares == right.squares);
         assert_true(fewer.present == right.present && fewer.sum == right.sum && fewer.squares == 0);
         at += length;
@@ -49,10 +53,20 @@ static void expect_moments(const double *v, const int64_t *k, size_t n, const tm
 
 static void points_are_those_of_num(void **state)
 {
-    static const struct { const char *from, *to, *step; } grids[] = {
-        {"0", "4000", "1"}, {"-10", "100", "0.25"}, {"0", "1", "0.1"}, {"-1e6", "1e6", "1/3"}, {"0", "1e300", "1e290"},
-        {"1e-300", "1e-290", "1e-302"}, {"-4503599627370493", "4503599627370493", "1"}, {"0", "1e-300", "1/2"},
-        {"-2251799813685246.5", "2251799813685246.5", "0.5"}, {"5", "5.5", "1"}, {"0", "1e12", "1024"},
+    static const struct {
+        const char *from, *to, *step;
+    } grids[] = {
+        {"0", "4000", "1"},
+        {"-10", "100", "0.25"},
+        {"0", "1", "0.1"},
+        {"-1e6", "1e6", "1/3"},
+        {"0", "1e300", "1e290"},
+        {"1e-300", "1e-290", "1e-302"},
+        {"-4503599627370493", "4503599627370493", "1"},
+        {"0", "1e-300", "1/2"},
+        {"-2251799813685246.5", "2251799813685246.5", "0.5"},
+        {"5", "5.5", "1"},
+        {"0", "1e12", "1024"},
         {"0", "4e307", "1e308"},
     };
     (void)state;
@@ -65,24 +79,36 @@ static void points_are_those_of_num(void **state)
         assert_int_equal(tamis_number_read(&to, grids[i].to, NULL), TAMIS_OK);
         assert_int_equal(tamis_number_read(&step, grids[i].step, NULL), TAMIS_OK);
         if (tmi_grid_set(&grid, from, to, step, NULL) != TAMIS_OK) fail_msg("grid %zu", i);
-        const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, DBL_MAX, -DBL_MAX, DBL_MIN, 4.9e-324, -4.9e-324,
-                              grid.from, grid.to, nextafter(grid.from, -INFINITY), nextafter(grid.to, INFINITY),
-                              grid.step, 0.5 * grid.step, nextafter(0.5 * grid.step, 0), 97};
+        const double odd[] = {NAN,
+                              INFINITY,
+                              -INFINITY,
+                              0.0,
+                              -0.0,
+                              DBL_MAX,
+                              -DBL_MAX,
+                              DBL_MIN,
+                              4.9e-324,
+                              -4.9e-324,
+                              grid.from,
+                              grid.to,
+                              nextafter(grid.from, -INFINITY),
+                              nextafter(grid.to, INFINITY),
+                              grid.step,
+                              0.5 * grid.step,
+                              nextafter(0.5 * grid.step, 0),
+                              97};
         for (size_t j = 0; j < COUNT(v); j++) {
             const double share = (double)(random64() >> 11) / 9007199254740992.0;
             const uint64_t bits = random64();
-            if (j < COUNT(odd))
-                v[j] = odd[j];
-            else if (j % 3 == 0) /* any bits */
-                memcpy(&v[j], &bits, sizeof bits);
+            if (j < COUNT(odd)) v[j] = odd[j];
+            else if (j % 3 == 0) /* any bits */ memcpy(&v[j], &bits, sizeof bits);
             else if (j % 3 == 1) /* near a half */
                 v[j] = (double)(grid.low + (int64_t)(share * 100)) * grid.step + 0.5 * grid.step;
-            else
-                v[j] = grid.from + share * (grid.to - grid.from);
+            else v[j] = grid.from + share * (grid.to - grid.from);
         }
         static const double codes[] = {97, -1};
-        const tmi_column column = {.name = "v", .kind = TMI_NUMBER, .grid = grid, .missing_codes = codes,
-                                   .missing_code_count = 2};
+        const tmi_column column = {
+            .name = "v", .kind = TMI_NUMBER, .grid = grid, .missing_codes = codes, .missing_code_count = 2};
         assert_int_equal(tmi_column_check(&column, NULL), TAMIS_OK);
         tmi_grid_points(k, v, COUNT(v), &column);
         for (size_t j = 0; j < COUNT(v); j++) {
@@ -132,14 +158,35 @@ static void codes_of_beginnings(void **state)
 static void codes_of_texts(void **state)
 {
     (void)state;
-    static const char *const values[] = {"E", " M ", "H", "", "E", "a text of more than twelve bytes",
-                                         "a text of more than twelve bytes, longer", "caf\xc3\xa9", "\t tab\r\n"};
+    static const char *const values[] = {
+        "E",           " M ",       "H", "", "E", "a text of more than twelve bytes", "a text of more than twelve bytes, longer",
+        "caf\xc3\xa9", "\t tab\r\n"};
     static const tmi_column column = {.name = "c", .kind = TMI_CATEGORY, .values = values, .value_count = COUNT(values)};
-    static const struct { const char *text; int32_t code; } cases[] = {
-        {"E", 0}, {" E", 0}, {"E\t", 0}, {"\r\nE\n", 0}, {"e", 9}, {"EE", 9}, {"E E", 9}, {"M", 1}, {"H ", 2}, {"", 3},
-        {"   ", 3}, {"a text of more than twelve bytes", 5}, {" a text of more than twelve bytes ", 5},
-        {"a text of more than twelve bytes, longer", 6}, {"a text of more than twelve byte", 9}, {"caf\xc3\xa9", 7},
-        {"cafe", 9}, {"tab", 8}, {"\xc2\xa0" "E", 9},
+    static const struct {
+        const char *text;
+        int32_t code;
+    } cases[] = {
+        {"E", 0},
+        {" E", 0},
+        {"E\t", 0},
+        {"\r\nE\n", 0},
+        {"e", 9},
+        {"EE", 9},
+        {"E E", 9},
+        {"M", 1},
+        {"H ", 2},
+        {"", 3},
+        {"   ", 3},
+        {"a text of more than twelve bytes", 5},
+        {" a text of more than twelve bytes ", 5},
+        {"a text of more than twelve bytes, longer", 6},
+        {"a text of more than twelve byte", 9},
+        {"caf\xc3\xa9", 7},
+        {"cafe", 9},
+        {"tab", 8},
+        {"\xc2\xa0"
+         "E",
+         9},
     };
     tmi_codes *codes;
     EVERY_ALLOCATION_FAILS(tmi_codes_new(&codes, &column, NULL), assert_null(codes));
@@ -185,14 +232,13 @@ static void sums_are_exact(void **state)
     static int32_t codes[2][N];
     for (size_t i = 0; i < H; i++) names[i] = "v";
     const int64_t end = (INT64_C(1) << 52) - 1;
-    const tmi_column wide = {.name = "w", .grid = {.from = -4503599627370495, .to = 4503599627370495, .step = 1, .low = -end,
-                             .high = end}};
+    const tmi_column wide = {.name = "w",
+                             .grid = {.from = -4503599627370495, .to = 4503599627370495, .step = 1, .low = -end, .high = end}};
     const tmi_column small = {.name = "s", .grid = {.to = 3, .step = 1, .high = 3}};
     const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = names, .value_count = G};
     const tmi_column h = {.name = "h", .kind = TMI_CATEGORY, .values = names, .value_count = H};
     const tmi_column *const by[] = {&h, &g};
-    const tmi_measure measures[] = {SUM_OF(&wide), ROWS_WITH(&wide), SUM_OF(&small), ROWS_WITH(NULL),
-                                    ROWS_WITH(&g)};
+    const tmi_measure measures[] = {SUM_OF(&wide), ROWS_WITH(&wide), SUM_OF(&small), ROWS_WITH(NULL), ROWS_WITH(&g)};
     const tmi_table tables[] = {{NULL, 0, measures, 5}, {by + 1, 1, measures, 5}, {by, 2, measures, 5}};
     const tmi_request request = {.tables = tables, .table_count = 3};
     static tmi_int128 right[5 * (1 + G + H * G)], got[COUNT(right)];

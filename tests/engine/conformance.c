@@ -1,5 +1,5 @@
 /* One table of rows, several requests, many roads: each engine, one file and several, one thread and two, rows in order and
- * shuffled. The integers must be those of reference.h, bit for bit. A new engine adds a line to `roads` (roads.h).              */
+ * shuffled. The integers must be those of reference.h, bit for bit. A new engine adds a line to `roads` (roads.h). */
 #include "tests/test.h"
 
 #include <math.h>
@@ -22,18 +22,49 @@ static const struct {
     const char *text;
     double value;
 } odd_numbers[] = {
-    {"", NAN}, {"NA", NAN}, {"nan", NAN}, {"inf", NAN}, {"-inf", NAN}, {"1e999", NAN}, {"-0", -0.0}, {"0", 0},
-    {"4.9e-324", 4.9e-324}, {"-2e-310", -2e-310}, {"1.7976931348623157e308", 1.7976931348623157e308},
-    {"-1e300", -1e300}, {"0.5", 0.5}, {"-0.5", -0.5}, {"1.5", 1.5}, {"2.5", 2.5}, {"-2.5", -2.5}, {"100", 100},
-    {"99.99999999999999", 99.99999999999999}, {" 7 ", 7}, {"+3", 3}, {"1,5", NAN}, {"12abc", NAN}, {"0x10", NAN},
-    {"twelve", NAN}, {"97", 97}, {"1e2", 1e2}, {".25", .25}, {"0.49999999999999994", 0.49999999999999994},
-    {"2.2250738585072014e-308", 0x1p-1022}, {"1_000", 1000}, {"1__0", NAN}, {"+-4", -4}, {"5.", 5}, {"1e", NAN},
-    {"9007199254740993", 9007199254740992.0}, {"1e-400", 0},
+    {"", NAN},
+    {"NA", NAN},
+    {"nan", NAN},
+    {"inf", NAN},
+    {"-inf", NAN},
+    {"1e999", NAN},
+    {"-0", -0.0},
+    {"0", 0},
+    {"4.9e-324", 4.9e-324},
+    {"-2e-310", -2e-310},
+    {"1.7976931348623157e308", 1.7976931348623157e308},
+    {"-1e300", -1e300},
+    {"0.5", 0.5},
+    {"-0.5", -0.5},
+    {"1.5", 1.5},
+    {"2.5", 2.5},
+    {"-2.5", -2.5},
+    {"100", 100},
+    {"99.99999999999999", 99.99999999999999},
+    {" 7 ", 7},
+    {"+3", 3},
+    {"1,5", NAN},
+    {"12abc", NAN},
+    {"0x10", NAN},
+    {"twelve", NAN},
+    {"97", 97},
+    {"1e2", 1e2},
+    {".25", .25},
+    {"0.49999999999999994", 0.49999999999999994},
+    {"2.2250738585072014e-308", 0x1p-1022},
+    {"1_000", 1000},
+    {"1__0", NAN},
+    {"+-4", -4},
+    {"5.", 5},
+    {"1e", NAN},
+    {"9007199254740993", 9007199254740992.0},
+    {"1e-400", 0},
 };
 
 static const char *const g_texts[] = {"E", "M", "H", " E ", "e", "", "E E", "unlisted", "NA", " refused\t"};
-static const char *const h_texts[] = {"it's", "a long category, with a comma", "say \"no\"", "back\\slash", "caf\xc3\xa9",
-                                      "two\nlines", "a long category, with a comma, unlisted", "7", "'; DROP TABLE x; --"};
+static const char *const h_texts[] = {
+    "it's",       "a long category, with a comma",           "say \"no\"", "back\\slash",        "caf\xc3\xa9",
+    "two\nlines", "a long category, with a comma, unlisted", "7",          "'; DROP TABLE x; --"};
 static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north", "south"};
 
 static uint64_t seed = 1;
@@ -64,7 +95,8 @@ static row *random_rows(size_t n, size_t units, size_t clusters)
         row *r = &list[i];
         const uint64_t unit = random64() % (units + 1), cluster = random64() % (clusters + 1);
         if (unit > 0) snprintf(r->text[ID], sizeof r->text[ID], unit % 3 ? "u%d" : " u%d ", (int)unit);
-        if (cluster > 0) snprintf(r->text[C], sizeof r->text[C], cluster % 2 ? "c%d" : "a cluster with a long name %d", (int)cluster);
+        if (cluster > 0)
+            snprintf(r->text[C], sizeof r->text[C], cluster % 2 ? "c%d" : "a cluster with a long name %d", (int)cluster);
         for (size_t c = X; c <= P; c++) random_number(r->text[c], &r->number[c]);
         strcpy(r->text[G], g_texts[random64() % COUNT(g_texts)]);
         strcpy(r->text[H], h_texts[random64() % COUNT(h_texts)]);
@@ -134,7 +166,11 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
     if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_int_equal(all.rows, n);
     if (n > 300) return;
-    all = (tmi_inventory){.unit = &unit, .cluster = clusters ? &label : NULL, .stratum = &s, .rows_in = rows_in, .units_in = units_in,
+    all = (tmi_inventory){.unit = &unit,
+                          .cluster = clusters ? &label : NULL,
+                          .stratum = &s,
+                          .rows_in = rows_in,
+                          .units_in = units_in,
                           .clusters_in = clusters_in};
     if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_int_equal(all.rows, n);
@@ -299,8 +335,8 @@ static double seconds_since(struct timespec start)
     return (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
 }
 
-/* Who asks to stop is obeyed within a second; here that is five, for machines that have no time. A server may have answered before
- * it is asked. DuckDB, which forgets memory when it is interrupted, is stopped in tests/cli/release.py. */
+/* Who asks to stop is obeyed within a second; here that is five, for machines that have no time. A server may have answered
+ * before it is asked. DuckDB, which forgets memory when it is interrupted, is stopped in tests/cli/release.py. */
 static void every_road_can_be_stopped(void **state)
 {
     (void)state;
@@ -319,7 +355,8 @@ static void every_road_can_be_stopped(void **state)
             const tamis_status status = engine->aggregate(engine, places, &requests[q].request, stop, &s, &err);
             const double took = s.calls > 0 ? seconds_since(s.asked) : 0;
             if (status == TAMIS_OK && s.calls == 0) continue;
-            if (status != TAMIS_SYSTEM || strcmp(err.message, "cancelled") != 0) fail_msg("%s: %d, %s", roads[r].name, (int)status, err.message);
+            if (status != TAMIS_SYSTEM || strcmp(err.message, "cancelled") != 0)
+                fail_msg("%s: %d, %s", roads[r].name, (int)status, err.message);
             assert_true(got.of[0][0] == 0 && got.of[3][0] == 0);
             if (took >= 5) fail_msg("%s: stopped after %.1f seconds", roads[r].name, took);
             slowest = took > slowest ? took : slowest;
@@ -344,11 +381,19 @@ static void memory_may_fail(void **state)
     int64_t rows_in[2], units_in[2], clusters_in[2];
     for (int kind = 0; kind < 2; kind++) { /* each session of DuckDB takes its time: there, a small request */
         tmi_engine *engine = (kind == 0 ? duckdb_by_duckdb : parts_by_memory)(list, 10, 1);
-        const tmi_request asked = {.tables = kind == 0 ? &small : &large, .table_count = 1, .unit = kind == 0 ? NULL : &unit,
-                                   .rows_per_unit = 1, .key = key};
+        const tmi_request asked = {.tables = kind == 0 ? &small : &large,
+                                   .table_count = 1,
+                                   .unit = kind == 0 ? NULL : &unit,
+                                   .rows_per_unit = 1,
+                                   .key = key};
         tally tally = {.stop_at = SIZE_MAX};
-        tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = kind == 0 ? NULL : &s, .unit = &unit,
-                             .cluster = kind == 0 ? NULL : &label, .rows_in = rows_in, .units_in = units_in,
+        tmi_inventory all = {.columns = columns,
+                             .column_count = 3,
+                             .stratum = kind == 0 ? NULL : &s,
+                             .unit = &unit,
+                             .cluster = kind == 0 ? NULL : &label,
+                             .rows_in = rows_in,
+                             .units_in = units_in,
                              .clusters_in = clusters_in};
         EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL, NULL), {
             assert_true(all.rows == 0 && all.units == 0 && rows_in[0] == 0 && units_in[0] == 0 && clusters_in[0] == 0);
@@ -371,9 +416,14 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(no_row),    cmocka_unit_test(one_row),   cmocka_unit_test(units_and_groups),
-        cmocka_unit_test(some_rows), cmocka_unit_test(many_rows), cmocka_unit_test(rows_come_as_they_stand),
-        cmocka_unit_test(every_road_can_be_stopped), cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(no_row),
+        cmocka_unit_test(one_row),
+        cmocka_unit_test(units_and_groups),
+        cmocka_unit_test(some_rows),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(rows_come_as_they_stand),
+        cmocka_unit_test(every_road_can_be_stopped),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

@@ -35,22 +35,31 @@ static void tables(void **state)
     (void)state;
     const char *path = in_folder("several.duckdb"), *one = in_folder("one.db"), *none = in_folder("none.duckdb");
     char sql[4096];
-    snprintf(sql, sizeof sql,
-             "ATTACH '%s' AS f; CREATE TABLE f.t AS SELECT 1 AS a; CREATE SCHEMA f.s; CREATE TABLE f.s.t AS SELECT 2 AS a; "
-             "CREATE TABLE f.\"'; DROP TABLE t; --\" AS SELECT 3 AS a; CREATE TABLE f.s.\"x\"\".t\" AS SELECT 4 AS a; "
-             "CREATE TABLE f.wrong AS SELECT 5 AS b; CREATE TABLE f.\"s.u\" AS SELECT 6 AS a; CREATE TABLE f.s.u AS SELECT 7 AS a; "
-             "DETACH f; ATTACH '%s' AS f; CREATE TABLE f.only AS SELECT 8 AS a; DETACH f; ATTACH '%s' AS f; DETACH f",
-             path, one, none);
+    snprintf(
+        sql, sizeof sql,
+        "ATTACH '%s' AS f; CREATE TABLE f.t AS SELECT 1 AS a; CREATE SCHEMA f.s; CREATE TABLE f.s.t AS SELECT 2 AS a; "
+        "CREATE TABLE f.\"'; DROP TABLE t; --\" AS SELECT 3 AS a; CREATE TABLE f.s.\"x\"\".t\" AS SELECT 4 AS a; "
+        "CREATE TABLE f.wrong AS SELECT 5 AS b; CREATE TABLE f.\"s.u\" AS SELECT 6 AS a; CREATE TABLE f.s.u AS SELECT 7 AS a; "
+        "DETACH f; ATTACH '%s' AS f; CREATE TABLE f.only AS SELECT 8 AS a; DETACH f; ATTACH '%s' AS f; DETACH f",
+        path, one, none);
     run_sql(sql);
     static const struct {
         const char *name;
         int answer; /* 0: refused */
         const char *says;
     } cases[] = {
-        {"t", 1, NULL}, {"main.t", 1, NULL}, {"s.t", 2, NULL}, {"'; DROP TABLE t; --", 3, NULL}, {"s.x\".t", 4, NULL},
-        {"t", 1, NULL}, {"absent", 0, "there is no table absent"}, {"wrong", 0, "there is no column a"},
-        {"s.u", 0, "more than one table s.u"}, {"t\" UNION SELECT 9 --", 0, "there is no table"},
-        {NULL, 0, "it has several tables"}, {"", 0, "there is no table"},
+        {"t", 1, NULL},
+        {"main.t", 1, NULL},
+        {"s.t", 2, NULL},
+        {"'; DROP TABLE t; --", 3, NULL},
+        {"s.x\".t", 4, NULL},
+        {"t", 1, NULL},
+        {"absent", 0, "there is no table absent"},
+        {"wrong", 0, "there is no column a"},
+        {"s.u", 0, "more than one table s.u"},
+        {"t\" UNION SELECT 9 --", 0, "there is no table"},
+        {NULL, 0, "it has several tables"},
+        {"", 0, "there is no table"},
     };
     int64_t answer;
     tamis_error err = {0};
@@ -113,8 +122,10 @@ static void temporary_folder(void **state)
     snprintf(l.place, sizeof l.place, "%s/temporary", folder);
     assert_int_equal(mkdir(l.place, 0700), 0);
     assert_int_equal(setenv("TMPDIR", l.place, 1), 0);
-    snprintf(sql, sizeof sql, "COPY (SELECT i %% 90 AS a, 'unit ' || (hash(i) %% 300000)::VARCHAR AS u FROM range(1500000) t(i)) TO '%s' "
-             "(FORMAT parquet)", path);
+    snprintf(sql, sizeof sql,
+             "COPY (SELECT i %% 90 AS a, 'unit ' || (hash(i) %% 300000)::VARCHAR AS u FROM range(1500000) t(i)) TO '%s' "
+             "(FORMAT parquet)",
+             path);
     run_sql(sql);
     tmi_engine *engine = open_engine(&path, 1, 2);
     static const unsigned char key[TMI_KEY_BYTES] = {1};

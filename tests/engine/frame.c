@@ -1,8 +1,8 @@
 /* The two readers of a CSV frame, DuckDB's and our own, hand out the same names and cells, or both refuse. */
 #include "tests/test.h"
 
-#include "tests/engine/folder.h"
 #include "engine/files/frame.h"
+#include "tests/engine/folder.h"
 
 typedef tamis_status open_frame(tmi_frame **frame, const char *path, tamis_progress *progress, void *context, tamis_error *err);
 
@@ -64,10 +64,23 @@ static tamis_status read_all(heard *h, open_frame *open, const char *path)
 static void both_readers_agree(void **state)
 {
     static const char *const files[] = {
-        "a,b\n1,2\n3,4\n", "a\n1\n\n2\n", "a,b\n\n1,2\n", "\357\273\277a, b \r\n1,\"x, \"\"y\"\"\"\r\n,\r\n", "a,b\n 1 , \"2\" \n\t,x\n",
-        "a,b\n\"\",\"\"\n\"line\nbreak\",\xc3\xa9\n", "a,b\n1,2", "a,b\n",
+        "a,b\n1,2\n3,4\n",
+        "a\n1\n\n2\n",
+        "a,b\n\n1,2\n",
+        "\357\273\277a, b \r\n1,\"x, \"\"y\"\"\"\r\n,\r\n",
+        "a,b\n 1 , \"2\" \n\t,x\n",
+        "a,b\n\"\",\"\"\n\"line\nbreak\",\xc3\xa9\n",
+        "a,b\n1,2",
+        "a,b\n",
         /* refused by both */
-        "", "a,b\n1\n", "a,b\n1,2,3\n", "a,a\n1,2\n", "a,b\n\"open,2\n", "a,b\n\"x\"y,2\n", "a,b\n1,\xff\n", "a,b\n1,2\r\n3,4\n5,6\r\n",
+        "",
+        "a,b\n1\n",
+        "a,b\n1,2,3\n",
+        "a,a\n1,2\n",
+        "a,b\n\"open,2\n",
+        "a,b\n\"x\"y,2\n",
+        "a,b\n1,\xff\n",
+        "a,b\n1,2\r\n3,4\n5,6\r\n",
     };
     static heard ours, theirs;
     (void)state;

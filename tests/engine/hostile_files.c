@@ -46,7 +46,8 @@ static void attack(const char *ending, const char *bytes, size_t length)
     static const tmi_request requests[] = {{.tables = &table, .table_count = 1},
                                            {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key}};
     int64_t rows_in[2], units_in[2];
-    tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = &s, .unit = &unit, .rows_in = rows_in, .units_in = units_in};
+    tmi_inventory all = {
+        .columns = columns, .column_count = 3, .stratum = &s, .unit = &unit, .rows_in = rows_in, .units_in = units_in};
     tmi_int128 got[4], *const places[] = {got};
     tmi_engine *engine;
     tamis_error err = {0};
@@ -69,8 +70,17 @@ static void attack(const char *ending, const char *bytes, size_t length)
 static void hostile(const char *ending)
 {
     static char bytes[1 << 18], changed[sizeof bytes];
-    static const uint64_t counts[] = {0, 1, 0x7f, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 0x80000000, UINT64_C(0x7fffffffffffffff),
-                                      UINT64_C(0xffffffffffffffff), UINT64_C(0x100000000)};
+    static const uint64_t counts[] = {0,
+                                      1,
+                                      0x7f,
+                                      0x7fff,
+                                      0xffff,
+                                      0x7fffffff,
+                                      0xffffffff,
+                                      0x80000000,
+                                      UINT64_C(0x7fffffffffffffff),
+                                      UINT64_C(0xffffffffffffffff),
+                                      UINT64_C(0x100000000)};
     row list[ROWS] = {0};
     char name[64];
     for (size_t i = 0; i < ROWS; i++) {

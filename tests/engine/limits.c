@@ -3,15 +3,15 @@
 #include "tests/test.h"
 
 #include "engine/core/cells.h"
-#include "tests/engine/folder.h"
-#include "engine/postgres/sql.h"
-#include "tests/engine/server.h"
 #include "engine/core/split.h"
+#include "engine/postgres/sql.h"
+#include "tests/engine/folder.h"
+#include "tests/engine/server.h"
 
 /* ---- a wide table ---- */
 
-#define READ 1000      /* columns of a plan at most */
-#define MADE 1400      /* indicators: one for each condition of a statistic */
+#define READ 1000 /* columns of a plan at most */
+#define MADE 1400 /* indicators: one for each condition of a statistic */
 #define MEASURES 3400
 #define ROWS 12
 #define UNITS 3 /* of four rows each */
@@ -37,7 +37,10 @@ static void make_columns(void)
     }
     for (size_t i = 0; i < MADE; i++) {
         conditions[i] = (tmi_condition){.column = &numbers[(7 * i + 1) % READ], .least = (int64_t)(i % 60), .most = 90};
-        indicators[i] = (tmi_column){.name = "condition", .kind = TMI_INDICATOR, .conditions = &conditions[i], .condition_count = 1};
+        indicators[i] = (tmi_column){.name = "condition",
+                                     .kind = TMI_INDICATOR,
+                                     .conditions = &conditions[i],
+                                     .condition_count = 1};
     }
     for (size_t i = 0; i < MEASURES; i++) {
         measures[i] = i < MADE + READ ? tmi_sum_of(&numbers[i % READ]) : tmi_rows_with(&numbers[i % READ]);
@@ -67,7 +70,8 @@ static void write_wide_table(void)
 {
     static char sql[1 << 17];
     static const char *const types[] = {"numeric", "float8"};
-    size_t n = (size_t)snprintf(sql, sizeof sql, "SET client_min_messages = error; DROP TABLE IF EXISTS wide; CREATE TABLE wide (id text");
+    size_t n = (size_t)snprintf(sql, sizeof sql,
+                                "SET client_min_messages = error; DROP TABLE IF EXISTS wide; CREATE TABLE wide (id text");
     for (size_t c = 0; c < READ; c++) n += (size_t)snprintf(sql + n, sizeof sql - n, ", %s %s", names[c], types[c % 2]);
     n += (size_t)snprintf(sql + n, sizeof sql - n, "); INSERT INTO wide VALUES ");
     for (size_t r = 0; r < ROWS; r++) {
@@ -84,7 +88,8 @@ static void ask(tmi_int128 *answers, tmi_engine *engine, const tmi_request *requ
 {
     tmi_int128 *const places[] = {answers};
     tamis_error err = {0};
-    if (engine->check && engine->check(engine, request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", engine->name, err.message);
+    if (engine->check && engine->check(engine, request, NULL, NULL, &err) != TAMIS_OK)
+        fail_msg("%s: %s", engine->name, err.message);
     if (engine->aggregate(engine, places, request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", engine->name, err.message);
 }
 
@@ -113,7 +118,8 @@ static void compare(size_t count, bool with_unit)
 {
     static tmi_int128 answers[3][MEASURES];
     const tmi_table table = {.measures = measures, .measure_count = count};
-    const tmi_request request = {.tables = &table, .table_count = 1, .unit = with_unit ? &unit : NULL, .rows_per_unit = 2, .key = key};
+    const tmi_request request = {
+        .tables = &table, .table_count = 1, .unit = with_unit ? &unit : NULL, .rows_per_unit = 2, .key = key};
     assert_int_equal(tmi_request_check(&request, NULL), TAMIS_OK);
     for (size_t i = 0; i < 3; i++) ask(answers[i], engines[i], &request);
     for (size_t i = 1; i < 3; i++)
@@ -166,7 +172,8 @@ static void check_split(const tmi_layout *whole, size_t columns, size_t most, si
                 const tmi_measure *measure = &table->measures[j];
                 assert_true(tmi_layout_index(&part->layout, measure->factors[0].column) < part->layout.column_count);
                 if (measure->where)
-                    assert_true(tmi_layout_index(&part->layout, measure->where->conditions[0].column) < part->layout.column_count);
+                    assert_true(tmi_layout_index(&part->layout, measure->where->conditions[0].column) <
+                                part->layout.column_count);
             }
             m += table->measure_count;
         }
@@ -183,7 +190,7 @@ static void parts_are_the_whole(void **state)
     tmi_layout whole;
     assert_int_equal(tmi_layout_init(&whole, &request, NULL), TAMIS_OK);
     const size_t all = whole.column_count;
-    check_split(&whole, all, 23, 1); /* at both limits, */
+    check_split(&whole, all, 23, 1);     /* at both limits, */
     check_split(&whole, all - 1, 23, 2); /* and one beyond each */
     check_split(&whole, all, 22, 2);
     for (size_t columns = 3; columns <= all; columns++)
@@ -239,7 +246,9 @@ static void long_names_are_not_cut(void **state)
     memset(cut, 'n', 63);
     cut[63] = '\0';
     snprintf(longer, sizeof longer, "%s-more", cut);
-    snprintf(sql, sizeof sql, "SET client_min_messages = error; DROP TABLE IF EXISTS %s; CREATE TABLE %s (%s float8); DROP TABLE IF EXISTS named; CREATE TABLE named (%s float8)",
+    snprintf(sql, sizeof sql,
+             "SET client_min_messages = error; DROP TABLE IF EXISTS %s; CREATE TABLE %s (%s float8); DROP TABLE IF EXISTS named; "
+             "CREATE TABLE named (%s float8)",
              cut, cut, cut, cut);
     server_run(sql);
     const struct {
@@ -247,7 +256,8 @@ static void long_names_are_not_cut(void **state)
         tamis_status status;
     } cases[] = {{cut, cut, TAMIS_OK}, {"named", cut, TAMIS_OK}, {longer, cut, TAMIS_INVALID}, {"named", longer, TAMIS_INVALID}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const tmi_column column = {.name = cases[i].column, .kind = TMI_NUMBER, .grid = {0, 1, 1, 0, 1}}, *const list[] = {&column};
+        const tmi_column column = {.name = cases[i].column, .kind = TMI_NUMBER, .grid = {0, 1, 1, 0, 1}}, *const list[] = {
+                                                                                                              &column};
         tmi_inventory inventory = {.columns = list, .column_count = 1};
         tmi_engine *engine = open_server(&text, 1, cases[i].table, false, 1);
         assert_int_equal(engine->describe(engine, &inventory, NULL, NULL, NULL), cases[i].status);
@@ -255,8 +265,8 @@ static void long_names_are_not_cut(void **state)
     }
 }
 
-/* What only the server knows, here a right that is needed to bound the rows of a unit, is asked of it before the charge; no row is
- * read for that. */
+/* What only the server knows, here a right that is needed to bound the rows of a unit, is asked of it before the charge; no row
+ * is read for that. */
 static void the_server_plans_before_the_charge(void **state)
 {
     (void)state;
@@ -267,9 +277,10 @@ static void the_server_plans_before_the_charge(void **state)
     char connection[600];
     const char *const text = connection;
     tmi_int128 answer, *const answers[] = {&answer};
-    server_run("SET client_min_messages = error; DROP VIEW IF EXISTS breaks; DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN; "
-               "CREATE VIEW breaks AS SELECT id, (1 / (length(id) - 2))::float8 AS x FROM wide; GRANT SELECT ON breaks, wide TO poor; "
-               "REVOKE EXECUTE ON FUNCTION sha256(bytea) FROM PUBLIC");
+    server_run(
+        "SET client_min_messages = error; DROP VIEW IF EXISTS breaks; DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN; "
+        "CREATE VIEW breaks AS SELECT id, (1 / (length(id) - 2))::float8 AS x FROM wide; GRANT SELECT ON breaks, wide TO poor; "
+        "REVOKE EXECUTE ON FUNCTION sha256(bytea) FROM PUBLIC");
     for (int poor = 0; poor < 2; poor++) {
         snprintf(connection, sizeof connection, "%s%s", server_text(), poor ? " user=poor" : "");
         tmi_engine *engine = open_server(&text, 1, "breaks", false, 1);
@@ -283,12 +294,9 @@ static void the_server_plans_before_the_charge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_the_whole),
-        cmocka_unit_test(answers_find_their_places),
-        cmocka_unit_test(long_names_are_not_cut),
-        cmocka_unit_test(the_server_plans_before_the_charge),
-        cmocka_unit_test(wide_requests_are_answered),
-        cmocka_unit_test(wide_requests_of_units_are_answered),
+        cmocka_unit_test(parts_are_the_whole),        cmocka_unit_test(answers_find_their_places),
+        cmocka_unit_test(long_names_are_not_cut),     cmocka_unit_test(the_server_plans_before_the_charge),
+        cmocka_unit_test(wide_requests_are_answered), cmocka_unit_test(wide_requests_of_units_are_answered),
     };
     return cmocka_run_group_tests(tests, open_engines, close_engines);
 }

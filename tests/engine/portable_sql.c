@@ -6,10 +6,12 @@
 #include "tests/engine/folder.h"
 
 static const char *const g_values[] = {"E", "M", "H"};
-static const tmi_column x = {.name = "x", .kind = TMI_NUMBER, .grid = {.from = -10, .to = 100, .step = 0.3, .low = -33,
-                             .high = 333}};
-static const tmi_column y = {.name = "y", .kind = TMI_NUMBER, .grid = {.from = -1e6, .to = 1e6, .step = 0.25, .low = -4000000,
-                             .high = 4000000}};
+static const tmi_column x = {.name = "x",
+                             .kind = TMI_NUMBER,
+                             .grid = {.from = -10, .to = 100, .step = 0.3, .low = -33, .high = 333}};
+static const tmi_column y = {.name = "y",
+                             .kind = TMI_NUMBER,
+                             .grid = {.from = -1e6, .to = 1e6, .step = 0.25, .low = -4000000, .high = 4000000}};
 static const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = 3};
 static const tmi_column *const by[] = {&g};
 static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y)};
@@ -65,10 +67,8 @@ static void same_integers(void **state)
         const void *data = api->vector_get_data(api->data_chunk_get_vector(chunk, m + 1));
         for (size_t c = 0; c < 3; c++) {
             tmi_int128 right;
-            if (measures[m].factor_count == 1)
-                memcpy(&right, (const duckdb_hugeint *)data + c, sizeof right);
-            else
-                right = ((const int64_t *)data)[c];
+            if (measures[m].factor_count == 1) memcpy(&right, (const duckdb_hugeint *)data + c, sizeof right);
+            else right = ((const int64_t *)data)[c];
             assert_true(right != 0);
             assert_true(got[c * 5 + m] == right);
         }

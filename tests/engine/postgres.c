@@ -38,8 +38,10 @@ static void expect(const char *types, const char *rows, int64_t sum, int64_t num
     char sql[2048];
     tmi_int128 got[4];
     tamis_error err = {0};
-    snprintf(sql, sizeof sql, "SET client_min_messages = error; DROP TABLE IF EXISTS typed; CREATE TABLE typed (%s); INSERT INTO "
-             "typed VALUES %s", types, rows);
+    snprintf(sql, sizeof sql,
+             "SET client_min_messages = error; DROP TABLE IF EXISTS typed; CREATE TABLE typed (%s); INSERT INTO "
+             "typed VALUES %s",
+             types, rows);
     server_run(sql);
     tmi_engine *engine = open_table("typed");
     if (ask(got, engine, &err) != TAMIS_OK) fail_msg("%s: %s", types, err.message);
@@ -56,9 +58,11 @@ static void every_type(void **state)
     expect("x int2, g name", "(7, 'a'), (NULL, 'b'), (-3, 'c')", 14, 2, 2);
     expect("x int4, g text", "(2147483647, 'a'), (-2147483648, 'b')", 2000, 2, 2);
     expect("x int8, g text", "(9223372036854775807, 'a'), (3, 'b')", 2006, 2, 2);
-    expect("x numeric, g text", "(1.5, 'a'), (99.9, 'a'), ('NaN', 'a'), ('Infinity', 'a'), ('-Infinity', 'a'), (1e400, 'a'), "
+    expect("x numeric, g text",
+           "(1.5, 'a'), (99.9, 'a'), ('NaN', 'a'), ('Infinity', 'a'), ('-Infinity', 'a'), (1e400, 'a'), "
            "(-1e400, 'a'), (1e-400, 'a'), (1e-16000, 'a'), (1.7976931348623158e308, 'a'), (1.8e308, 'a'), (4.9e-324, 'a'), "
-           "(2.4e-324, 'a')", 3 + 2000, 6, 13);
+           "(2.4e-324, 'a')",
+           3 + 2000, 6, 13);
     server_run("CREATE TYPE letter AS ENUM ('a', 'b', 'c'); CREATE DOMAIN dollars AS numeric(9, 2) CHECK (VALUE > -5)");
     expect("x dollars, g letter", "(1.25, 'a'), (NULL, 'b'), (3, 'c')", 3 + 6, 2, 2);
     static const char *const days[] = {"2000-01-31", "1 day"};
@@ -80,9 +84,14 @@ static void every_type(void **state)
 static void tiny_quotients(void **state)
 {
     (void)state;
-    static const tmi_grid grids[] = {{0, 1000, 10, 0, 100}, {-1000, 0, 10, -100, 0}, {-1000, 1000, 10, -100, 100},
-                                     {1e-320, 1e11, 1e10, 1, 10}, {-1e-320, 1e11, 1e10, 0, 10}, {-1e11, 1e-320, 1e10, -10, 0},
-                                     {0, 1e-300, 1e-310, 0, 10000000000}, {-0.5, 0.5, 3, 0, 0}};
+    static const tmi_grid grids[] = {{0, 1000, 10, 0, 100},
+                                     {-1000, 0, 10, -100, 0},
+                                     {-1000, 1000, 10, -100, 100},
+                                     {1e-320, 1e11, 1e10, 1, 10},
+                                     {-1e-320, 1e11, 1e10, 0, 10},
+                                     {-1e11, 1e-320, 1e10, -10, 0},
+                                     {0, 1e-300, 1e-310, 0, 10000000000},
+                                     {-0.5, 0.5, 3, 0, 0}};
     static const double numbers[] = {4.9e-324, -4.9e-324, 0, 1e-320, -1e-320, 1e-17, -1e-17, 5, -5, 1e308, 4.9e-315};
     server_run("CREATE TABLE tiny (x float8); INSERT INTO tiny VALUES ('4.9e-324'), ('-4.9e-324'), (0), ('1e-320'), ('-1e-320'), "
                "(1e-17), (-1e-17), (5), (-5), (1e308), ('4.9e-315')");
@@ -165,14 +174,15 @@ static void nothing_but_names(void **state)
     (void)state;
     static const char *const odd[] = {"'; DROP TABLE odd; --", "\\'; DROP TABLE odd; --", "$$", "%s", "E'\\x27'"};
     const tmi_column number = {.name = "\"; DROP TABLE odd; --", .grid = {0, 10, 1, 0, 10}};
-    const tmi_column category = {.name = "g'", .kind = TMI_CATEGORY, .values = odd, .value_count = 5, .missing_texts = odd,
-                                 .missing_text_count = 1};
+    const tmi_column category = {
+        .name = "g'", .kind = TMI_CATEGORY, .values = odd, .value_count = 5, .missing_texts = odd, .missing_text_count = 1};
     const tmi_measure both[] = {SUM_OF(&number), ROWS_WITH(&category)};
     const tmi_table one = {NULL, 0, both, 2};
     const tmi_request asked = {.tables = &one, .table_count = 1};
     tmi_int128 got[2], *const places[] = {got};
-    server_run("CREATE TABLE odd (\"\"\"; DROP TABLE odd; --\" int, \"g'\" text); INSERT INTO odd VALUES (1, '''; DROP TABLE odd; "
-               "--'), (2, '\\''; DROP TABLE odd; --'), (3, '$$'), (4, '%s'), (5, 'E''\\x27''')");
+    server_run(
+        "CREATE TABLE odd (\"\"\"; DROP TABLE odd; --\" int, \"g'\" text); INSERT INTO odd VALUES (1, '''; DROP TABLE odd; "
+        "--'), (2, '\\''; DROP TABLE odd; --'), (3, '$$'), (4, '%s'), (5, 'E''\\x27''')");
     tmi_engine *engine = open_table("odd");
     assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 15 && got[1] == 4);
@@ -189,7 +199,8 @@ static void parts_and_units(void **state)
     const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     tmi_int128 got[4], *const places[] = {got};
     tamis_error err = {0};
-    server_run("CREATE TABLE units (id text, x float8, g text); INSERT INTO units VALUES ('a', 3, 'a'), (' a ', 1, 'b'), ('', 5, 'a')");
+    server_run(
+        "CREATE TABLE units (id text, x float8, g text); INSERT INTO units VALUES ('a', 3, 'a'), (' a ', 1, 'b'), ('', 5, 'a')");
     tmi_engine *engine = open_server(texts, 2, "units", false, 2);
     assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL, &err), TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "sharded_by"));
@@ -219,8 +230,9 @@ static void one_state(void **state)
     assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
     assert_true(all.rows == 2 && got[0] == 2);
     engine->free(engine);
-    server_run("CREATE FUNCTION spy(x float8) RETURNS float8 LANGUAGE sql AS 'INSERT INTO moving VALUES ($1, $$spied$$); SELECT x'; "
-               "CREATE VIEW watched AS SELECT spy(x) AS x, g FROM moving");
+    server_run(
+        "CREATE FUNCTION spy(x float8) RETURNS float8 LANGUAGE sql AS 'INSERT INTO moving VALUES ($1, $$spied$$); SELECT x'; "
+        "CREATE VIEW watched AS SELECT spy(x) AS x, g FROM moving");
     tamis_error err = {0};
     engine = open_table("watched");
     assert_int_equal(ask(got, engine, &err), TAMIS_SYSTEM);
@@ -271,7 +283,8 @@ static int stop_soon(void *context, double share, int64_t rows)
     s->asked = seconds();
     if (s->kill) {
         PGconn *connection = server_connect();
-        PGresult *result = PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'tamis' AND state = 'active'");
+        PGresult *result = PQexec(connection,
+                                  "SELECT pid FROM pg_stat_activity WHERE application_name = 'tamis' AND state = 'active'");
         assert_int_equal(PQntuples(result), 1);
         assert_int_equal(kill(atoi(PQgetvalue(result, 0, 0)), s->gently ? SIGTERM : SIGKILL), 0);
         PQclear(result);
@@ -298,7 +311,8 @@ static void stopped(bool by_death)
 static void stopped_and_dead(void **state)
 {
     (void)state;
-    server_run("CREATE VIEW slow AS SELECT i::float8 AS x, 'a'::text AS g FROM generate_series(1, 1000) i WHERE pg_sleep(0.1) IS NOT NULL");
+    server_run("CREATE VIEW slow AS SELECT i::float8 AS x, 'a'::text AS g FROM generate_series(1, 1000) i WHERE pg_sleep(0.1) IS "
+               "NOT NULL");
     stopped(false);
     PGconn *connection = server_connect();
     int left = 1;
@@ -320,8 +334,7 @@ static tmi_engine *open_parts(const char *other, char texts[2][512])
 {
     const char *const schemas[] = {"sound", other};
     const char *const connections[] = {texts[0], texts[1]};
-    for (size_t p = 0; p < 2; p++)
-        snprintf(texts[p], 512, "%s options=-csearch_path=%s", server_text(), schemas[p]);
+    for (size_t p = 0; p < 2; p++) snprintf(texts[p], 512, "%s options=-csearch_path=%s", server_text(), schemas[p]);
     return open_server(connections, 2, "part", false, 1);
 }
 
@@ -336,7 +349,8 @@ static void parts_that_differ(void **state)
     const tmi_column *const columns[] = {&x, &g};
     char texts[2][512], sql[512];
     tmi_int128 got[4];
-    server_run("CREATE SCHEMA sound; CREATE TABLE sound.part (x float8, g text); INSERT INTO sound.part VALUES (3, 'a'), (4, 'b')");
+    server_run(
+        "CREATE SCHEMA sound; CREATE TABLE sound.part (x float8, g text); INSERT INTO sound.part VALUES (3, 'a'), (4, 'b')");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(sql, sizeof sql, "CREATE SCHEMA %s", cases[i].schema);
         server_run(sql);
@@ -353,7 +367,8 @@ static void parts_that_differ(void **state)
         engine->free(engine);
     }
     /* Other types that hold numbers and texts are no difference. */
-    server_run("CREATE SCHEMA alike; CREATE TABLE alike.part (g varchar, more int, x numeric); INSERT INTO alike.part VALUES (' a ', 1, 5)");
+    server_run("CREATE SCHEMA alike; CREATE TABLE alike.part (g varchar, more int, x numeric); INSERT INTO alike.part VALUES (' "
+               "a ', 1, 5)");
     tmi_engine *engine = open_parts("alike", texts);
     assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
     assert_true(got[0] == 3 && got[1] == 24 && got[2] == 3 && got[3] == 3);
@@ -366,7 +381,8 @@ static void parts_that_are_slow_or_die(void **state)
     (void)state;
     char texts[2][512];
     tmi_int128 got[4], *const places[] = {got};
-    server_run("CREATE SCHEMA slow_one; CREATE VIEW slow_one.part AS SELECT i::float8 AS x, 'a'::text AS g FROM generate_series(1, 1000) i "
+    server_run("CREATE SCHEMA slow_one; CREATE VIEW slow_one.part AS SELECT i::float8 AS x, 'a'::text AS g FROM "
+               "generate_series(1, 1000) i "
                "WHERE pg_sleep(0.1) IS NOT NULL");
     for (int by_death = 0; by_death < 2; by_death++) {
         stopper s = {.start = seconds(), .kill = by_death, .gently = true};
@@ -423,10 +439,12 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(every_type),      cmocka_unit_test(tiny_quotients), cmocka_unit_test(wrong_names),
-        cmocka_unit_test(nothing_but_names), cmocka_unit_test(parts_and_units), cmocka_unit_test(one_state),
-        cmocka_unit_test(silent_errors),   cmocka_unit_test(memory_may_fail), cmocka_unit_test(parts_that_differ),
-        cmocka_unit_test(parts_that_are_slow_or_die), cmocka_unit_test(stopped_and_dead),
+        cmocka_unit_test(every_type),        cmocka_unit_test(tiny_quotients),
+        cmocka_unit_test(wrong_names),       cmocka_unit_test(nothing_but_names),
+        cmocka_unit_test(parts_and_units),   cmocka_unit_test(one_state),
+        cmocka_unit_test(silent_errors),     cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(parts_that_differ), cmocka_unit_test(parts_that_are_slow_or_die),
+        cmocka_unit_test(stopped_and_dead),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

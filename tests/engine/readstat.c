@@ -23,8 +23,11 @@ static tmi_engine *open_file(const char *path, unsigned threads)
 /* ---- labels ---- */
 
 static const char *const by_labels[] = {"Yes", "No"}, *const by_codes[] = {"1", "2"}, *const mixed[] = {"1", "No", "Refused"},
-                  *const crossed[] = {"2", "1"}, *const letters[] = {"Female", "m"};
-#define CATEGORY(column, list) {.name = column, .kind = TMI_CATEGORY, .values = list, .value_count = COUNT(list)}
+                         *const crossed[] = {"2", "1"}, *const letters[] = {"Female", "m"};
+#define CATEGORY(column, list) \
+    { \
+        .name = column, .kind = TMI_CATEGORY, .values = list, .value_count = COUNT(list) \
+    }
 static const tmi_column labelled = CATEGORY("answer", by_labels), coded = CATEGORY("answer", by_codes),
                         both = CATEGORY("answer", mixed), swapped = CATEGORY("trap", crossed), sex = CATEGORY("sex", letters);
 static const tmi_column answer = {.name = "answer", .grid = {0, 100, 1, 0, 100}};
@@ -53,10 +56,8 @@ static const char *write_answers(const char *name)
             readstat_label_double_value(sets[1], key, i == 0 ? "2" : "1");
         }
     }
-    if (is_dta)
-        readstat_label_int32_value(sets[0], 8, "Refused");
-    else
-        readstat_label_double_value(sets[0], 8, "Refused");
+    if (is_dta) readstat_label_int32_value(sets[0], 8, "Refused");
+    else readstat_label_double_value(sets[0], 8, "Refused");
     v[0] = readstat_add_variable(writer, "answer", is_dta ? READSTAT_TYPE_INT32 : READSTAT_TYPE_DOUBLE, 0);
     v[1] = readstat_add_variable(writer, "trap", is_dta ? READSTAT_TYPE_INT8 : READSTAT_TYPE_DOUBLE, 0);
     v[2] = readstat_add_variable(writer, "sex", READSTAT_TYPE_STRING, 8);
@@ -76,14 +77,10 @@ static const char *write_answers(const char *name)
         if (is_dta && numbers[i] >= 9)
             expect_written(numbers[i] == 9 ? readstat_insert_tagged_missing_value(writer, v[0], 'a')
                                            : readstat_insert_missing_value(writer, v[0]));
-        else if (is_dta)
-            expect_written(readstat_insert_int32_value(writer, v[0], (int32_t)numbers[i]));
-        else
-            expect_written(readstat_insert_double_value(writer, v[0], numbers[i]));
-        if (is_dta)
-            expect_written(readstat_insert_int8_value(writer, v[1], (int8_t)(1 + (i > 1))));
-        else
-            expect_written(readstat_insert_double_value(writer, v[1], 1 + (i > 1)));
+        else if (is_dta) expect_written(readstat_insert_int32_value(writer, v[0], (int32_t)numbers[i]));
+        else expect_written(readstat_insert_double_value(writer, v[0], numbers[i]));
+        if (is_dta) expect_written(readstat_insert_int8_value(writer, v[1], (int8_t)(1 + (i > 1))));
+        else expect_written(readstat_insert_double_value(writer, v[1], 1 + (i > 1)));
         expect_written(readstat_insert_string_value(writer, v[2], i == 0 ? "f" : i == 1 ? " m" : i == 2 ? "Female" : ""));
         expect_written(readstat_end_row(writer));
     }
@@ -133,7 +130,10 @@ static void floats_and_small_integers(void **state)
     (void)state;
     static const double code[] = {99.9};
     static const char *const texts[] = {"0.1", "7", "-3"};
-    const tmi_column real = {.name = "real", .grid = {-10, 200, 0.125, -80, 1600}, .missing_codes = code, .missing_code_count = 1};
+    const tmi_column real = {.name = "real",
+                             .grid = {-10, 200, 0.125, -80, 1600},
+                             .missing_codes = code,
+                             .missing_code_count = 1};
     const tmi_column as_text = CATEGORY("real", texts), small = CATEGORY("small", texts);
     const char *path = in_folder("types.dta");
     FILE *file = fopen(path, "wb");
@@ -274,8 +274,10 @@ static void stopped_or_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(labels_and_missing_values), cmocka_unit_test(floats_and_small_integers),
-        cmocka_unit_test(files_that_are_none), cmocka_unit_test(stopped_or_without_memory),
+        cmocka_unit_test(labels_and_missing_values),
+        cmocka_unit_test(floats_and_small_integers),
+        cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(stopped_or_without_memory),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

@@ -112,9 +112,7 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
         *value = column->instead;
         return column->has_instead;
     }
-    case TMI_CATEGORY:
-        *value = code_of_text(column, row->text[column_number(column)]);
-        return *value >= 0;
+    case TMI_CATEGORY: *value = code_of_text(column, row->text[column_number(column)]); return *value >= 0;
     case TMI_CUTS:
         if (!value_of(&part, column->of, row, all)) return false;
         for (size_t i = 0; i + 1 < column->value_count; i++) *value += column->cuts[i] <= part;
@@ -258,7 +256,8 @@ static inline void right_answers(tmi_int128 *const *answers, const tmi_request *
 {
     tmi_layout layout;
     assert_int_equal(tmi_layout_init(&layout, request, NULL), TAMIS_OK);
-    const rows with_memory = {given->list, given->count, &layout, calloc(layout.column_count * given->count + 1, sizeof(known_value))};
+    const rows with_memory = {given->list, given->count, &layout,
+                              calloc(layout.column_count * given->count + 1, sizeof(known_value))};
     const rows *all = &with_memory;
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];

@@ -42,7 +42,8 @@ static void select_csv(char *sql, size_t size, const char *csv)
              "SELECT id, TRY_CAST(x AS DOUBLE) AS x, TRY_CAST(y AS DOUBLE) AS y, TRY_CAST(p AS DOUBLE) AS p, g, h, s, "
              "\"c \"\"1\"\"\" FROM read_csv('%s', auto_detect=false, header=true, delim=',', quote='\"', escape='\"', columns={"
              "'id': 'VARCHAR', 'x': 'VARCHAR', 'y': 'VARCHAR', 'p': "
-             "'VARCHAR', 'g': 'VARCHAR', 'h': 'VARCHAR', 's': 'VARCHAR', 'c \"1\"': 'VARCHAR', 'other': 'VARCHAR'})", csv);
+             "'VARCHAR', 'g': 'VARCHAR', 'h': 'VARCHAR', 's': 'VARCHAR', 'c \"1\"': 'VARCHAR', 'other': 'VARCHAR'})",
+             csv);
 }
 
 /* A small row group, so that there are several. */
@@ -62,8 +63,10 @@ static const char *write_duckdb(const char *name, const row *list, size_t n)
     char select[1024], sql[2048];
     remove(path);
     select_csv(select, sizeof select, write_csv("duckdb.csv.tmp", list, n));
-    snprintf(sql, sizeof sql, "ATTACH '%s' AS a; CREATE TABLE a.\"it's; a \"\"table\"\"\" AS %s; CREATE TABLE a.other AS SELECT 1 AS x; "
-             "DETACH a", path, select);
+    snprintf(sql, sizeof sql,
+             "ATTACH '%s' AS a; CREATE TABLE a.\"it's; a \"\"table\"\"\" AS %s; CREATE TABLE a.other AS SELECT 1 AS x; "
+             "DETACH a",
+             path, select);
     run_sql(sql);
     return path;
 }

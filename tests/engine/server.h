@@ -26,7 +26,8 @@ static inline void server_do(PGconn *connection, const char *sql)
 {
     PGresult *result = PQexec(connection, sql);
     const ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_COPY_IN) fail_msg("%s", PQerrorMessage(connection));
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_COPY_IN)
+        fail_msg("%s", PQerrorMessage(connection));
     PQclear(result);
 }
 
@@ -47,7 +48,9 @@ static inline void server_end_copy(PGconn *connection)
 static inline tmi_engine *open_server(const char *const *texts, size_t count, const char *table, bool sharded_by_unit,
                                       unsigned threads)
 {
-    const tmi_source source = {.connections = texts, .connection_count = count, .table = table,
+    const tmi_source source = {.connections = texts,
+                               .connection_count = count,
+                               .table = table,
                                .sharded_by_unit = sharded_by_unit};
     tmi_engine *engine;
     tamis_error err = {0};

@@ -40,8 +40,8 @@ static inline bool in_part(const row *row, size_t part, size_t parts)
     return sum % parts == part;
 }
 
-/* Table `table` in the schema: x and p double precision, y numeric; with `others` the other way round, and g and s of other types of
- * texts. */
+/* Table `table` in the schema: x and p double precision, y numeric; with `others` the other way round, and g and s of other types
+ * of texts. */
 static inline void write_table(const char *schema, const char *table, bool others, const row *list, size_t n, size_t part,
                                size_t parts)
 {
@@ -50,9 +50,9 @@ static inline void write_table(const char *schema, const char *table, bool other
     char sql[1024];
     snprintf(sql, sizeof sql,
              "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS %s; DROP TABLE IF EXISTS %s.%s; CREATE TABLE %s.%s "
-             "(id text, x %s, y %s, p %s, g %s, h text, s %s, \"c \"\"1\"\"\" text)", schema, schema, table, schema, table,
-             others ? "numeric" : "float8", others ? "float8" : "numeric", others ? "numeric" : "float8", others ? "varchar(12)" : "text",
-             others ? "varchar" : "text");
+             "(id text, x %s, y %s, p %s, g %s, h text, s %s, \"c \"\"1\"\"\" text)",
+             schema, schema, table, schema, table, others ? "numeric" : "float8", others ? "float8" : "numeric",
+             others ? "numeric" : "float8", others ? "varchar(12)" : "text", others ? "varchar" : "text");
     server_do(connection, sql);
     snprintf(sql, sizeof sql, "COPY %s.%s FROM STDIN (FORMAT csv)", schema, table);
     server_do(connection, sql);

@@ -51,7 +51,10 @@ static void good_files(void **state)
         {"no rows", "a,b\n", 0, 0, 0, 0},
         {"no rows, no line end", "a,b", 0, 0, 0, 0},
         {"one row, no line end", "a,b\n1,x", 1, 1, 1, 1},
-        {"byte order mark", "\xef\xbb\xbf" "a,b\n1,x\n", 1, 1, 1, 1},
+        {"byte order mark",
+         "\xef\xbb\xbf"
+         "a,b\n1,x\n",
+         1, 1, 1, 1},
         {"CR LF", "a,b\r\n1,x\r\n2,y\r\n", 2, 3, 1, 1},
         {"CR", "a,b\r1,x\r2,y\r", 2, 3, 1, 1},
         {"mark and CR LF", "\xef\xbb\xbf\"a\",\"b\"\r\n1,x\r\n", 1, 1, 1, 1},
@@ -118,8 +121,7 @@ static void bad_files(void **state)
         assert_int_equal(describe(path, &rows, &err), TAMIS_INVALID);
         assert_int_equal(err.status, TAMIS_INVALID);
         assert_int_equal(rows, 0);
-        if (!strstr(err.message, cases[i].says) || !strstr(err.message, "bad.csv"))
-            fail_msg("%zu says: %s", i, err.message);
+        if (!strstr(err.message, cases[i].says) || !strstr(err.message, "bad.csv")) fail_msg("%zu says: %s", i, err.message);
         assert_null(strstr(err.message, "secr"));
         assert_int_equal(aggregate(path, &got, &err), TAMIS_SYSTEM);
         assert_int_equal(err.status, TAMIS_SYSTEM);
@@ -223,8 +225,7 @@ static void parquet_types(void **state)
     }
     int64_t rows;
     tamis_error err = {0};
-    assert_int_equal(describe(write_parquet("d.parquet", "SELECT DATE '2000-01-01' AS a, 'x' AS b"), &rows, &err),
-                     TAMIS_INVALID);
+    assert_int_equal(describe(write_parquet("d.parquet", "SELECT DATE '2000-01-01' AS a, 'x' AS b"), &rows, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
     assert_int_equal(describe(write_parquet("l.parquet", "SELECT [1] AS a, ['x'] AS b"), &rows, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "column a: the plan uses it as a number"));
@@ -239,8 +240,11 @@ static void codes_in_floats(void **state)
 {
     (void)state;
     static const double codes[] = {99.9, 98, 1e300};
-    static const tmi_column coded = {.name = "a", .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100},
-                                     .missing_codes = codes, .missing_code_count = 3};
+    static const tmi_column coded = {.name = "a",
+                                     .kind = TMI_NUMBER,
+                                     .grid = {.to = 100, .step = 1, .high = 100},
+                                     .missing_codes = codes,
+                                     .missing_code_count = 3};
     static const tmi_measure rows_of_a = ROWS_WITH(&coded);
     static const tmi_table table = {NULL, 0, &rows_of_a, 1};
     static const tmi_request asked = {.tables = &table, .table_count = 1};
@@ -346,8 +350,26 @@ static void broken_parquet(void **state)
 static void hostile_names(void **state)
 {
     static const char *const names[] = {
-        "a\"b", "a'b", "\"; DROP TABLE x; --", "'); COPY (SELECT 1) TO '/tmp/x'; --", "a\nb", "a\\b", "\xc3\xa9\xe2\x82\xac",
-        "select", "a b", "a,b", "c0", "one", "k0", "*", "COLUMNS(*)", "{x}", "%s%n", "a/*", "$1", "?",
+        "a\"b",
+        "a'b",
+        "\"; DROP TABLE x; --",
+        "'); COPY (SELECT 1) TO '/tmp/x'; --",
+        "a\nb",
+        "a\\b",
+        "\xc3\xa9\xe2\x82\xac",
+        "select",
+        "a b",
+        "a,b",
+        "c0",
+        "one",
+        "k0",
+        "*",
+        "COLUMNS(*)",
+        "{x}",
+        "%s%n",
+        "a/*",
+        "$1",
+        "?",
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -359,7 +381,8 @@ static void hostile_names(void **state)
         *to = '\0';
         snprintf(number, sizeof number, "%sn", names[i]); /* what is text and what is a number cannot be one column of Parquet */
         snprintf(text, sizeof text, "x,\"%s\",y,\"%sn\"\n9,1,9,1\n9,2,9,2\n", name, name);
-        snprintf(sql, sizeof sql, "SELECT 9 AS x, CAST(i + 1 AS VARCHAR) AS \"%s\", 9 AS y, i + 1 AS \"%sn\" FROM range(2) t(i)", name, name);
+        snprintf(sql, sizeof sql, "SELECT 9 AS x, CAST(i + 1 AS VARCHAR) AS \"%s\", 9 AS y, i + 1 AS \"%sn\" FROM range(2) t(i)",
+                 name, name);
         const char *const files[] = {write_text("hostile.csv", text), write_parquet("hostile.parquet", sql)};
         const tmi_column column = {.name = number, .kind = TMI_NUMBER, .grid = {.to = 100, .step = 1, .high = 100}};
         const tmi_column category = {.name = names[i], .kind = TMI_CATEGORY, .values = &names[i], .value_count = 1};
@@ -389,8 +412,8 @@ static void bad_requests(void **state)
     static const tmi_column too_fine = {.name = "f", .grid = {.to = 1e10, .step = 1e-10, .high = INT64_C(1) << 52}};
     static const tmi_column no_point = {.name = "p", .grid = {.from = 0.1, .to = 0.9, .step = 1, .low = 1, .high = 0}};
     static const tmi_column no_values = {.name = "v", .kind = TMI_CATEGORY};
-    static const tmi_column *const bad[] = {&no_name, &no_step, &not_finite, &not_a_number, &turned,
-                                            &too_fine, &no_point, &no_values, NULL};
+    static const tmi_column *const bad[] = {&no_name,  &no_step,  &not_finite, &not_a_number, &turned,
+                                            &too_fine, &no_point, &no_values,  NULL};
     const char *path = write_text("fine.csv", "a,b\n1,x\n");
     tmi_engine *engine = open_engine(&path, 1, 1);
     tmi_int128 room[4], *const places[] = {room};
@@ -562,14 +585,22 @@ static void looking_can_be_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(good_files),     cmocka_unit_test(bad_files),
-        cmocka_unit_test(no_files),       cmocka_unit_test(no_source),
-        cmocka_unit_test(parquet_types),  cmocka_unit_test(numbers_as_categories),
-        cmocka_unit_test(broken_parquet), cmocka_unit_test(hostile_names),
-        cmocka_unit_test(bad_requests),   cmocka_unit_test(only_rows),
-        cmocka_unit_test(many_categories), cmocka_unit_test(many_files), cmocka_unit_test(one_file_twice),
+        cmocka_unit_test(good_files),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(no_files),
+        cmocka_unit_test(no_source),
+        cmocka_unit_test(parquet_types),
+        cmocka_unit_test(numbers_as_categories),
+        cmocka_unit_test(broken_parquet),
+        cmocka_unit_test(hostile_names),
+        cmocka_unit_test(bad_requests),
+        cmocka_unit_test(only_rows),
+        cmocka_unit_test(many_categories),
+        cmocka_unit_test(many_files),
+        cmocka_unit_test(one_file_twice),
         cmocka_unit_test(codes_in_floats),
-        cmocka_unit_test(progress_and_cancel), cmocka_unit_test(looking_can_be_cancelled),
+        cmocka_unit_test(progress_and_cancel),
+        cmocka_unit_test(looking_can_be_cancelled),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

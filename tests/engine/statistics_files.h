@@ -57,8 +57,8 @@ static inline void rename_bytes(const char *path, const char *from, const char *
     assert_int_equal(fclose(file), 0);
 }
 
-/* What has no place in a SAS transport file (numbers beyond 1e75 or so) or means "missing" elsewhere is moved to where the grid sees no
- * difference; the reciprocal of a probability is missing below 2^-1022. */
+/* What has no place in a SAS transport file (numbers beyond 1e75 or so) or means "missing" elsewhere is moved to where the grid
+ * sees no difference; the reciprocal of a probability is missing below 2^-1022. */
 static inline double storable(double v, size_t c)
 {
     if (fabs(v) > 1e70) return copysign(1e70, v);
@@ -75,18 +75,16 @@ static inline const char *write_statistics_file(const char *name, const row *lis
     readstat_variable_t *variables[COLUMNS];
     for (size_t c = 0; c < COLUMNS; c++)
         variables[c] = readstat_add_variable(writer, c == C ? "c__1_" : column_names[c],
-                                             is_number_column(c) ? READSTAT_TYPE_DOUBLE : READSTAT_TYPE_STRING, is_number_column(c) ? 0 : 48);
+                                             is_number_column(c) ? READSTAT_TYPE_DOUBLE : READSTAT_TYPE_STRING,
+                                             is_number_column(c) ? 0 : 48);
     begin_writing(writer, name, file, n);
     for (size_t i = 0; i < n; i++) {
         expect_written(readstat_begin_row(writer));
         for (size_t c = 0; c < COLUMNS; c++) {
             const double v = list[i].number[c];
-            if (!is_number_column(c))
-                expect_written(readstat_insert_string_value(writer, variables[c], list[i].text[c]));
-            else if (isnan(v))
-                expect_written(readstat_insert_missing_value(writer, variables[c]));
-            else
-                expect_written(readstat_insert_double_value(writer, variables[c], storable(v, c)));
+            if (!is_number_column(c)) expect_written(readstat_insert_string_value(writer, variables[c], list[i].text[c]));
+            else if (isnan(v)) expect_written(readstat_insert_missing_value(writer, variables[c]));
+            else expect_written(readstat_insert_double_value(writer, variables[c], storable(v, c)));
         }
         expect_written(readstat_end_row(writer));
     }

@@ -11,7 +11,8 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const int64_t end = (INT64_C(1) << 52) - 1;
-static const tmi_column wide = {.name = "w", .grid = {-4503599627370495, 4503599627370495, 1, -4503599627370495, 4503599627370495}};
+static const tmi_column wide = {.name = "w",
+                                .grid = {-4503599627370495, 4503599627370495, 1, -4503599627370495, 4503599627370495}};
 
 /* 2^40 rows that each add 2^52, or -2^52: 2^92. One row more is refused. */
 static void most_rows(void **state)
@@ -81,17 +82,28 @@ static void products(void **state)
         int shift;
         int64_t least, most;
     } cases[] = {
-        {0, 1 << 26, 0, 2, 0, -TMI_MAX_GRID, TMI_MAX_GRID},       {0, (1 << 26) + 1, 0, 2, 0, -TMI_MAX_GRID, TMI_MAX_GRID},
-        {-(1 << 26), 1 << 26, 0, 2, 3, -TMI_MAX_GRID, TMI_MAX_GRID}, {-(1 << 26), 1 << 26, 5, 2, 52, -TMI_MAX_GRID, TMI_MAX_GRID},
-        {-(1 << 26), 1 << 26, 0, 2, 53, -TMI_MAX_GRID, TMI_MAX_GRID}, {-100, 8192, 7, 4, 1, -1000, 99999},
-        {-8192, 8192, 0, 4, 40, -TMI_MAX_GRID, TMI_MAX_GRID},     {-9000, 9000, 0, 4, 4, -TMI_MAX_GRID, TMI_MAX_GRID},
-        {5, 5, 5, 3, 2, -3, 3}, {INT64_C(1) << 51, INT64_C(1) << 51, INT64_C(1) << 51, 4, 0, -1, 1},
-        {-1000, 1000, 0, 1, 4, -20, 30}, {-1000, 1000, 999, 1, 0, -1500, 0}, {-3, 3, 0, 1, 256, -1, 1},
+        {0, 1 << 26, 0, 2, 0, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {0, (1 << 26) + 1, 0, 2, 0, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {-(1 << 26), 1 << 26, 0, 2, 3, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {-(1 << 26), 1 << 26, 5, 2, 52, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {-(1 << 26), 1 << 26, 0, 2, 53, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {-100, 8192, 7, 4, 1, -1000, 99999},
+        {-8192, 8192, 0, 4, 40, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {-9000, 9000, 0, 4, 4, -TMI_MAX_GRID, TMI_MAX_GRID},
+        {5, 5, 5, 3, 2, -3, 3},
+        {INT64_C(1) << 51, INT64_C(1) << 51, INT64_C(1) << 51, 4, 0, -1, 1},
+        {-1000, 1000, 0, 1, 4, -20, 30},
+        {-1000, 1000, 999, 1, 0, -1500, 0},
+        {-3, 3, 0, 1, 256, -1, 1},
     };
     uint64_t seed = 5;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const tmi_column column = {.name = "c", .grid = {(double)cases[i].low, (double)cases[i].high, 1, cases[i].low, cases[i].high}};
-        tmi_measure measure = {.factor_count = cases[i].factors, .shift = cases[i].shift, .low = cases[i].least, .high = cases[i].most};
+        const tmi_column column = {.name = "c",
+                                   .grid = {(double)cases[i].low, (double)cases[i].high, 1, cases[i].low, cases[i].high}};
+        tmi_measure measure = {.factor_count = cases[i].factors,
+                               .shift = cases[i].shift,
+                               .low = cases[i].least,
+                               .high = cases[i].most};
         for (size_t f = 0; f < measure.factor_count; f++) measure.factors[f] = (tmi_factor){&column, cases[i].minus};
         const tmi_table table = {NULL, 0, &measure, 1};
         const tmi_request request = {.tables = &table, .table_count = 1};
@@ -147,19 +159,23 @@ static void bad_columns(void **state)
     static const tmi_condition on_label[] = {{.column = &label}}, no_codes[] = {{.column = &category, .code_count = 1}};
     static const unsigned char key[TMI_KEY_BYTES];
     static const tmi_column bad[] = {
-        {.name = "grids", .by = &category, .grids = grids}, {.name = "no grids", .by = &category},
-        {.name = "by a number", .by = &number, .grids = grids}, {.name = "kind", .kind = (tmi_column_kind)77},
+        {.name = "grids", .by = &category, .grids = grids},
+        {.name = "no grids", .by = &category},
+        {.name = "by a number", .by = &number, .grids = grids},
+        {.name = "kind", .kind = (tmi_column_kind)77},
         {.name = "instead", .grid = {0, 9, 1, 0, 9}, .has_instead = true, .instead = 10},
         {.name = "codes", .grid = {0, 9, 1, 0, 9}, .missing_code_count = 1},
         {.name = "code instead", .kind = TMI_CATEGORY, .values = values, .value_count = 2, .has_instead = true, .instead = 2},
         {.name = "a hole", .kind = TMI_CATEGORY, .values = hole, .value_count = 2},
         {.name = "texts", .kind = TMI_CATEGORY, .values = values, .value_count = 2, .missing_text_count = 1},
-        {.name = "cut of nothing", .kind = TMI_CUTS, .value_count = 1}, {.name = "cut", .kind = TMI_CUTS, .of = &number, .cuts = cuts, .value_count = 3},
+        {.name = "cut of nothing", .kind = TMI_CUTS, .value_count = 1},
+        {.name = "cut", .kind = TMI_CUTS, .of = &number, .cuts = cuts, .value_count = 3},
         {.name = "cut a category", .kind = TMI_CUTS, .of = &category, .value_count = 1},
         {.name = "on label", .kind = TMI_INDICATOR, .conditions = on_label, .condition_count = 1},
         {.name = "no codes", .kind = TMI_INDICATOR, .conditions = no_codes, .condition_count = 1},
         {.name = "no conditions", .kind = TMI_INDICATOR, .condition_count = 1},
-        {.name = "large", .kind = TMI_LOOKUP, .of = &category, .numbers = large}, {.name = "no numbers", .kind = TMI_LOOKUP, .of = &category},
+        {.name = "large", .kind = TMI_LOOKUP, .of = &category, .numbers = large},
+        {.name = "no numbers", .kind = TMI_LOOKUP, .of = &category},
         {.name = "of a number", .kind = TMI_LOOKUP, .of = &number, .numbers = large},
         {.name = "beyond", .kind = TMI_GROUPS, .of = &label, .cell_of = cells, .cluster_counts = counts, .value_count = 2},
         {.name = "no key", .kind = TMI_SCATTER, .of = &label, .value_count = 2},
@@ -183,10 +199,17 @@ static void bad_measures(void **state)
 {
     (void)state;
     static const tmi_column number = {.name = "n", .grid = {0, 9, 1, 0, 9}}, label = {.name = "label", .kind = TMI_LABEL};
-    static const tmi_measure bad[] = {
-        {.factor_count = 6}, {.shift = -1}, {.shift = TMI_ENGINE_MAX_SHIFT + 1}, {.low = 1, .high = 0}, {.high = TMI_MAX_GRID + 1},
-        {.low = -TMI_MAX_GRID - 1}, {.factors = {{&number, INT64_C(1) << 52}}, .factor_count = 1}, {.factor_count = 1},
-        {.factors = {{&label, 0}}, .factor_count = 1}, {.present = {&label}}, {.where = &number}};
+    static const tmi_measure bad[] = {{.factor_count = 6},
+                                      {.shift = -1},
+                                      {.shift = TMI_ENGINE_MAX_SHIFT + 1},
+                                      {.low = 1, .high = 0},
+                                      {.high = TMI_MAX_GRID + 1},
+                                      {.low = -TMI_MAX_GRID - 1},
+                                      {.factors = {{&number, INT64_C(1) << 52}}, .factor_count = 1},
+                                      {.factor_count = 1},
+                                      {.factors = {{&label, 0}}, .factor_count = 1},
+                                      {.present = {&label}},
+                                      {.where = &number}};
     tmi_layout layout;
     for (size_t i = 0; i < COUNT(bad); i++) {
         const tmi_table table = {NULL, 0, &bad[i], 1};
@@ -207,8 +230,7 @@ static void bad_measures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(most_rows), cmocka_unit_test(many_large_rows),
-                                     cmocka_unit_test(products), cmocka_unit_test(bad_columns),
-                                     cmocka_unit_test(bad_measures)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(most_rows), cmocka_unit_test(many_large_rows), cmocka_unit_test(products),
+                                     cmocka_unit_test(bad_columns), cmocka_unit_test(bad_measures)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

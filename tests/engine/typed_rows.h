@@ -3,9 +3,9 @@
 #ifndef TESTS_ENGINE_TYPED_ROWS_H
 #define TESTS_ENGINE_TYPED_ROWS_H
 
+#include "engine/files/source.h"
 #include "tests/engine/duckdb_sql.h"
 #include "tests/engine/server_rows.h"
-#include "engine/files/source.h"
 #include "tests/engine/statistics_files.h"
 
 static const size_t typed[] = {ID, G, H, S, C};
@@ -15,24 +15,19 @@ static inline bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The text in another spelling of the same value, where the type has several, as a literal of SQL; what is missing as NULL or NaN. */
+/* The text in another spelling of the same value, where the type has several, as a literal of SQL; what is missing as NULL or
+ * NaN. */
 static inline void spell(char *to, const char *text, const char *type, size_t i)
 {
     const bool is_real = starts_with(type, "DOUBLE") || starts_with(type, "FLOAT") || starts_with(type, "float");
     const bool is_decimal = strcmp(type, "numeric") == 0, is_text = strstr(type, "text") || starts_with(type, "VARCHAR");
     static const char *const nothing[] = {"NULL", "'nan'", "'inf'", "'-inf'"};
-    if (text[0] == '\0')
-        strcpy(to, is_real ? nothing[i % 4] : is_decimal ? nothing[i % 2] : is_text && i % 2 ? "'  '" : "NULL");
-    else if (is_real && strcmp(text, "0") == 0 && i % 2)
-        strcpy(to, "'-0'");
-    else if (is_decimal && i % 3 > 0)
-        sprintf(to, "'%s%s%.*s'", text, strchr(text, '.') ? "" : ".", (int)(i % 3), "00");
-    else if (is_text && i % 2)
-        sprintf(to, "' %s\t'", text);
-    else if (starts_with(type, "DATE") && strstr(text, " BC"))
-        sprintf(to, "'%.*s (BC)'", (int)(strlen(text) - 3), text);
-    else
-        sprintf(to, "'%s'", text);
+    if (text[0] == '\0') strcpy(to, is_real ? nothing[i % 4] : is_decimal ? nothing[i % 2] : is_text && i % 2 ? "'  '" : "NULL");
+    else if (is_real && strcmp(text, "0") == 0 && i % 2) strcpy(to, "'-0'");
+    else if (is_decimal && i % 3 > 0) sprintf(to, "'%s%s%.*s'", text, strchr(text, '.') ? "" : ".", (int)(i % 3), "00");
+    else if (is_text && i % 2) sprintf(to, "' %s\t'", text);
+    else if (starts_with(type, "DATE") && strstr(text, " BC")) sprintf(to, "'%.*s (BC)'", (int)(strlen(text) - 3), text);
+    else sprintf(to, "'%s'", text);
 }
 
 /* SELECT ... FROM (VALUES ...): rows `part`, part + parts, ... */
@@ -40,7 +35,8 @@ static inline void select_typed(char *sql, size_t size, const char *type, const 
 {
     size_t at = (size_t)snprintf(sql, size, "SELECT x::DOUBLE AS x");
     for (size_t k = 0; k < COUNT(typed); k++)
-        at += (size_t)snprintf(sql + at, size - at, ", v%zu::%s AS \"%s\"", k, type, typed[k] == C ? "c \"\"1\"\"" : column_names[typed[k]]);
+        at += (size_t)snprintf(sql + at, size - at, ", v%zu::%s AS \"%s\"", k, type,
+                               typed[k] == C ? "c \"\"1\"\"" : column_names[typed[k]]);
     at += (size_t)snprintf(sql + at, size - at, " FROM (VALUES ");
     for (size_t i = part; i < n; i += parts) {
         at += (size_t)snprintf(sql + at, size - at, "%s(%.17g", i > part ? ", " : "", list[i].number[X]);
@@ -69,8 +65,9 @@ static inline tmi_engine *open_typed_files(const char *const *types, bool in_duc
         files[p] = paths[p];
         remove(paths[p]);
         select_typed(typed_select, sizeof typed_select, types[p], list, n, p, parts);
-        snprintf(typed_sql, sizeof typed_sql, in_duckdb ? "ATTACH '%s' AS a; CREATE TABLE a.t AS %s; DETACH a" : "COPY (%2$s) TO '%1$s'",
-                 paths[p], typed_select);
+        snprintf(typed_sql, sizeof typed_sql,
+                 in_duckdb ? "ATTACH '%s' AS a; CREATE TABLE a.t AS %s; DETACH a" : "COPY (%2$s) TO '%1$s'", paths[p],
+                 typed_select);
         run_sql(typed_sql);
     }
     return open_engine(files, parts, 2);
@@ -86,15 +83,18 @@ static inline tmi_engine *open_typed_tables(const char *const *types, const row 
     for (size_t p = 0; p < parts; p++) {
         snprintf(texts[p], sizeof texts[p], "%s options=-csearch_path=typed%zu", server_text(), p);
         connections[p] = texts[p];
-        int at = snprintf(typed_sql, sizeof typed_sql, "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS typed%zu; DROP TABLE "
-                          "IF EXISTS typed%zu.t; CREATE TABLE typed%zu.t (x float8", p, p, p);
+        int at = snprintf(typed_sql, sizeof typed_sql,
+                          "SET client_min_messages = error; CREATE SCHEMA IF NOT EXISTS typed%zu; DROP TABLE "
+                          "IF EXISTS typed%zu.t; CREATE TABLE typed%zu.t (x float8",
+                          p, p, p);
         for (size_t k = 0; k < COUNT(typed); k++)
             at += snprintf(typed_sql + at, sizeof typed_sql - (size_t)at, ", \"%s\" %s",
                            typed[k] == C ? "c \"\"1\"\"" : column_names[typed[k]], types[p]);
         at += snprintf(typed_sql + at, sizeof typed_sql - (size_t)at, "); ");
         for (size_t i = 0; i < n; i++) {
             if (!in_part(&list[i], p, parts)) continue;
-            at += snprintf(typed_sql + at, sizeof typed_sql - (size_t)at, "INSERT INTO typed%zu.t VALUES (%.17g", p, list[i].number[X]);
+            at += snprintf(typed_sql + at, sizeof typed_sql - (size_t)at, "INSERT INTO typed%zu.t VALUES (%.17g", p,
+                           list[i].number[X]);
             for (size_t k = 0; k < COUNT(typed); k++) {
                 char cell[CELL + 16];
                 spell(cell, list[i].text[typed[k]], types[p], i + k);
@@ -136,7 +136,10 @@ static inline tmi_engine *open_typed_arrays(const char *type, bool as_arrow, con
         for (size_t i = 0; i < n; i++) {
             const char *text = list[i].text[c];
             const bool there = c == X || text[0];
-            numbers[c][i] = c == X ? list[i].number[X] : !there ? (i % 2 ? NAN : INFINITY) : text[0] == '0' && !text[1] && i % 2 ? -0.0 : strtod(text, NULL);
+            numbers[c][i] = c == X                                ? list[i].number[X]
+                            : !there                              ? (i % 2 ? NAN : INFINITY)
+                            : text[0] == '0' && !text[1] && i % 2 ? -0.0
+                                                                  : strtod(text, NULL);
             floats[c][i] = (float)numbers[c][i];
             integers[c][i] = there && c != X ? strtoll(text, NULL, 10) : 0;
             if (there) valid[c][i / 8] = (uint8_t)(valid[c][i / 8] | 1 << i % 8);
@@ -147,7 +150,10 @@ static inline tmi_engine *open_typed_arrays(const char *type, bool as_arrow, con
         fields[count] = (struct ArrowSchema){.format = format, .name = column_names[c]};
         field_list[count] = &fields[count];
         for (size_t b = 0; b < 2; b++) {
-            columns[b][count] = (struct ArrowArray){.length = b == 0 ? (int64_t)n : 0, .null_count = -1, .n_buffers = 2, .buffers = buffers[c]};
+            columns[b][count] = (struct ArrowArray){.length = b == 0 ? (int64_t)n : 0,
+                                                    .null_count = -1,
+                                                    .n_buffers = 2,
+                                                    .buffers = buffers[c]};
             column_list[b][count] = &columns[b][count];
         }
         count++;
@@ -155,7 +161,9 @@ static inline tmi_engine *open_typed_arrays(const char *type, bool as_arrow, con
     }
     schema = (struct ArrowSchema){.format = "+s", .n_children = (int64_t)count, .children = field_list};
     for (size_t b = 0; b < 2; b++)
-        batches[b] = (struct ArrowArray){.length = b == 0 ? (int64_t)n : 0, .n_children = (int64_t)count, .children = column_list[b]};
+        batches[b] = (struct ArrowArray){.length = b == 0 ? (int64_t)n : 0,
+                                         .n_children = (int64_t)count,
+                                         .children = column_list[b]};
     if (as_arrow && tamis_source_arrow(&source, &schema, batch_list, 2, &err) != TAMIS_OK) fail_msg("%s", err.message);
     if (n == 0) { /* the end: everything is given back */
         tamis_source_free(source);
@@ -168,7 +176,8 @@ static inline tmi_engine *open_typed_arrays(const char *type, bool as_arrow, con
 
 /* ---- SPSS, Stata, SAS ---- */
 
-static inline const char *write_typed_statistics(const char *name, readstat_type_t type, const row *list, size_t n, size_t part, size_t parts)
+static inline const char *write_typed_statistics(const char *name, readstat_type_t type, const row *list, size_t n, size_t part,
+                                                 size_t parts)
 {
     const char *path = in_folder(name);
     FILE *file = fopen(path, "wb");
@@ -188,7 +197,7 @@ static inline const char *write_typed_statistics(const char *name, readstat_type
             const char *text = list[i].text[typed[k]];
             readstat_variable_t *variable = variables[typed[k]];
             const double v = strcmp(text, "0") == 0 && i % 2 && !has_ending(name, ".xpt") ? -0.0 : strtod(text, NULL);
-            expect_written(text[0] == '\0'                     ? readstat_insert_missing_value(writer, variable)
+            expect_written(text[0] == '\0'               ? readstat_insert_missing_value(writer, variable)
                            : type == READSTAT_TYPE_INT8  ? readstat_insert_int8_value(writer, variable, (int8_t)v)
                            : type == READSTAT_TYPE_INT32 ? readstat_insert_int32_value(writer, variable, (int32_t)v)
                            : type == READSTAT_TYPE_FLOAT ? readstat_insert_float_value(writer, variable, (float)v)

@@ -1,10 +1,10 @@
-/* Ids, strata, clusters and categories of every type that they may have, on every engine: the integers are those of their canonical
- * texts (engine/core/canonical.h), bit for bit, whatever type holds them and in whatever parts. And what is refused.             */
+/* Ids, strata, clusters and categories of every type that they may have, on every engine: the integers are those of their
+ * canonical texts (engine/core/canonical.h), bit for bit, whatever type holds them and in whatever parts. And what is refused. */
 #include "tests/test.h"
 
 #include "engine/duckdb/types.h"
-#include "tests/engine/folder.h"
 #include "engine/files/frame.h"
+#include "tests/engine/folder.h"
 #include "tests/engine/typed_rows.h"
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
@@ -22,32 +22,73 @@ static const struct road {
     kind kind;
     const char *types[MOST_PARTS]; /* one a part; of STATISTICS, files */
     readstat_type_t type;
-} whole_roads[] = {
-    {PARQUET, {"BIGINT"}, 0}, {PARQUET, {"DECIMAL(9,2)"}, 0}, {PARQUET, {"BIGINT", "DOUBLE", "DECIMAL(5,3)", "FLOAT"}, 0}, {DUCKDB, {"HUGEINT", "TINYINT"}, 0},
-    {POSTGRES, {"int2"}, 0}, {POSTGRES, {"int4"}, 0}, {POSTGRES, {"int8"}, 0}, {POSTGRES, {"numeric"}, 0}, {POSTGRES, {"float8"}, 0},
-    {POSTGRES, {"float4"}, 0}, {POSTGRES, {"numeric(7,3)"}, 0}, {POSTGRES, {"int8", "float8", "numeric", "float4"}, 0},
-    {ARRAYS, {"g"}, 0}, {ARROW, {"g"}, 0}, {ARROW, {"f"}, 0}, {ARROW, {"l"}, 0},
-    {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE}, {STATISTICS, {"t.zsav"}, READSTAT_TYPE_DOUBLE},
-    {STATISTICS, {"t.xpt"}, READSTAT_TYPE_DOUBLE}, {STATISTICS, {"t.sas7bdat"}, READSTAT_TYPE_DOUBLE},
-    {STATISTICS, {"t.dta"}, READSTAT_TYPE_INT8}, {STATISTICS, {"t.dta"}, READSTAT_TYPE_FLOAT},
-    {STATISTICS, {"a.sav", "b.dta", "c.xpt"}, READSTAT_TYPE_DOUBLE},
-}, half_roads[] = {
-    {PARQUET, {"DECIMAL(9,3)", "DOUBLE", "FLOAT"}, 0}, {DUCKDB, {"DECIMAL(38,10)"}, 0}, {POSTGRES, {"numeric", "float8"}, 0},
-    {POSTGRES, {"float4"}, 0}, {ARROW, {"f"}, 0}, {STATISTICS, {"t.sav", "t.dta"}, READSTAT_TYPE_DOUBLE},
-}, double_roads[] = {
-    {PARQUET, {"DOUBLE"}, 0}, {POSTGRES, {"float8"}, 0}, {POSTGRES, {"numeric"}, 0}, {ARRAYS, {"g"}, 0},
-    {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE}, {STATISTICS, {"t.dta"}, READSTAT_TYPE_DOUBLE},
-}, float_roads[] = {
-    {PARQUET, {"FLOAT", "DOUBLE"}, 0}, {POSTGRES, {"float4"}, 0}, {POSTGRES, {"float4", "float8", "numeric"}, 0}, {ARROW, {"f"}, 0},
-    {STATISTICS, {"t.dta"}, READSTAT_TYPE_FLOAT},
-}, huge_roads[] = {
-    {DUCKDB, {"HUGEINT"}, 0}, {PARQUET, {"DECIMAL(38,0)"}, 0}, {POSTGRES, {"numeric"}, 0},
-}, text_roads[] = {
-    {PARQUET, {"VARCHAR"}, 0}, {DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')", "VARCHAR"}, 0}, {POSTGRES, {"text"}, 0},
-    {POSTGRES, {"letters", "varchar(9)", "name"}, 0}, {POSTGRES, {"a_domain"}, 0},
-}, boolean_roads[] = {{PARQUET, {"BOOLEAN"}, 0}, {POSTGRES, {"boolean"}, 0}},
-   date_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}},
-   uuid_roads[] = {{DUCKDB, {"UUID"}, 0}, {POSTGRES, {"uuid"}, 0}};
+} whole_roads[] =
+    {
+        {PARQUET, {"BIGINT"}, 0},
+        {PARQUET, {"DECIMAL(9,2)"}, 0},
+        {PARQUET, {"BIGINT", "DOUBLE", "DECIMAL(5,3)", "FLOAT"}, 0},
+        {DUCKDB, {"HUGEINT", "TINYINT"}, 0},
+        {POSTGRES, {"int2"}, 0},
+        {POSTGRES, {"int4"}, 0},
+        {POSTGRES, {"int8"}, 0},
+        {POSTGRES, {"numeric"}, 0},
+        {POSTGRES, {"float8"}, 0},
+        {POSTGRES, {"float4"}, 0},
+        {POSTGRES, {"numeric(7,3)"}, 0},
+        {POSTGRES, {"int8", "float8", "numeric", "float4"}, 0},
+        {ARRAYS, {"g"}, 0},
+        {ARROW, {"g"}, 0},
+        {ARROW, {"f"}, 0},
+        {ARROW, {"l"}, 0},
+        {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE},
+        {STATISTICS, {"t.zsav"}, READSTAT_TYPE_DOUBLE},
+        {STATISTICS, {"t.xpt"}, READSTAT_TYPE_DOUBLE},
+        {STATISTICS, {"t.sas7bdat"}, READSTAT_TYPE_DOUBLE},
+        {STATISTICS, {"t.dta"}, READSTAT_TYPE_INT8},
+        {STATISTICS, {"t.dta"}, READSTAT_TYPE_FLOAT},
+        {STATISTICS, {"a.sav", "b.dta", "c.xpt"}, READSTAT_TYPE_DOUBLE},
+},
+  half_roads[] =
+      {
+          {PARQUET, {"DECIMAL(9,3)", "DOUBLE", "FLOAT"}, 0},
+          {DUCKDB, {"DECIMAL(38,10)"}, 0},
+          {POSTGRES, {"numeric", "float8"}, 0},
+          {POSTGRES, {"float4"}, 0},
+          {ARROW, {"f"}, 0},
+          {STATISTICS, {"t.sav", "t.dta"}, READSTAT_TYPE_DOUBLE},
+},
+  double_roads[] =
+      {
+          {PARQUET, {"DOUBLE"}, 0},
+          {POSTGRES, {"float8"}, 0},
+          {POSTGRES, {"numeric"}, 0},
+          {ARRAYS, {"g"}, 0},
+          {STATISTICS, {"t.sav"}, READSTAT_TYPE_DOUBLE},
+          {STATISTICS, {"t.dta"}, READSTAT_TYPE_DOUBLE},
+},
+  float_roads[] =
+      {
+          {PARQUET, {"FLOAT", "DOUBLE"}, 0},
+          {POSTGRES, {"float4"}, 0},
+          {POSTGRES, {"float4", "float8", "numeric"}, 0},
+          {ARROW, {"f"}, 0},
+          {STATISTICS, {"t.dta"}, READSTAT_TYPE_FLOAT},
+},
+  huge_roads[] =
+      {
+          {DUCKDB, {"HUGEINT"}, 0},
+          {PARQUET, {"DECIMAL(38,0)"}, 0},
+          {POSTGRES, {"numeric"}, 0},
+},
+  text_roads[] =
+      {
+          {PARQUET, {"VARCHAR"}, 0},   {DUCKDB, {"ENUM('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9')", "VARCHAR"}, 0},
+          {POSTGRES, {"text"}, 0},     {POSTGRES, {"letters", "varchar(9)", "name"}, 0},
+          {POSTGRES, {"a_domain"}, 0},
+},
+  boolean_roads[] = {{PARQUET, {"BOOLEAN"}, 0}, {POSTGRES, {"boolean"}, 0}},
+  date_roads[] = {{PARQUET, {"DATE"}, 0}, {POSTGRES, {"date"}, 0}},
+  uuid_roads[] = {{DUCKDB, {"UUID"}, 0}, {POSTGRES, {"uuid"}, 0}};
 
 static const struct {
     const char *name;
@@ -57,17 +98,27 @@ static const struct {
 } sets[] = {
     {"whole numbers", {"17", "0", "-3", "1", "2", "99"}, whole_roads, COUNT(whole_roads)},
     {"fractions", {"0.5", "17", "-2.25", "0", "1.75", "1024"}, half_roads, COUNT(half_roads)},
-    {"doubles", {"0.1000000000000000055511151231257827021181583404541015625", "17", "99999999999999991611392", "0",
-                 "-0.333333333333333314829616256247390992939472198486328125", "9223372036854775808"}, double_roads, COUNT(double_roads)},
+    {"doubles",
+     {"0.1000000000000000055511151231257827021181583404541015625", "17", "99999999999999991611392", "0",
+      "-0.333333333333333314829616256247390992939472198486328125", "9223372036854775808"},
+     double_roads,
+     COUNT(double_roads)},
     {"floats", {"0.100000001490116119384765625", "17", "16777216", "0", "-2.5", "123456792"}, float_roads, COUNT(float_roads)},
-    {"huge numbers", {"99999999999999999999999999999999999999", "-9007199254740993", "9007199254740993", "9007199254740992", "17", "0"},
-     huge_roads, COUNT(huge_roads)},
+    {"huge numbers",
+     {"99999999999999999999999999999999999999", "-9007199254740993", "9007199254740993", "9007199254740992", "17", "0"},
+     huge_roads,
+     COUNT(huge_roads)},
     {"texts", {"a", "A", "017", "17", "17.0", "caf\xc3\xa9"}, text_roads, COUNT(text_roads)},
     {"booleans", {"true", "false", "true", "false", "true", "false"}, boolean_roads, COUNT(boolean_roads)},
-    {"dates", {"2000-01-31", "0044-03-15 BC", "infinity", "12000-12-01", "1969-12-31", "-infinity"}, date_roads, COUNT(date_roads)},
-    {"UUIDs", {"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
-               "80000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"},
-     uuid_roads, COUNT(uuid_roads)},
+    {"dates",
+     {"2000-01-31", "0044-03-15 BC", "infinity", "12000-12-01", "1969-12-31", "-infinity"},
+     date_roads,
+     COUNT(date_roads)},
+    {"UUIDs",
+     {"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
+      "80000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12"},
+     uuid_roads,
+     COUNT(uuid_roads)},
 };
 
 /* The values of g and s are those of the set that is tested. */
@@ -79,15 +130,23 @@ static const int32_t cells_one[] = {3, 0, 0, 1, 2}, cells_two[] = {1, 1, 2};
 static const int32_t *const cell_of[] = {cells_one, cells_two};
 static const int64_t cluster_counts[] = {5, 3};
 static const unsigned char key[TMI_KEY_BYTES] = "a key of thirty-two bytes, no mo";
-static const tmi_column groups = {.name = "groups", .kind = TMI_GROUPS, .of = &label, .stratum = &s, .cell_of = cell_of,
-                                  .cluster_counts = cluster_counts, .value_count = 4},
-                        scattered = {.name = "scattered", .kind = TMI_SCATTER, .of = &label, .stratum = &stratum_label, .key = key,
-                                     .value_count = 8},
-                        scattered_in_all = {.name = "all scattered", .kind = TMI_SCATTER, .of = &h_label, .key = key, .value_count = 16};
+static const tmi_column
+    groups = {.name = "groups",
+              .kind = TMI_GROUPS,
+              .of = &label,
+              .stratum = &s,
+              .cell_of = cell_of,
+              .cluster_counts = cluster_counts,
+              .value_count = 4},
+    scattered = {.name = "scattered", .kind = TMI_SCATTER, .of = &label, .stratum = &stratum_label, .key = key, .value_count = 8},
+    scattered_in_all = {.name = "all scattered", .kind = TMI_SCATTER, .of = &h_label, .key = key, .value_count = 16};
 static const tmi_column *const by_g[] = {&g}, *const by_scattered[] = {&scattered}, *const by_h[] = {&scattered_in_all},
-                        *const by_groups[] = {&groups, &s};
+                               *const by_groups[] = {&groups, &s};
 static const tmi_measure measures[] = {ROWS_WITH(NULL), {.factors = {{&x, 0}}, .factor_count = 1, .low = 0, .high = 100}};
-static const tmi_table tables[] = {{by_g, 1, measures, 2}, {by_scattered, 1, measures, 2}, {by_h, 1, measures, 2}, {by_groups, 2, measures, 2}};
+static const tmi_table tables[] = {{by_g, 1, measures, 2},
+                                   {by_scattered, 1, measures, 2},
+                                   {by_h, 1, measures, 2},
+                                   {by_groups, 2, measures, 2}};
 #define TABLES 4
 #define ANSWERS 64
 
@@ -97,9 +156,11 @@ static tmi_engine *open_road(const struct road *road, const row *list, size_t n)
     const char *names[MOST_PARTS];
     size_t parts = 0;
     switch (road->kind) {
-    case PARQUET: case DUCKDB: return open_typed_files(road->types, road->kind == DUCKDB, list, n);
+    case PARQUET:
+    case DUCKDB: return open_typed_files(road->types, road->kind == DUCKDB, list, n);
     case POSTGRES: return open_typed_tables(road->types, list, n);
-    case ARRAYS: case ARROW: return open_typed_arrays(road->types[0], road->kind == ARROW, list, n);
+    case ARRAYS:
+    case ARROW: return open_typed_arrays(road->types[0], road->kind == ARROW, list, n);
     case STATISTICS: break;
     }
     while (parts < MOST_PARTS && road->types[parts]) parts++;
@@ -134,7 +195,8 @@ static void expect_units(const char *name, tmi_engine *engine, const row *list, 
         units += first;
     }
     if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
-    if (all.rows != (int64_t)n || all.units != units) fail_msg("%s: %lld units, not %lld", name, (long long)all.units, (long long)units);
+    if (all.rows != (int64_t)n || all.units != units)
+        fail_msg("%s: %lld units, not %lld", name, (long long)all.units, (long long)units);
 }
 
 static void every_type_on_every_engine(void **state)
@@ -143,7 +205,8 @@ static void every_type_on_every_engine(void **state)
     enum { N = 60 };
     static row list[N];
     static tmi_int128 right[2][TABLES][ANSWERS]; /* without and with ranks, which servers cannot give over several parts */
-    server_run("CREATE TYPE letters AS ENUM ('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9'); CREATE DOMAIN a_domain AS text CHECK (VALUE <> 'b')");
+    server_run("CREATE TYPE letters AS ENUM ('a', 'A', '017', '17', '17.0', 'caf\xc3\xa9'); CREATE DOMAIN a_domain AS text CHECK "
+               "(VALUE <> 'b')");
     for (size_t k = 0; k < COUNT(sets); k++) {
         uint64_t seed = 7 + k;
         for (size_t i = 0; i < N; i++) {
@@ -165,7 +228,8 @@ static void every_type_on_every_engine(void **state)
         for (size_t r = 0; r < sets[k].road_count; r++) {
             const struct road *road = &sets[k].roads[r];
             char name[256];
-            snprintf(name, sizeof name, "%s, %s, %s%s", sets[k].name, (const char *const[]){"parquet", "duckdb", "postgres", "arrays", "arrow", "file"}[road->kind],
+            snprintf(name, sizeof name, "%s, %s, %s%s", sets[k].name,
+                     (const char *const[]){"parquet", "duckdb", "postgres", "arrays", "arrow", "file"}[road->kind],
                      road->types[0], road->types[1] ? " and other parts" : "");
             tmi_engine *engine = open_road(road, list, N);
             const bool ranks = !(road->kind == POSTGRES && road->types[1]);
@@ -191,7 +255,8 @@ static void expect_one_person(const char *what, tmi_engine *engine, int64_t rows
         tmi_int128 got = -1, *const places[] = {&got};
         tamis_error err = {0};
         if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", what, err.message);
-        if (got != (most < rows ? most : rows)) fail_msg("%s: %lld rows of one person, not %lld", what, (long long)got, (long long)most);
+        if (got != (most < rows ? most : rows))
+            fail_msg("%s: %lld rows of one person, not %lld", what, (long long)got, (long long)most);
     }
     tmi_inventory all = {.unit = &unit};
     assert_int_equal(engine->describe(engine, &all, NULL, NULL, NULL), TAMIS_OK);
@@ -216,7 +281,8 @@ static void one_person_is_one(void **state)
     const char *const text = server_text();
     for (size_t i = 0; i < COUNT(tables_of_one); i++) {
         char sql[512];
-        snprintf(sql, sizeof sql, "SET client_min_messages = error; DROP TABLE IF EXISTS one; CREATE TABLE one (id %s); INSERT INTO one VALUES %s",
+        snprintf(sql, sizeof sql,
+                 "SET client_min_messages = error; DROP TABLE IF EXISTS one; CREATE TABLE one (id %s); INSERT INTO one VALUES %s",
                  tables_of_one[i].type, tables_of_one[i].values);
         server_run(sql);
         expect_one_person(tables_of_one[i].values, open_server(&text, 1, "one", false, 1), tables_of_one[i].rows);
@@ -251,8 +317,9 @@ static void doubles_in_sql(void **state)
     const char *values[N];
     uint64_t bits = 5;
     size_t count = 0;
-    int at = snprintf(sql, sizeof sql, "CREATE TABLE many (g float8, h numeric); INSERT INTO many (g) VALUES ('5e-324'), "
-                                       "('1.7976931348623157e308'), ('-2.2250738585072014e-308'), ('4.9406564584124654e-310')");
+    int at = snprintf(sql, sizeof sql,
+                      "CREATE TABLE many (g float8, h numeric); INSERT INTO many (g) VALUES ('5e-324'), "
+                      "('1.7976931348623157e308'), ('-2.2250738585072014e-308'), ('4.9406564584124654e-310')");
     const double first[] = {5e-324, 1.7976931348623157e308, -2.2250738585072014e-308, 4.9406564584124654e-310};
     for (size_t i = 0; i < COUNT(first); i++) tmi_double_text(texts[count++], first[i]);
     while (count < N) {
@@ -260,7 +327,8 @@ static void doubles_in_sql(void **state)
         bits = bits * UINT64_C(6364136223846793005) + 1442695040888963407;
         memcpy(&v, &bits, sizeof v);
         if (!isfinite(v)) continue;
-        if (count % 2) v = ldexp(v / fabs(v) * (1 + (double)(bits >> 40) / 16777216), (int)(bits % 140) - 70); /* of sizes that people use */
+        /* of sizes that people use */
+        if (count % 2) v = ldexp(v / fabs(v) * (1 + (double)(bits >> 40) / 16777216), (int)(bits % 140) - 70);
         tmi_double_text(texts[count++], v);
         at += snprintf(sql + at, sizeof sql - (size_t)at, ", ('%.17g')", v);
     }
@@ -296,8 +364,9 @@ static void values_mean_numbers(void **state)
         const char *type, *in_duckdb;
         int of[6]; /* of 1, 2.5, 0.1, 0, 100, 7 and the same as texts */
     } cases[] = {
-        {"float8", "DOUBLE", {1, 1, 1, 1, 1, 1}}, {"float4", "FLOAT", {1, 1, 1, 1, 1, 1}}, {"numeric", "DECIMAL(9,3)", {1, 1, 1, 1, 1, 1}},
-        {"int4", "BIGINT", {1, 0, 0, 2, 1, 1}}, {"text", "VARCHAR", {1, 0, 1, 0, 0, 0}},
+        {"float8", "DOUBLE", {1, 1, 1, 1, 1, 1}},        {"float4", "FLOAT", {1, 1, 1, 1, 1, 1}},
+        {"numeric", "DECIMAL(9,3)", {1, 1, 1, 1, 1, 1}}, {"int4", "BIGINT", {1, 0, 0, 2, 1, 1}},
+        {"text", "VARCHAR", {1, 0, 1, 0, 0, 0}},
     };
     static const char *const values[] = {"1", "2.5", "0.1", "0", "100", "7"};
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -306,22 +375,29 @@ static void values_mean_numbers(void **state)
             const bool whole = strcmp(cases[i].type, "int4") == 0;
             for (size_t v = 0; v < 6; v++)
                 snprintf(rows_of + strlen(rows_of), sizeof rows_of - strlen(rows_of), "%s('%s')", v > 0 ? ", " : "",
-                         whole && v == 1 ? "5" : whole && v == 2 ? "0" : values[v]);
+                         whole && v == 1   ? "5"
+                         : whole && v == 2 ? "0"
+                                           : values[v]);
             const char *path = in_folder("values.parquet"), *const text = server_text();
             if (in_duckdb) {
-                snprintf(sql, sizeof sql, "COPY (SELECT v::%s AS g FROM (VALUES %s) t(v)) TO '%s'", cases[i].in_duckdb, rows_of, path);
+                snprintf(sql, sizeof sql, "COPY (SELECT v::%s AS g FROM (VALUES %s) t(v)) TO '%s'", cases[i].in_duckdb, rows_of,
+                         path);
                 run_sql(sql);
             } else {
-                snprintf(sql, sizeof sql, "SET client_min_messages = error; DROP TABLE IF EXISTS listed; CREATE TABLE listed (g %s); INSERT "
-                         "INTO listed VALUES %s", cases[i].type, rows_of);
+                snprintf(sql, sizeof sql,
+                         "SET client_min_messages = error; DROP TABLE IF EXISTS listed; CREATE TABLE listed (g %s); INSERT "
+                         "INTO listed VALUES %s",
+                         cases[i].type, rows_of);
                 server_run(sql);
             }
             tmi_engine *engine = in_duckdb ? open_engine(&path, 1, 1) : open_server(&text, 1, "listed", false, 1);
             tmi_int128 got[6], *const places[] = {got};
             tamis_error err = {0};
-            if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", cases[i].type, err.message);
+            if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK)
+                fail_msg("%s: %s", cases[i].type, err.message);
             for (size_t v = 0; v < 6; v++)
-                if (got[v] != cases[i].of[v]) fail_msg("%s, %d: %s is there %d times", cases[i].type, in_duckdb, listed[v], (int)got[v]);
+                if (got[v] != cases[i].of[v])
+                    fail_msg("%s, %d: %s is there %d times", cases[i].type, in_duckdb, listed[v], (int)got[v]);
             engine->free(engine);
         }
 }
@@ -381,21 +457,40 @@ static void expect_each_refused(const char *const *types, size_t count, tmi_engi
 static void types_without_a_form(void **state)
 {
     (void)state;
-    static const char *const in_postgres[] = {"citext", "of_citext", "text COLLATE no_case", "of_no_case", "char(5)", "char(1)", "of_char", "bytea",
-                                              "json", "jsonb", "timestamp", "timestamptz", "time", "timetz", "interval", "money", "int4[]",
-                                              "inet", "bit(3)", "xml", "oid", "int4range", "point"};
-    static const char *const in_duckdb[] = {"VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOACCENT", "JSON", "TIMESTAMP", "TIMESTAMPTZ",
-                                            "TIMESTAMP_NS", "TIMESTAMP_S", "TIME", "TIMETZ", "INTERVAL", "BIT", "BIGNUM"};
-    static const char *const unreadable[] = {"BLOB", "INTEGER[]", "STRUCT(a INTEGER)", "MAP(INTEGER, INTEGER)", "INTEGER[2]", "UNION(a INTEGER)"};
+    static const char *const in_postgres[] = {"citext",     "of_citext", "text COLLATE no_case",
+                                              "of_no_case", "char(5)",   "char(1)",
+                                              "of_char",    "bytea",     "json",
+                                              "jsonb",      "timestamp", "timestamptz",
+                                              "time",       "timetz",    "interval",
+                                              "money",      "int4[]",    "inet",
+                                              "bit(3)",     "xml",       "oid",
+                                              "int4range",  "point"};
+    static const char *const in_duckdb[] = {"VARCHAR COLLATE NOCASE",
+                                            "VARCHAR COLLATE NOACCENT",
+                                            "JSON",
+                                            "TIMESTAMP",
+                                            "TIMESTAMPTZ",
+                                            "TIMESTAMP_NS",
+                                            "TIMESTAMP_S",
+                                            "TIME",
+                                            "TIMETZ",
+                                            "INTERVAL",
+                                            "BIT",
+                                            "BIGNUM"};
+    static const char *const unreadable[] = {"BLOB",       "INTEGER[]",       "STRUCT(a INTEGER)", "MAP(INTEGER, INTEGER)",
+                                             "INTEGER[2]", "UNION(a INTEGER)"};
     const char *const text = server_text();
     char sql[2048];
-    server_run("CREATE EXTENSION citext; CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); CREATE "
+    server_run("CREATE EXTENSION citext; CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = "
+               "false); CREATE "
                "DOMAIN of_citext AS citext; CREATE DOMAIN of_no_case AS text COLLATE no_case; CREATE DOMAIN of_char AS char(3)");
     int at = snprintf(sql, sizeof sql, "CREATE TABLE odd (id citext");
-    for (size_t i = 0; i < COUNT(in_postgres); i++) at += snprintf(sql + at, sizeof sql - (size_t)at, ", a%zu %s", i, in_postgres[i]);
+    for (size_t i = 0; i < COUNT(in_postgres); i++)
+        at += snprintf(sql + at, sizeof sql - (size_t)at, ", a%zu %s", i, in_postgres[i]);
     snprintf(sql + at, sizeof sql - (size_t)at, ")");
     server_run(sql);
-    expect_each_refused(in_postgres, COUNT(in_postgres), open_server(&text, 1, "odd", false, 1), "has a type or collation " NO_FORM);
+    expect_each_refused(in_postgres, COUNT(in_postgres), open_server(&text, 1, "odd", false, 1),
+                        "has a type or collation " NO_FORM);
     expect_refused("citext", open_server(&text, 1, "odd", false, 1), NO_FORM);
     server_run("CREATE VIEW odd_view AS SELECT 'a'::citext AS id; CREATE VIEW even_view AS SELECT '1'::citext::text AS id");
     expect_refused("a view of citext", open_server(&text, 1, "odd_view", false, 1), NO_FORM);
@@ -404,11 +499,13 @@ static void types_without_a_form(void **state)
         const char *const *types = is_unreadable ? unreadable : in_duckdb, *path = in_folder("odd.duckdb");
         const size_t count = is_unreadable ? COUNT(unreadable) : COUNT(in_duckdb);
         remove(path);
-        at = snprintf(sql, sizeof sql, "ATTACH '%s' AS a; CREATE TABLE a.t (\"other, (\" VARCHAR, id VARCHAR COLLATE NOCASE", path);
+        at = snprintf(sql, sizeof sql, "ATTACH '%s' AS a; CREATE TABLE a.t (\"other, (\" VARCHAR, id VARCHAR COLLATE NOCASE",
+                      path);
         for (size_t i = 0; i < count; i++) at += snprintf(sql + at, sizeof sql - (size_t)at, ", a%zu %s", i, types[i]);
         snprintf(sql + at, sizeof sql - (size_t)at, "); DETACH a");
         run_sql(sql);
-        expect_each_refused(types, count, open_engine(&path, 1, 1), is_unreadable ? "contains lists or bytes" : "has a type or collation " NO_FORM);
+        expect_each_refused(types, count, open_engine(&path, 1, 1),
+                            is_unreadable ? "contains lists or bytes" : "has a type or collation " NO_FORM);
         if (!is_unreadable) expect_refused("a collation", open_engine(&path, 1, 1), NO_FORM);
     }
 }
@@ -416,8 +513,10 @@ static void types_without_a_form(void **state)
 static void parts_that_cannot_be_compared(void **state)
 {
     (void)state;
-    static const char *const parts[][2] = {{"SELECT '17' AS id", "SELECT 17 AS id"}, {"SELECT 17.0::DOUBLE AS id", "SELECT '17' AS id"},
-                                           {"SELECT true AS id", "SELECT 1 AS id"}, {"SELECT DATE '2000-01-01' AS id", "SELECT '2000-01-01' AS id"},
+    static const char *const parts[][2] = {{"SELECT '17' AS id", "SELECT 17 AS id"},
+                                           {"SELECT 17.0::DOUBLE AS id", "SELECT '17' AS id"},
+                                           {"SELECT true AS id", "SELECT 1 AS id"},
+                                           {"SELECT DATE '2000-01-01' AS id", "SELECT '2000-01-01' AS id"},
                                            {"SELECT uuid() AS id", "SELECT 'a' AS id"}};
     for (size_t i = 0; i < COUNT(parts); i++) {
         const char *files[2];
@@ -438,7 +537,8 @@ static void parts_that_cannot_be_compared(void **state)
     static row list[4];
     for (size_t i = 0; i < 4; i++) sprintf(list[i].text[ID], "%zu", i);
     expect_refused("servers", open_typed_tables(numbers_and_texts, list, 4), "in another part of the source");
-    const char *statistics[] = {write_typed_statistics("n.sav", READSTAT_TYPE_DOUBLE, list, 4, 0, 1), write_statistics_file("t.dta", list, 4)};
+    const char *statistics[] = {write_typed_statistics("n.sav", READSTAT_TYPE_DOUBLE, list, 4, 0, 1),
+                                write_statistics_file("t.dta", list, 4)};
     tmi_engine *engine;
     assert_int_equal(tmi_engine_readstat(&engine, &(tmi_source){.files = statistics, .file_count = 2}, 1, NULL), TAMIS_OK);
     expect_refused("SPSS and Stata", engine, "in another part of the source");
@@ -451,7 +551,8 @@ static void values_listed_twice(void **state)
     static const char *const listed[] = {"1", "1.0"};
     static const tmi_column category = {.name = "id", .kind = TMI_CATEGORY, .values = listed, .value_count = 2};
     static const tmi_column *const columns[] = {&category};
-    const char *const text = server_text(), *parquet = in_folder("numbers.parquet"), *csv = write_text("texts.csv", "id\n1\n1.0\n");
+    const char *const text = server_text(), *parquet = in_folder("numbers.parquet"),
+                      *csv = write_text("texts.csv", "id\n1\n1.0\n");
     static row list[4];
     char sql[1024];
     snprintf(sql, sizeof sql, "COPY (SELECT 1 AS id) TO '%s'", parquet);
@@ -460,8 +561,12 @@ static void values_listed_twice(void **state)
     tmi_engine *readstat;
     const char *file = write_typed_statistics("n.sav", READSTAT_TYPE_DOUBLE, list, 4, 0, 1);
     assert_int_equal(tmi_engine_readstat(&readstat, &(tmi_source){.files = &file, .file_count = 1}, 1, NULL), TAMIS_OK);
-    tmi_engine *const engines[] = {open_engine(&parquet, 1, 1), open_server(&text, 1, "twice", false, 1), readstat,
-                                   open_typed_arrays("g", false, list, 4), open_engine(&csv, 1, 1), open_server(&text, 1, "texts_twice", false, 1)};
+    tmi_engine *const engines[] = {open_engine(&parquet, 1, 1),
+                                   open_server(&text, 1, "twice", false, 1),
+                                   readstat,
+                                   open_typed_arrays("g", false, list, 4),
+                                   open_engine(&csv, 1, 1),
+                                   open_server(&text, 1, "texts_twice", false, 1)};
     for (size_t i = 0; i < COUNT(engines); i++) {
         tmi_inventory all = {.columns = columns, .column_count = 1};
         tamis_error err = {0};
@@ -481,7 +586,8 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows_there, 
     (void)first;
     (void)err;
     for (size_t i = 0; i < rows_there; i++)
-        for (size_t c = 0; c < 4; c++) text += sprintf(text, "%.*s;", (int)cells[c][i].length, cells[c][i].bytes ? cells[c][i].bytes : "");
+        for (size_t c = 0; c < 4; c++)
+            text += sprintf(text, "%.*s;", (int)cells[c][i].length, cells[c][i].bytes ? cells[c][i].bytes : "");
     return TAMIS_OK;
 }
 
@@ -495,8 +601,10 @@ static void frames(void **state)
     char sql[1024], text[256];
     tmi_frame *frame;
     tamis_error err = {0};
-    snprintf(sql, sizeof sql, "COPY (SELECT * FROM (VALUES (17.0::DOUBLE, 1.50::DECIMAL(9,2), 0.1::DOUBLE, TIME '12:00:00'), ('-0'::DOUBLE, "
-             "2, 0.25, NULL), ('nan'::DOUBLE, NULL, 1, NULL)) t(id, s, p, t)) TO '%s'", path);
+    snprintf(sql, sizeof sql,
+             "COPY (SELECT * FROM (VALUES (17.0::DOUBLE, 1.50::DECIMAL(9,2), 0.1::DOUBLE, TIME '12:00:00'), ('-0'::DOUBLE, "
+             "2, 0.25, NULL), ('nan'::DOUBLE, NULL, 1, NULL)) t(id, s, p, t)) TO '%s'",
+             path);
     run_sql(sql);
     if (tmi_frame_open(&frame, path, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_true(frame->forms[0] == TMI_FORM_DOUBLE && frame->forms[1] == TMI_FORM_EXACT && frame->forms[3] == TMI_FORM_NONE);
@@ -516,17 +624,23 @@ static void collations(void **state)
         const char *definition, *column;
         bool collated;
     } cases[] = {
-        {"CREATE TABLE t(x VARCHAR COLLATE NOCASE, y VARCHAR);", "x", true}, {"CREATE TABLE t(x VARCHAR COLLATE NOCASE, y VARCHAR);", "y", false},
+        {"CREATE TABLE t(x VARCHAR COLLATE NOCASE, y VARCHAR);", "x", true},
+        {"CREATE TABLE t(x VARCHAR COLLATE NOCASE, y VARCHAR);", "y", false},
         {"CREATE TABLE s.\"t(x COLLATE\"(y VARCHAR, x VARCHAR collate de);", "x", true},
         {"CREATE TABLE t(\"a \"\"b\"\", (\" VARCHAR COLLATE NOCASE, x VARCHAR);", "a \"b\", (", true},
         {"CREATE TABLE t(\"a \"\"b\"\", (\" VARCHAR, x VARCHAR COLLATE NOCASE);", "a \"b\", (", false},
         {"CREATE TABLE t(x ENUM('a COLLATE', 'it''s, COLLATE'), y DECIMAL(9, 2), z VARCHAR COLLATE NOCASE);", "x", false},
         {"CREATE TABLE t(x ENUM('a COLLATE', 'it''s, COLLATE'), y DECIMAL(9, 2), z VARCHAR COLLATE NOCASE);", "y", false},
         {"CREATE TABLE t(x ENUM('a COLLATE', 'it''s, COLLATE'), y DECIMAL(9, 2), z VARCHAR COLLATE NOCASE);", "z", true},
-        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));", "x", false},
-        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));", "collate", false},
-        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));", "y", true},
-        {"CREATE TABLE t(x", "x", false}, {"\"", "x", false}, {"", "x", false},
+        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));",
+         "x", false},
+        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));",
+         "collate", false},
+        {"CREATE TABLE t(collate VARCHAR, x VARCHAR DEFAULT('COLLATE'), y VARCHAR COLLATE \"NOCASE\" NOT NULL, CHECK((x > y)));",
+         "y", true},
+        {"CREATE TABLE t(x", "x", false},
+        {"\"", "x", false},
+        {"", "x", false},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         if (tmi_duckdb_is_collated(cases[i].definition, cases[i].column) != cases[i].collated) fail_msg("case %zu", i);
@@ -535,9 +649,15 @@ static void collations(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(every_type_on_every_engine), cmocka_unit_test(one_person_is_one), cmocka_unit_test(doubles_in_sql),
-        cmocka_unit_test(values_mean_numbers), cmocka_unit_test(types_without_a_form), cmocka_unit_test(parts_that_cannot_be_compared),
-        cmocka_unit_test(values_listed_twice), cmocka_unit_test(frames), cmocka_unit_test(collations),
+        cmocka_unit_test(every_type_on_every_engine),
+        cmocka_unit_test(one_person_is_one),
+        cmocka_unit_test(doubles_in_sql),
+        cmocka_unit_test(values_mean_numbers),
+        cmocka_unit_test(types_without_a_form),
+        cmocka_unit_test(parts_that_cannot_be_compared),
+        cmocka_unit_test(values_listed_twice),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(collations),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/engine/request.h"
 #include "engine/core/units.h"
+#include "tests/engine/request.h"
 
 static const char *const sexes[] = {"f", "m"};
 static const tmi_column sex = {.name = "sex", .kind = TMI_CATEGORY, .values = sexes, .value_count = 2},
-                        age = {.name = "age", .kind = TMI_NUMBER, .grid = {0, 99, 1, 0, 99}}, id = {.name = "id", .kind = TMI_LABEL};
+                        age = {.name = "age", .kind = TMI_NUMBER, .grid = {0, 99, 1, 0, 99}},
+                        id = {.name = "id", .kind = TMI_LABEL};
 static const tmi_column *const by[] = {&sex};
 static const tmi_measure measures[] = {ROWS_WITH(NULL), ROWS_WITH(&age)};
 static const tmi_table table = {by, 1, measures, 2};
@@ -102,7 +103,6 @@ static void few_rows_all_count(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance), cmocka_unit_test(the_key_decides),
-                                     cmocka_unit_test(other_units_do_not_matter),
-                                     cmocka_unit_test(few_rows_all_count)};
+                                     cmocka_unit_test(other_units_do_not_matter), cmocka_unit_test(few_rows_all_count)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

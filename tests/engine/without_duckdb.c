@@ -2,9 +2,9 @@
  * are released, estimated and drawn from; other files say what is missing.                                            */
 #include "tests/test.h"
 
+#include "engine/files/frame.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/folder.h"
-#include "engine/files/frame.h"
 
 #define PLAN TESTS_FOLDER "/../examples/api/plan.yaml"
 
@@ -14,8 +14,11 @@ static void csv_files_get_the_memory_engine(void **state)
         const char *files[2];
         tamis_engine engine;
     } sources[] = {
-        {{"a.csv"}, TAMIS_ENGINE_MEMORY},           {{"a.csv", "b.CSV"}, TAMIS_ENGINE_MEMORY}, {{"a.csv", "b.parquet"}, TAMIS_ENGINE_DUCKDB},
-        {{"a.db"}, TAMIS_ENGINE_DUCKDB},            {{"a.sav"}, TAMIS_ENGINE_READSTAT},
+        {{"a.csv"}, TAMIS_ENGINE_MEMORY},
+        {{"a.csv", "b.CSV"}, TAMIS_ENGINE_MEMORY},
+        {{"a.csv", "b.parquet"}, TAMIS_ENGINE_DUCKDB},
+        {{"a.db"}, TAMIS_ENGINE_DUCKDB},
+        {{"a.sav"}, TAMIS_ENGINE_READSTAT},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -82,8 +85,8 @@ static void a_sample_is_drawn(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest cases[] = {
-        cmocka_unit_test(csv_files_get_the_memory_engine), cmocka_unit_test(others_say_what_is_missing),
-        cmocka_unit_test(a_plan_is_released_and_estimated), cmocka_unit_test(a_sample_is_drawn)};
+    const struct CMUnitTest cases[] = {cmocka_unit_test(csv_files_get_the_memory_engine),
+                                       cmocka_unit_test(others_say_what_is_missing),
+                                       cmocka_unit_test(a_plan_is_released_and_estimated), cmocka_unit_test(a_sample_is_drawn)};
     return cmocka_run_group_tests(cases, make_folder, remove_folder);
 }

@@ -29,8 +29,10 @@ static char *estimate_as(write_estimate *write, const char *design, const char *
     tamis_estimate *estimate = NULL;
     tamis_error err = {0};
     char *text;
-    snprintf(plan_text, sizeof plan_text, "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {%s}\n"
-             "privacy: {epsilon: 1}\n%sstatistics:\n%s", design, columns, statistics);
+    snprintf(plan_text, sizeof plan_text,
+             "tamis: 1\nsurvey: s\nsource: {file: apisrs.csv}\ndesign: {%s}\n"
+             "privacy: {epsilon: 1}\n%sstatistics:\n%s",
+             design, columns, statistics);
     tamis_status status = tamis_plan_read_text(&plan, API, plan_text, strlen(plan_text), &err);
     if (status == TAMIS_OK) status = tamis_estimate_new(&estimate, plan, NULL, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
@@ -77,8 +79,8 @@ static void agrees_with_r(void **state)
     for (size_t b = 0; b < 3; b++) {
         snprintf(statistics + strlen(statistics), 100, "  - {count: units%s}\n", by[b]);
         for (size_t i = 0; i < 5; i++) {
-            snprintf(statistics + strlen(statistics), 200, "  - {mean: %s%s}\n  - {total: %s%s}\n", names[i], by[b],
-                     names[i], by[b]);
+            snprintf(statistics + strlen(statistics), 200, "  - {mean: %s%s}\n  - {total: %s%s}\n", names[i], by[b], names[i],
+                     by[b]);
         }
     }
     char *csv = estimate_as(tamis_estimate_csv, "srs: {population: 6194, sample: 200}", statistics);
@@ -88,8 +90,9 @@ static void agrees_with_r(void **state)
         const char *group = reference[i].group, *dot = strchr(group, '.');
         bool both = strcmp(reference[i].by, "stype.awards") == 0, round = strcmp(reference[i].by, "yr.rnd") == 0;
         if (both) snprintf(start, sizeof start, "mean,api00,%.*s,%s,,", (int)(dot - group), group, dot + 1);
-        else snprintf(start, sizeof start, "%s,%s,%s,,%s,", reference[i].statistic, reference[i].column,
-                      round ? "" : group, round ? group : "");
+        else
+            snprintf(start, sizeof start, "%s,%s,%s,,%s,", reference[i].statistic, reference[i].column, round ? "" : group,
+                     round ? group : "");
         if (!find(csv, start, fields, line)) fail_msg("no result %s", start);
         assert_near(fields[5], reference[i].estimate, line);
         assert_near(fields[6], reference[i].se, line);
@@ -99,7 +102,7 @@ static void agrees_with_r(void **state)
     char line[1024];
     const char *fields[16];
     assert_true(find(csv, "count,,,,,6194,0,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
-    assert_true(find(csv, "mean,acs.k3,H,", fields, line)); /* no high school has this value: null */
+    assert_true(find(csv, "mean,acs.k3,H,", fields, line));                        /* no high school has this value: null */
     assert_string_equal(line, "mean,acs.k3,H,,,,,,0,,199,,,,,no row of this group has a value,,");
     assert_true(find(csv, "total,acs.k3,H,,,0,0,", fields, line));
     tamis_free(csv);
@@ -109,7 +112,8 @@ static void agrees_with_r(void **state)
 static void records_outside_the_bounds_are_told(void **state)
 {
     (void)state;
-    static const char srs[] = "srs: {population: 6194, sample: 200}", statistics[] = "  - mean: enroll\n  - mean: acs.k3\n    by: both\n";
+    static const char srs[] = "srs: {population: 6194, sample: 200}",
+                      statistics[] = "  - mean: enroll\n  - mean: acs.k3\n    by: both\n";
     char *text = estimate_as(tamis_estimate_json, srs, statistics);
     assert_non_null(strstr(text, "\"enroll\": {\n      \"missing\": 0,\n      \"outside_bounds\": 61\n    }"));
     assert_non_null(strstr(text, "\"acs.k3\": {\n      \"missing\": 60,\n      \"outside_bounds\": 0\n    }"));
@@ -129,7 +133,8 @@ static void records_outside_the_bounds_are_told(void **state)
 static void a_census_has_no_sampling_error(void **state)
 {
     (void)state;
-    char *csv = estimate_as(tamis_estimate_csv, "census: {population: 200}", "  - {mean: api00}\n  - {total: enroll, by: stype}\n");
+    char *csv = estimate_as(tamis_estimate_csv, "census: {population: 200}",
+                            "  - {mean: api00}\n  - {total: enroll, by: stype}\n");
     char line[1024];
     const char *fields[16];
     assert_true(find(csv, "mean,api00,,656.58", fields, line));

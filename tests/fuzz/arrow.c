@@ -50,8 +50,8 @@ static void *block(input *in, size_t size)
 static const struct {
     const char *format;
     size_t bits;
-} formats[] = {{"g", 64}, {"u", 32}, {"U", 64}, {"l", 64}, {"n", 0}, {"b", 1}, {"c", 8}, {"C", 8}, {"s", 16}, {"S", 16}, {"i", 32},
-               {"I", 32}, {"L", 64}, {"f", 32}, {"+s", 0}, {"tdD", 32}, {"", 0}, {NULL, 0}};
+} formats[] = {{"g", 64}, {"u", 32}, {"U", 64}, {"l", 64}, {"n", 0},  {"b", 1},  {"c", 8},    {"C", 8}, {"s", 16},
+               {"S", 16}, {"i", 32}, {"I", 32}, {"L", 64}, {"f", 32}, {"+s", 0}, {"tdD", 32}, {"", 0},  {NULL, 0}};
 
 typedef struct column {
     struct ArrowSchema schema, words, nested;
@@ -67,8 +67,11 @@ static void make_schema(struct ArrowSchema *schema, input *in, const char *name)
 /* Buffers for the elements that the array claims, if that is possible. */
 static void make_array(struct ArrowArray *array, const void *buffers[3], input *in, const char *format)
 {
-    *array = (struct ArrowArray){.length = number(in, 24), .offset = number(in, 8), .null_count = (int64_t)next(in, 3) - 1,
-                                 .n_buffers = next(in, 8) ? 3 : (int64_t)next(in, 4) - 1, .buffers = buffers};
+    *array = (struct ArrowArray){.length = number(in, 24),
+                                 .offset = number(in, 8),
+                                 .null_count = (int64_t)next(in, 3) - 1,
+                                 .n_buffers = next(in, 8) ? 3 : (int64_t)next(in, 4) - 1,
+                                 .buffers = buffers};
     size_t bits = 0, count = 0;
     for (size_t f = 0; format && formats[f].format; f++)
         if (strcmp(formats[f].format, format) == 0) bits = formats[f].bits;
@@ -93,7 +96,8 @@ static void make_array(struct ArrowArray *array, const void *buffers[3], input *
 static void make_column(column *c, input *in, const char *name, size_t batches)
 {
     make_schema(&c->schema, in, name);
-    const bool has_words = next(in, 3) == 2, has_array = has_words == (next(in, 8) < 7), is_nested = has_words && next(in, 8) == 7;
+    const bool has_words = next(in, 3) == 2, has_array = has_words == (next(in, 8) < 7),
+               is_nested = has_words && next(in, 8) == 7;
     make_schema(&c->words, in, NULL);
     make_schema(&c->nested, in, NULL);
     if (has_words) c->schema.dictionary = &c->words;
@@ -132,11 +136,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         make_column(&columns[c], &in, next(&in, 64) ? names[c] : NULL, batch_count);
         fields[c] = next(&in, 64) < 63 ? &columns[c].schema : NULL;
     }
-    schema = (struct ArrowSchema){.format = next(&in, 64) < 63 ? "+s" : "g", .n_children = COLUMNS,
+    schema = (struct ArrowSchema){.format = next(&in, 64) < 63 ? "+s" : "g",
+                                  .n_children = COLUMNS,
                                   .children = next(&in, 64) < 63 ? fields : NULL};
     for (size_t b = 0; b < batch_count; b++) {
         for (size_t c = 0; c < COLUMNS; c++) children[b][c] = next(&in, 64) < 63 ? &columns[c].array[b] : NULL;
-        batches[b] = (struct ArrowArray){.length = number(&in, 16), .offset = next(&in, 4) ? 0 : number(&in, 4),
+        batches[b] = (struct ArrowArray){.length = number(&in, 16),
+                                         .offset = next(&in, 4) ? 0 : number(&in, 4),
                                          .n_children = next(&in, 32) < 31 ? COLUMNS : (int64_t)next(&in, 8) - 2,
                                          .children = next(&in, 64) < 63 ? children[b] : NULL};
         list[b] = next(&in, 64) < 63 ? &batches[b] : NULL;

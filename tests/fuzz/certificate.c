@@ -36,11 +36,11 @@ static void choose(place *chosen, size_t *seen, json_t *parent, uint64_t *state)
     const char *key;
     json_t *value;
     size_t index;
-    json_object_foreach(parent, key, value) {
+    json_object_foreach (parent, key, value) {
         if (draw(state, ++*seen) == 0) *chosen = (place){parent, key, 0, value};
         choose(chosen, seen, value, state);
     }
-    json_array_foreach(parent, index, value) {
+    json_array_foreach (parent, index, value) {
         if (draw(state, ++*seen) == 0) *chosen = (place){parent, NULL, index, value};
         choose(chosen, seen, value, state);
     }
@@ -57,14 +57,16 @@ static place any_place(json_t *root, uint64_t *state)
 /* Another value for this one; the caller owns it. */
 static json_t *another(const json_t *value, json_t *root, uint64_t *state)
 {
-    static const char *const texts[] = {"0", "1", "-1", "1/2", "1/3", "2", "1e9", "1e-9", "1e1000", "", "srs", "laplace", "gaussian", "frame"};
+    static const char *const texts[] = {"0",    "1",      "-1", "1/2", "1/3",     "2",        "1e9",
+                                        "1e-9", "1e1000", "",   "srs", "laplace", "gaussian", "frame"};
     static const json_int_t integers[] = {0, 1, -1, 2, 1000, INT64_C(1) << 40, INT64_MAX, INT64_MIN};
     const uint64_t how = draw(state, 8);
     if (how == 0) return json_null();
     if (how == 1) return json_boolean(!json_is_true(value));
     if (how == 2) return draw(state, 2) ? json_array() : json_object();
     if (how == 3) return json_deep_copy(any_place(root, state).value);
-    if (json_is_integer(value) && how < 6) return json_integer((json_int_t)((uint64_t)json_integer_value(value) + draw(state, 3) - 1));
+    if (json_is_integer(value) && how < 6)
+        return json_integer((json_int_t)((uint64_t)json_integer_value(value) + draw(state, 3) - 1));
     if (json_is_integer(value)) return json_integer(integers[draw(state, sizeof integers / sizeof *integers)]);
     if (json_is_real(value)) return json_real(json_real_value(value) * (draw(state, 2) ? 2 : 0.999999));
     if (json_is_string(value) && how == 4) { /* a digit or letter of it */

@@ -36,7 +36,8 @@ static inline void fuzz_ask(tmi_engine *engine)
     static const tmi_request requests[] = {{.tables = &table, .table_count = 1},
                                            {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key}};
     int64_t rows_in[2], units_in[2];
-    tmi_inventory all = {.columns = columns, .column_count = 3, .stratum = &s, .unit = &unit, .rows_in = rows_in, .units_in = units_in};
+    tmi_inventory all = {
+        .columns = columns, .column_count = 3, .stratum = &s, .unit = &unit, .rows_in = rows_in, .units_in = units_in};
     tmi_int128 got[4], *const places[] = {got};
     tamis_error err = {0};
     fuzz_expect_message(engine->describe(engine, &all, NULL, NULL, &err), &err);

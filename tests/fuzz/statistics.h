@@ -1,5 +1,5 @@
-/* Any bytes as a file of SPSS, Stata or SAS, whose name ends in ENDING. ReadStat, which reads them, is a library of the system: not
- * built for the fuzzer, so that only what our own code makes of its calls leads the way. */
+/* Any bytes as a file of SPSS, Stata or SAS, whose name ends in ENDING. ReadStat, which reads them, is a library of the system:
+ * not built for the fuzzer, so that only what our own code makes of its calls leads the way. */
 #include "tests/fuzz/file.h"
 #include "tests/fuzz/source.h"
 

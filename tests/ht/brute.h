@@ -18,7 +18,7 @@
 typedef struct brute {
     int units, samples, values;
     unsigned set[BRUTE_SAMPLES];
-    mpq_t p[BRUTE_SAMPLES], pi[BRUTE_UNITS], v[BRUTE_VALUES], w[BRUTE_UNITS][BRUTE_VALUES]; /* w = v / pi */
+    mpq_t p[BRUTE_SAMPLES], pi[BRUTE_UNITS], v[BRUTE_VALUES], w[BRUTE_UNITS][BRUTE_VALUES];  /* w = v / pi */
     long double total[2 * BRUTE_SAMPLES], here[2 * BRUTE_SAMPLES], there[2 * BRUTE_SAMPLES]; /* of one pair */
     int atoms;
     int low, high; /* populations with a sum of value numbers outside are not possible; none if both are 0 */

@@ -32,8 +32,8 @@ static void two_roads_to_simple_random_samples_meet(void **state)
             tamis_number *s = noise == TAMIS_NOISE_NONE ? NULL : number(scales[i / 15]), *e = number(eps[i / 5 % 3]);
             tamis_number *step = noise > TAMIS_NOISE_GAUSSIAN ? number(text) : NULL;
             tamis_ht_srs srs = {6, n, 2, 3, noise, s};
-            tamis_ht_pair pair = {law, (const tamis_number *const *)p.x, (const tamis_number *const *)p.x_prime, noise, s,
-                                  step}, back = pair;
+            tamis_ht_pair pair = {law, (const tamis_number *const *)p.x, (const tamis_number *const *)p.x_prime, noise, s, step},
+                          back = pair;
             tamis_bound delta, reverse, other;
             back.x = pair.x_prime;
             back.x_prime = pair.x;
@@ -94,20 +94,22 @@ static void refuses_bad_input(void **state)
     tamis_number *one = number("1"), *zero = number("0");
     const tamis_number *const *x = (const tamis_number *const *)p.x, *const *y = (const tamis_number *const *)p.x_prime;
     const tamis_number *const *far = (const tamis_number *const *)two.x_prime, *const none[3] = {NULL, NULL, NULL};
-    const struct { tamis_ht_pair pair; const char *word; } cases[] = {
-        {{NULL, x, y, TAMIS_NOISE_NONE, NULL, NULL}, "law:"},
-        {{law, NULL, y, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
-        {{law, none, y, TAMIS_NOISE_NONE, NULL, NULL}, "x[0]:"},
-        {{law, x, none, TAMIS_NOISE_NONE, NULL, NULL}, "x_prime[0]:"},
-        {{law, x, far, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
-        {{law, x, y, (tamis_noise_kind)5, one, NULL}, "noise:"},
-        {{law, x, y, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
-        {{law, x, y, TAMIS_NOISE_LAPLACE, NULL, NULL}, "scale:"},
-        {{law, x, y, TAMIS_NOISE_LAPLACE, zero, NULL}, "scale:"},
-        {{law, x, y, TAMIS_NOISE_LAPLACE, one, one}, "step:"},
-        {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
-        {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, zero}, "step:"},
-        {{law, x, y, TAMIS_NOISE_DISCRETE_GAUSSIAN, one, one}, "step:"}}; /* 3/2 is no multiple of 1 */
+    const struct {
+        tamis_ht_pair pair;
+        const char *word;
+    } cases[] = {{{NULL, x, y, TAMIS_NOISE_NONE, NULL, NULL}, "law:"},
+                 {{law, NULL, y, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
+                 {{law, none, y, TAMIS_NOISE_NONE, NULL, NULL}, "x[0]:"},
+                 {{law, x, none, TAMIS_NOISE_NONE, NULL, NULL}, "x_prime[0]:"},
+                 {{law, x, far, TAMIS_NOISE_NONE, NULL, NULL}, "x, x_prime:"},
+                 {{law, x, y, (tamis_noise_kind)5, one, NULL}, "noise:"},
+                 {{law, x, y, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
+                 {{law, x, y, TAMIS_NOISE_LAPLACE, NULL, NULL}, "scale:"},
+                 {{law, x, y, TAMIS_NOISE_LAPLACE, zero, NULL}, "scale:"},
+                 {{law, x, y, TAMIS_NOISE_LAPLACE, one, one}, "step:"},
+                 {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
+                 {{law, x, y, TAMIS_NOISE_DISCRETE_LAPLACE, one, zero}, "step:"},
+                 {{law, x, y, TAMIS_NOISE_DISCRETE_GAUSSIAN, one, one}, "step:"}}; /* 3/2 is no multiple of 1 */
     tamis_bound a, b;
     tamis_error err;
     (void)state;
@@ -134,18 +136,26 @@ static void refuses_bad_input(void **state)
 /* Laws that are none are named, through the calculator. */
 static void refuses_laws_that_are_none(void **state)
 {
-    static const struct { const char *design, *word; } cases[] = {
-        {"[[[0], \"1/2\"], [[0], \"1/2\"]]", "twice"},       {"[[[0], \"1/2\"], [[1], \"1/3\"]]", "sum"},
-        {"[[[0], \"3/2\"], [[1], \"-1/2\"]]", "(0, 1]"},     {"[[[0], \"0\"], [[1], \"1\"]]", "(0, 1]"},
-        {"[[[0], \"1/2\"], [[2], \"1/2\"]]", "design:"},     {"[[[0, 0], \"1\"]]", "design:"},
-        {"[[[0], 1, 2]]", "a sample is"},                    {"[[0, \"1\"]]", "list"},
-        {"[]", "design:"},                                   {"3", "list of samples"}};
+    static const struct {
+        const char *design, *word;
+    } cases[] = {{"[[[0], \"1/2\"], [[0], \"1/2\"]]", "twice"},
+                 {"[[[0], \"1/2\"], [[1], \"1/3\"]]", "sum"},
+                 {"[[[0], \"3/2\"], [[1], \"-1/2\"]]", "(0, 1]"},
+                 {"[[[0], \"0\"], [[1], \"1\"]]", "(0, 1]"},
+                 {"[[[0], \"1/2\"], [[2], \"1/2\"]]", "design:"},
+                 {"[[[0, 0], \"1\"]]", "design:"},
+                 {"[[[0], 1, 2]]", "a sample is"},
+                 {"[[0, \"1\"]]", "list"},
+                 {"[]", "design:"},
+                 {"3", "list of samples"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char line[512], *answer = NULL;
-        snprintf(line, sizeof line, "{\"id\": \"1\", \"area\": \"ht_general_enumeration\", \"kind\": \"pair_none\", \"in\": "
+        snprintf(line, sizeof line,
+                 "{\"id\": \"1\", \"area\": \"ht_general_enumeration\", \"kind\": \"pair_none\", \"in\": "
                  "{\"design_type\": \"given\", \"design\": %s, \"x\": [1, 0], \"x_prime\": [1, 1], \"noise\": \"none\", "
-                 "\"scale\": null, \"eps\": \"1\"}}", cases[i].design);
+                 "\"scale\": null, \"eps\": \"1\"}}",
+                 cases[i].design);
         assert_int_equal(tamis_compute_line(&answer, line, strlen(line), NULL), TAMIS_INVALID);
         if (!strstr(answer, cases[i].word)) fail_msg("%s: %s", cases[i].design, answer);
         tamis_free(answer);
@@ -160,8 +170,11 @@ static void survives_missing_memory(void **state)
     tamis_bound a, b;
     (void)state;
     for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise++) {
-        tamis_ht_pair pair = {law, (const tamis_number *const *)p.x, (const tamis_number *const *)p.x_prime,
-                              (tamis_noise_kind)noise, noise == TAMIS_NOISE_NONE ? NULL : one,
+        tamis_ht_pair pair = {law,
+                              (const tamis_number *const *)p.x,
+                              (const tamis_number *const *)p.x_prime,
+                              (tamis_noise_kind)noise,
+                              noise == TAMIS_NOISE_NONE ? NULL : one,
                               noise > TAMIS_NOISE_GAUSSIAN ? step : NULL};
         EVERY_ALLOCATION_FAILS(tamis_ht_pair_delta(&a, &b, &pair, one, NULL), assert_true(a.upper == 1));
         EVERY_ALLOCATION_FAILS(tamis_ht_pair_pure(&a, &pair, NULL), assert_true(a.upper == INFINITY));

@@ -23,7 +23,7 @@ static tamis_ht_part answer(char kind, const tamis_design *design, const ask *a,
     tamis_ht_part *parts, first;
     size_t count;
     tamis_error err = {0};
-    tamis_status status = kind == 'd' ? tamis_ht_range_delta(&parts, &count, &range, at, &err)
+    tamis_status status = kind == 'd'   ? tamis_ht_range_delta(&parts, &count, &range, at, &err)
                           : kind == 'p' ? tamis_ht_range_pure(&parts, &count, &range, &err)
                                         : tamis_ht_range_epsilon(&parts, &count, &range, at, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
@@ -50,7 +50,8 @@ static void assert_about(tamis_ht_part p, double x, const char *theorem)
 static void closed_forms(void **state)
 {
     tamis_design *b = bernoulli(1000000, "1/10"), *s = srs(1000, 100);
-    ask laplace = {"0", "3", "60", NULL, TAMIS_NOISE_LAPLACE, NULL, NULL}, none = {"0", "3", NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL};
+    ask laplace = {"0", "3", "60", NULL, TAMIS_NOISE_LAPLACE, NULL, NULL},
+        none = {"0", "3", NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL};
     double p = 0.1, d = 3 / p / 60, E = 1 + (exp(0.02) - 1) / p;
     (void)state;
     assert_about(answer('d', b, &none, "2", NULL), p, "independent");
@@ -144,7 +145,8 @@ static tamis_bound worst_of(const tamis_ht_unit *units, int64_t first, int64_t c
 
 static void assert_holds(const tamis_ht_part *p, tamis_bound listed, const char *name, const char *what)
 {
-    bool below = listed.lower <= p->value.upper * (1 + 1e-12) + 1e-30, above = p->value.lower <= listed.upper * (1 + 1e-12) + 1e-30;
+    bool below = listed.lower <= p->value.upper * (1 + 1e-12) + 1e-30,
+         above = p->value.lower <= listed.upper * (1 + 1e-12) + 1e-30;
     if (!below || !above)
         fail_msg("%s, %s, %s: [%.17g, %.17g] does not hold [%.17g, %.17g]", name, what, p->theorem, p->value.lower,
                  p->value.upper, listed.lower, listed.upper);
@@ -179,9 +181,11 @@ static void listed_pairs_agree(const tamis_design *design, const char *name)
             for (int pure = 0; pure < 2; pure++) {
                 tamis_ht_part *parts;
                 size_t strata;
-                assert_int_equal(pure ? tamis_ht_values_pure(units, &v, NULL) : tamis_ht_values_delta(units, &v, eps, NULL), TAMIS_OK);
+                assert_int_equal(pure ? tamis_ht_values_pure(units, &v, NULL) : tamis_ht_values_delta(units, &v, eps, NULL),
+                                 TAMIS_OK);
                 assert_int_equal(pure ? tamis_ht_range_pure(&parts, &strata, &range, NULL)
-                                      : tamis_ht_range_delta(&parts, &strata, &range, eps, NULL), TAMIS_OK);
+                                      : tamis_ht_range_delta(&parts, &strata, &range, eps, NULL),
+                                 TAMIS_OK);
                 for (size_t h = 0; h < strata; h++) {
                     assert_holds(&parts[h], worst_of(units, parts[h].first, parts[h].count), name, pure ? "pure" : "delta");
                     exact_answers += parts[h].exact;
@@ -244,23 +248,25 @@ static void refuses_bad_input(void **state)
     tamis_bound scale;
     tamis_error err;
     (void)state;
-    const struct { tamis_ht_range r; const char *word; } cases[] = {
-        {{NULL, zero, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "design:"},
-        {{design, NULL, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from:"},
-        {{design, zero, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "to:"},
-        {{design, one, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from, to:"},
-        {{design, zero, one, low, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-        {{design, zero, two, low, high, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-        {{design, zero, one, high, low, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-        {{design, zero, one, less, high, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-        {{design, zero, one, low, more, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-        {{design, zero, one, NULL, NULL, (tamis_noise_kind)7, NULL, NULL}, "noise:"},
-        {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, NULL, NULL}, "scale:"},
-        {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, zero, NULL}, "scale:"},
-        {{design, zero, one, NULL, NULL, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
-        {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
-        {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, minus}, "step:"},
-        {{design, one, two, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, number("3")}, "step:"}};
+    const struct {
+        tamis_ht_range r;
+        const char *word;
+    } cases[] = {{{NULL, zero, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "design:"},
+                 {{design, NULL, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from:"},
+                 {{design, zero, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "to:"},
+                 {{design, one, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from, to:"},
+                 {{design, zero, one, low, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{design, zero, two, low, high, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{design, zero, one, high, low, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, less, high, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, low, more, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, NULL, NULL, (tamis_noise_kind)7, NULL, NULL}, "noise:"},
+                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, NULL, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, zero, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
+                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, minus}, "step:"},
+                 {{design, one, two, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, number("3")}, "step:"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(tamis_ht_range_delta(&parts, &count, &cases[i].r, one, &err), TAMIS_INVALID);
         if (!strstr(err.message, cases[i].word)) fail_msg("%s: %s", cases[i].word, err.message);
@@ -363,15 +369,9 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),
-        cmocka_unit_test(inverse_questions),
-        cmocka_unit_test(windows),
-        cmocka_unit_test(every_design),
-        cmocka_unit_test(many_probabilities),
-        cmocka_unit_test(refuses_bad_input),
-        cmocka_unit_test(too_much_work),
-        cmocka_unit_test(noise_at_the_limits),
-        cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(closed_forms),  cmocka_unit_test(inverse_questions),   cmocka_unit_test(windows),
+        cmocka_unit_test(every_design),  cmocka_unit_test(many_probabilities),  cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(too_much_work), cmocka_unit_test(noise_at_the_limits), cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

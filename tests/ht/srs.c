@@ -61,8 +61,10 @@ static int64_t by_enumeration(int N, int n, int low, int high, int64_t p, int64_
 
 static void agrees_with_all_samples(void **state)
 {
-    static const struct { const char *text; int64_t p, q; } factors[] = {
-        {"1", 1, 1}, {"21/20", 21, 20}, {"3/2", 3, 2}, {"2", 2, 1}, {"7", 7, 1}, {"1000", 1000, 1}};
+    static const struct {
+        const char *text;
+        int64_t p, q;
+    } factors[] = {{"1", 1, 1}, {"21/20", 21, 20}, {"3/2", 3, 2}, {"2", 2, 1}, {"7", 7, 1}, {"1000", 1000, 1}};
     (void)state;
     for (size_t e = 0; e < sizeof factors / sizeof *factors; e++) {
         tamis_number *E = number(factors[e].text);
@@ -130,9 +132,11 @@ static void a_country_takes_blocks(void **state)
 /* The block search against trying every total, where that can be done. */
 static void the_search_misses_nothing(void **state)
 {
-    static const struct { int64_t N, n, low, high; const char *eps; } cases[] = {
-        {400, 60, 20, 380, "0.01"}, {400, 60, 20, 380, "0.3"}, {300, 150, 40, 200, "0.1"}, {500, 20, 3, 499, "0"},
-        {250, 200, 30, 220, "0.05"}, {377, 33, 100, 270, "0.001"}};
+    static const struct {
+        int64_t N, n, low, high;
+        const char *eps;
+    } cases[] = {{400, 60, 20, 380, "0.01"}, {400, 60, 20, 380, "0.3"},   {300, 150, 40, 200, "0.1"},
+                 {500, 20, 3, 499, "0"},     {250, 200, 30, 220, "0.05"}, {377, 33, 100, 270, "0.001"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_ht_srs srs = {cases[i].N, cases[i].n, cases[i].low, cases[i].high, TAMIS_NOISE_NONE, NULL};
@@ -281,21 +285,23 @@ static void nothing_hides_a_single_person(void **state)
 static void refuses_bad_input(void **state)
 {
     tamis_number *one = number("1"), *minus = number("-1"), *zero = number("0");
-    const struct { tamis_ht_srs srs; const char *word; } cases[] = {
-        {{0, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
-        {{-5, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
-        {{INT64_MAX, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
-        {{10, 0, 0, 1, TAMIS_NOISE_NONE, NULL}, "sample:"},
-        {{10, 11, 0, 1, TAMIS_NOISE_NONE, NULL}, "sample:"},
-        {{10, 2, -1, 1, TAMIS_NOISE_NONE, NULL}, "low:"},
-        {{10, 2, 5, 4, TAMIS_NOISE_NONE, NULL}, "low, high:"},
-        {{10, 2, 5, 5, TAMIS_NOISE_NONE, NULL}, "low, high:"},
-        {{10, 2, 5, 11, TAMIS_NOISE_NONE, NULL}, "high:"},
-        {{10, 2, 5, 6, (tamis_noise_kind)9, NULL}, "noise:"},
-        {{10, 2, 5, 6, TAMIS_NOISE_NONE, one}, "scale:"},
-        {{10, 2, 5, 6, TAMIS_NOISE_LAPLACE, NULL}, "scale:"},
-        {{10, 2, 5, 6, TAMIS_NOISE_LAPLACE, zero}, "scale:"},
-        {{10, 2, 5, 6, TAMIS_NOISE_GAUSSIAN, minus}, "scale:"}};
+    const struct {
+        tamis_ht_srs srs;
+        const char *word;
+    } cases[] = {{{0, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
+                 {{-5, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
+                 {{INT64_MAX, 1, 0, 1, TAMIS_NOISE_NONE, NULL}, "population:"},
+                 {{10, 0, 0, 1, TAMIS_NOISE_NONE, NULL}, "sample:"},
+                 {{10, 11, 0, 1, TAMIS_NOISE_NONE, NULL}, "sample:"},
+                 {{10, 2, -1, 1, TAMIS_NOISE_NONE, NULL}, "low:"},
+                 {{10, 2, 5, 4, TAMIS_NOISE_NONE, NULL}, "low, high:"},
+                 {{10, 2, 5, 5, TAMIS_NOISE_NONE, NULL}, "low, high:"},
+                 {{10, 2, 5, 11, TAMIS_NOISE_NONE, NULL}, "high:"},
+                 {{10, 2, 5, 6, (tamis_noise_kind)9, NULL}, "noise:"},
+                 {{10, 2, 5, 6, TAMIS_NOISE_NONE, one}, "scale:"},
+                 {{10, 2, 5, 6, TAMIS_NOISE_LAPLACE, NULL}, "scale:"},
+                 {{10, 2, 5, 6, TAMIS_NOISE_LAPLACE, zero}, "scale:"},
+                 {{10, 2, 5, 6, TAMIS_NOISE_GAUSSIAN, minus}, "scale:"}};
     tamis_ht_srs good = {10, 2, 3, 7, TAMIS_NOISE_NONE, NULL};
     tamis_error err;
     tamis_bound b;
@@ -329,8 +335,7 @@ static void survives_missing_memory(void **state)
     tamis_ht_srs srs = {5, 2, 1, 3, TAMIS_NOISE_DISCRETE_LAPLACE, scale};
     tamis_bound delta;
     (void)state;
-    EVERY_ALLOCATION_FAILS(tamis_ht_srs_delta(&delta, NULL, &srs, eps, NULL),
-                           assert_true(delta.lower == 0 && delta.upper == 1));
+    EVERY_ALLOCATION_FAILS(tamis_ht_srs_delta(&delta, NULL, &srs, eps, NULL), assert_true(delta.lower == 0 && delta.upper == 1));
     tamis_number_free(eps);
     tamis_number_free(scale);
 }

@@ -20,9 +20,15 @@ static void assert_within(double x, tamis_bound b, long double error)
 
 static void masses_are_as_right_as_they_say(void **state)
 {
-    static const struct { int64_t N, n, t; } cases[] = {
-        {1, 1, 0}, {9, 4, 3}, {9, 9, 5}, {400, 399, 77}, {330000000, 1000000, 1000000}, {330000000, 1000000, 150000000},
-        {TAMIS_MAX_UNITS, 1000, 12345}};
+    static const struct {
+        int64_t N, n, t;
+    } cases[] = {{1, 1, 0},
+                 {9, 4, 3},
+                 {9, 9, 5},
+                 {400, 399, 77},
+                 {330000000, 1000000, 1000000},
+                 {330000000, 1000000, 150000000},
+                 {TAMIS_MAX_UNITS, 1000, 12345}};
     tmi_ht_column c = {0};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -226,10 +232,14 @@ static void noise_keeps_the_worst_inside(void **state)
 
 static void a_country_with_noise(void **state)
 {
-    static const struct { const char *scale; double least, most; } cases[] = {
-        {NULL, 7.9002581516e-7, 7.9002581517e-7}, {"10000", 1.8902478711e-9, 1.8902478712e-9},
-        {"10000", 3.5896744259e-7, 3.58967442592e-7}, {"30", 4.1853915313e-9, 4.1853915314e-9},
-        {"30", 3.6437957227e-7, 3.6437957228e-7}};
+    static const struct {
+        const char *scale;
+        double least, most;
+    } cases[] = {{NULL, 7.9002581516e-7, 7.9002581517e-7},
+                 {"10000", 1.8902478711e-9, 1.8902478712e-9},
+                 {"10000", 3.5896744259e-7, 3.58967442592e-7},
+                 {"30", 4.1853915313e-9, 4.1853915314e-9},
+                 {"30", 3.6437957227e-7, 3.6437957228e-7}};
     tamis_number *eps = number("0.0001");
     (void)state;
     for (size_t kind = 0; kind < 5; kind++) {
@@ -291,14 +301,10 @@ static void a_bound_is_left_when_unable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masses_are_as_right_as_they_say),
-        cmocka_unit_test(noise_is_as_right_as_it_says),
-        cmocka_unit_test(agrees_with_the_definition),
-        cmocka_unit_test(blocks_hide_nothing),
-        cmocka_unit_test(noise_keeps_the_worst_inside),
-        cmocka_unit_test(a_country_with_noise),
-        cmocka_unit_test(a_country_finds_its_noise),
-        cmocka_unit_test(a_bound_is_left_when_unable),
+        cmocka_unit_test(masses_are_as_right_as_they_say), cmocka_unit_test(noise_is_as_right_as_it_says),
+        cmocka_unit_test(agrees_with_the_definition),      cmocka_unit_test(blocks_hide_nothing),
+        cmocka_unit_test(noise_keeps_the_worst_inside),    cmocka_unit_test(a_country_with_noise),
+        cmocka_unit_test(a_country_finds_its_noise),       cmocka_unit_test(a_bound_is_left_when_unable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

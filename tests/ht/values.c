@@ -21,9 +21,10 @@ static void take_worst(brute *b, void *context)
 
 static void about(tamis_bound bound, long double x, const char *name, const char *what)
 {
-    if ((double)x == INFINITY ? bound.lower == INFINITY
-                              : bound.lower <= (double)x * (1 + 1e-13) + 1e-15 && bound.upper >= (double)x * (1 - 1e-13) - 1e-15 &&
-                                    bound.upper - bound.lower <= 1e-9 * bound.upper + 1e-30)
+    if ((double)x == INFINITY
+            ? bound.lower == INFINITY
+            : bound.lower <= (double)x * (1 + 1e-13) + 1e-15 && bound.upper >= (double)x * (1 - 1e-13) - 1e-15 &&
+                  bound.upper - bound.lower <= 1e-9 * bound.upper + 1e-30)
         return;
     fail_msg("%s, %s: [%.17g, %.17g] instead of %.17g", name, what, bound.lower, bound.upper, (double)x);
 }
@@ -54,7 +55,8 @@ static void without_noise(const tamis_design *design, const char *name, const ch
     snprintf(ends[0], sizeof ends[0], "%d", low);
     snprintf(ends[1], sizeof ends[1], "%d", high);
     tamis_number *from = low < high ? number(ends[0]) : NULL, *to = low < high ? number(ends[1]) : NULL;
-    tamis_ht_values v = {.law = law, .values = (const tamis_number *const *)list, .count = (size_t)count, .low = from, .high = to};
+    tamis_ht_values v = {
+        .law = law, .values = (const tamis_number *const *)list, .count = (size_t)count, .low = from, .high = to};
     b.low = low;
     b.high = high;
     worst w[BRUTE_UNITS] = {0};
@@ -82,7 +84,11 @@ static void every_design(void **state)
     static const char *const two[] = {"0", "1"}, *const three[] = {"-1", "0", "5/2"};
     static const char six[] = "0.2 0.7 0.8 0.5 0.4 0.4";
     (void)state;
-    struct { const char *name; tamis_design *design; const char *pi; } cases[] = {
+    struct {
+        const char *name;
+        tamis_design *design;
+        const char *pi;
+    } cases[] = {
         {"srs", srs(8, 3), NULL},
         {"srs with replacement", with_replacement(6, 3), NULL},
         {"bernoulli", bernoulli(4, "2/7"), NULL},

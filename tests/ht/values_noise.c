@@ -106,7 +106,11 @@ static void with_noise(const tamis_design *design, const char *name, const char 
 
 static void by_the_definition(void **state)
 {
-    struct { const char *name; tamis_design *design; const char *pi, *step; } cases[] = {
+    struct {
+        const char *name;
+        tamis_design *design;
+        const char *pi, *step;
+    } cases[] = {
         {"srs", srs(4, 2), NULL, "2"},
         {"poisson", pps("poisson", "1/2 1/3 1/4"), NULL, "1"},
         {"sampford", pps("sampford", "0.5 0.75 0.75"), NULL, "2/3"},
@@ -133,8 +137,8 @@ static void windows_of_the_total(void **state)
     assert_int_equal(tamis_ht_step(&step, law, (const tamis_number *const *)list, 2, NULL), TAMIS_OK);
     for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise++) {
         tamis_number *scale = noise == TAMIS_NOISE_NONE ? NULL : three;
-        tamis_ht_values v = {law, (const tamis_number *const *)list, 2, two, three, (tamis_noise_kind)noise, scale,
-                             noise > TAMIS_NOISE_GAUSSIAN ? step : NULL};
+        tamis_ht_values v = {law,   (const tamis_number *const *)list, 2,     two,
+                             three, (tamis_noise_kind)noise,           scale, noise > TAMIS_NOISE_GAUSSIAN ? step : NULL};
         tamis_ht_srs s = {6, 2, 2, 3, (tamis_noise_kind)noise, scale};
         tamis_bound other;
         assert_int_equal(tamis_ht_values_delta(units, &v, eps, NULL), TAMIS_OK);
@@ -191,20 +195,22 @@ static void refuses_bad_input(void **state)
     tamis_error err;
     (void)state;
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
-    const struct { tamis_ht_values v; const char *word; } cases[] = {
-        {{NULL, list, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "law:"},
-        {{law, NULL, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values:"},
-        {{law, list, 0, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values:"},
-        {{law, list, 1000, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values"},
-        {{law, twice, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values[1]:"},
-        {{law, hole, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values[1]:"},
-        {{law, list, 2, one, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-        {{law, list, 2, one, zero, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-        {{law, list, 2, NULL, NULL, (tamis_noise_kind)9, NULL, NULL}, "noise:"},
-        {{law, list, 2, NULL, NULL, TAMIS_NOISE_LAPLACE, NULL, NULL}, "scale:"},
-        {{law, list, 2, NULL, NULL, TAMIS_NOISE_LAPLACE, minus, NULL}, "scale:"},
-        {{law, list, 2, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
-        {{law, list, 2, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, two}, "step:"}};
+    const struct {
+        tamis_ht_values v;
+        const char *word;
+    } cases[] = {{{NULL, list, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "law:"},
+                 {{law, NULL, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values:"},
+                 {{law, list, 0, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values:"},
+                 {{law, list, 1000, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values"},
+                 {{law, twice, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values[1]:"},
+                 {{law, hole, 2, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "values[1]:"},
+                 {{law, list, 2, one, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{law, list, 2, one, zero, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{law, list, 2, NULL, NULL, (tamis_noise_kind)9, NULL, NULL}, "noise:"},
+                 {{law, list, 2, NULL, NULL, TAMIS_NOISE_LAPLACE, NULL, NULL}, "scale:"},
+                 {{law, list, 2, NULL, NULL, TAMIS_NOISE_LAPLACE, minus, NULL}, "scale:"},
+                 {{law, list, 2, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
+                 {{law, list, 2, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, two}, "step:"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (i == 3) continue; /* the list would have to be that long */
         units[0].value = (tamis_bound){5, 5};
@@ -261,7 +267,7 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_the_definition), cmocka_unit_test(windows_of_the_total), cmocka_unit_test(too_much_work),
+        cmocka_unit_test(by_the_definition), cmocka_unit_test(windows_of_the_total),    cmocka_unit_test(too_much_work),
         cmocka_unit_test(refuses_bad_input), cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "inference/adjust.h"
 #include "inference/bias.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/release/random_unit.h"
 
 /* ---- totals ---- */
@@ -148,9 +148,11 @@ static void bad_inputs_are_refused(void **state)
     (void)state;
     double t[] = {1, 2}, S[] = {1, 0, 0, 1}, A[] = {1, 1}, totals[] = {4}, v[] = {1, 1};
     size_t cut;
-    tmi_controls good = {2, 1, A, totals, NULL}, bad[] = {{0, 1, A, totals, NULL}, {2, 0, A, totals, NULL}, {2, 3, A, totals, NULL}, {2, 1, NULL, totals, NULL},
-                                                    {2, 1, A, NULL, NULL}, {TMI_MAX_ADJUSTED + 1, 1, A, totals, NULL}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tmi_adjust_totals(t, S, NULL, &bad[i], NULL), TAMIS_INVALID);
+    tmi_controls good = {2, 1, A, totals, NULL},
+                 bad[] = {{0, 1, A, totals, NULL},    {2, 0, A, totals, NULL}, {2, 3, A, totals, NULL},
+                          {2, 1, NULL, totals, NULL}, {2, 1, A, NULL, NULL},   {TMI_MAX_ADJUSTED + 1, 1, A, totals, NULL}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(tmi_adjust_totals(t, S, NULL, &bad[i], NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_totals(NULL, S, NULL, &good, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 0, 1, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_adjust_non_negative(t, &cut, v, 2, -1, NULL), TAMIS_INVALID);
@@ -174,10 +176,9 @@ static void bad_inputs_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_are_met_by_least_squares), cmocka_unit_test(public_numbers_and_contradictions),
-        cmocka_unit_test(non_negative_cells_are_the_nearest),
-        cmocka_unit_test(rules_withhold), cmocka_unit_test(regularised_weights_have_the_stated_bias),
-        cmocka_unit_test(bad_inputs_are_refused),
+        cmocka_unit_test(totals_are_met_by_least_squares),          cmocka_unit_test(public_numbers_and_contradictions),
+        cmocka_unit_test(non_negative_cells_are_the_nearest),       cmocka_unit_test(rules_withhold),
+        cmocka_unit_test(regularised_weights_have_the_stated_bias), cmocka_unit_test(bad_inputs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "inference/calibration.h"
-#include "schedule/noise_law.h"
-#include "tests/release/plans.h"
 #include "report/results.h"
+#include "schedule/noise_law.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/release/plans.h"
 
-#define STATISTICS                                                                                                    \
-    "  - {count: units, by: g}\n  - {count: units, where: {x: {from: 20}}}\n  - {total: x}\n  - {mean: x, by: g}\n  - {share: {g: a}}\n" \
+#define STATISTICS \
+    "  - {count: units, by: g}\n  - {count: units, where: {x: {from: 20}}}\n  - {total: x}\n  - {mean: x, by: g}\n  - {share: " \
+    "{g: a}}\n" \
     "  - {ratio: {of: x, to: {h: [u, v]}}}\n  - {variance: x}\n"
 #define ONE "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}]}\n"
 #define TWO "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: g, totals: [450, 550]}]}\n"
-#define RAKED "calibrate: {method: raking, to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: g, totals: [450, 550]}]}\n"
+#define RAKED \
+    "calibrate: {method: raking, to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: g, totals: [450, " \
+    "550]}]}\n"
 
 static const char *const designs[] = {
     "srs: {population: 1000, sample: 100}",
@@ -96,7 +99,8 @@ static void noise_is_what_the_integers_do(const char *design, const char *calibr
         const tmi_measurement *m = &c.s.measurements[i];
         for (size_t cell = 0; cell < m->cells; cell++) {
             const tmi_int128 there = c.noisy[i][cell];
-            const double step = fmax(1, round(1e-4 * fabs((double)there))), sd = tmi_noise_sd(tmi_cell_law(m, cell)->scale, c.s.gaussian);
+            const double step = fmax(1, round(1e-4 * fabs((double)there))),
+                         sd = tmi_noise_sd(tmi_cell_law(m, cell)->scale, c.s.gaussian);
             tmi_results up, down;
             c.noisy[i][cell] = there + (tmi_int128)step;
             read_results(&c, &up);
@@ -156,7 +160,8 @@ static void post_strata_by_hand(void **state)
         assert_true(r->estimate == N[h] && r->se == 0 && r->lower == N[h] && r->upper == N[h]);
     }
     assert_true(fabs(results.list[3].estimate - estimate) < 1e-9);
-    assert_true(fabs(results.list[3].sampling_se - sqrt(variance)) < 1e-3 * sqrt(variance)); /* what is added against its noise is less */
+    /* what is added against its noise is less */
+    assert_true(fabs(results.list[3].sampling_se - sqrt(variance)) < 1e-3 * sqrt(variance));
     tmi_results_clear(&results);
     tear_down(&c);
 }
@@ -199,7 +204,8 @@ static void what_is_not_met_is_told(void **state)
         for (size_t r = 0; r < 2; r++) assert_int_equal(tmi_read_result(&results.list[r], &reading, NULL), TAMIS_OK);
         assert_int_equal(isnan(results.list[0].estimate), i == 1);
         assert_int_equal(results.list[0].reason != NULL, i == 1);
-        assert_true(isfinite(results.list[1].estimate) && results.list[1].note_count > 0 && strstr(results.list[1].notes[0], "not calibrated"));
+        assert_true(isfinite(results.list[1].estimate) && results.list[1].note_count > 0 &&
+                    strstr(results.list[1].notes[0], "not calibrated"));
         tmi_results_clear(&results);
         tmi_calibration_clear(&calibration);
         tear_down(&c);
@@ -221,13 +227,16 @@ static void assert_refused(const char *design, const char *calibrate, tamis_stat
 static void what_cannot_be_met_is_refused_before_anything(void **state)
 {
     (void)state;
-    static const char strata[] = "stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}";
+    static const char strata[] =
+        "stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}";
     assert_refused(designs[0], "calibrate: {to: [{total: x, totals: 2000}]}\n", TAMIS_REFUSED, "ranges");
-    assert_refused(designs[0], "calibrate: {to: [{count: units, by: h, totals: [1, 2, 3]}, {count: units, by: g, totals: [4, 4]}]}\n",
+    assert_refused(designs[0],
+                   "calibrate: {to: [{count: units, by: h, totals: [1, 2, 3]}, {count: units, by: g, totals: [4, 4]}]}\n",
                    TAMIS_INVALID, "same number");
     assert_refused(strata, "calibrate: {to: [{count: units, by: g, totals: [450, 551]}]}\n", TAMIS_INVALID, "declares");
     assert_refused(designs[0], "calibrate: {to: [{count: units, totals: 999}]}\n", TAMIS_INVALID, "declares");
-    assert_refused("stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: 60}}}, regularise: 1/4",
+    assert_refused("stratified: {by: g, within: srs, strata: {a: {population: 450, sample: 80}, b: {population: 550, sample: "
+                   "60}}}, regularise: 1/4",
                    ONE, TAMIS_REFUSED, "regularise");
     scene c; /* what the design declares already is met without a table */
     set_up(&c, strata, "  - {total: x}\ncalibrate: {to: [{count: units, by: g, totals: [450, 550]}]}\n");

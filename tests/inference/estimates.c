@@ -7,14 +7,16 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
-#include "tests/release/plans.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
+#include "tests/release/plans.h"
 
-#define SUMS                                                                                                          \
-    "  - {count: units, by: g}\n  - {total: x}\n  - {total: x, by: [g, h]}\n  - {table: [g, h]}\n  - {histogram: x, cuts: [20]}\n"
-#define QUOTIENTS                                                                                                     \
-    "  - {mean: x}\n  - {mean: x, by: g}\n  - {share: {g: a}}\n  - {share: {g: a}, by: h}\n  - {ratio: {of: {g: a}, to: {h: u}}}\n"     \
+#define SUMS \
+    "  - {count: units, by: g}\n  - {total: x}\n  - {total: x, by: [g, h]}\n  - {table: [g, h]}\n  - {histogram: x, cuts: " \
+    "[20]}\n"
+#define QUOTIENTS \
+    "  - {mean: x}\n  - {mean: x, by: g}\n  - {share: {g: a}}\n  - {share: {g: a}, by: h}\n  - {ratio: {of: {g: a}, to: {h: " \
+    "u}}}\n" \
     "  - {ratio: {of: x, to: {g: a}}, by: h}\n  - {ratio: {of: {g: b}, to: x}}\n  - {variance: x}\n  - {variance: x, by: g}\n"
 
 static const char *const designs[] = {
@@ -63,8 +65,8 @@ static tmi_int128 filled(int filling, tmi_int128 limit)
     }
 }
 
-/* An interval of no width beside an error. A noise that is nearly always 0 leaves whole numbers as they were: a scale of 1/4 moves
- * them once in 28 times. */
+/* An interval of no width beside an error. A noise that is nearly always 0 leaves whole numbers as they were: a scale of 1/4
+ * moves them once in 28 times. */
 static bool is_point(const tmi_result *r)
 {
     return r->lower == r->upper && !r->known && r->se > 0.2 && r->se > 1e-9 * fabs(r->estimate);
@@ -73,13 +75,15 @@ static bool is_point(const tmi_result *r)
 static void assert_told(const tmi_result *r, const char *design, int filling)
 {
     bool null = isnan(r->estimate), none = isnan(r->lower);
-    bool fine = (null || isfinite(r->estimate)) && none == isnan(r->upper) && (!null || none) && (!none || r->reason || r->known) &&
-                (isnan(r->se) || (r->se >= 0 && isfinite(r->se))) && (isnan(r->noise_sd) || (r->noise_sd >= 0 && isfinite(r->noise_sd))) &&
-                (none || r->lower <= r->upper) && (none || isnan(r->least) || (r->lower >= r->least && r->upper <= r->most)) &&
+    bool fine = (null || isfinite(r->estimate)) && none == isnan(r->upper) && (!null || none) &&
+                (!none || r->reason || r->known) && (isnan(r->se) || (r->se >= 0 && isfinite(r->se))) &&
+                (isnan(r->noise_sd) || (r->noise_sd >= 0 && isfinite(r->noise_sd))) && (none || r->lower <= r->upper) &&
+                (none || isnan(r->least) || (r->lower >= r->least && r->upper <= r->most)) &&
                 (none || r->outside_range || (r->lower <= r->estimate && r->estimate <= r->upper)) && (none || !is_point(r));
     if (!fine)
-        fail_msg("%s, filling %d, statistic %zu, cell %zu: %g, se %g, noise %g, %g to %g of %g to %g, %s", design, filling, r->statistic,
-                 r->cell, r->estimate, r->se, r->noise_sd, r->lower, r->upper, r->least, r->most, r->reason ? r->reason : "no reason");
+        fail_msg("%s, filling %d, statistic %zu, cell %zu: %g, se %g, noise %g, %g to %g of %g to %g, %s", design, filling,
+                 r->statistic, r->cell, r->estimate, r->se, r->noise_sd, r->lower, r->upper, r->least, r->most,
+                 r->reason ? r->reason : "no reason");
 }
 
 static void assert_read(const tmi_schedule *s, const tmi_inference *reading, const char *design, int filling)
@@ -90,7 +94,8 @@ static void assert_read(const tmi_schedule *s, const tmi_inference *reading, con
     tmi_text table;
     assert_int_equal(tmi_results_make(&results, s->plan, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < results.count; i++) {
-        if (tmi_read_result(&results.list[i], reading, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
+        if (tmi_read_result(&results.list[i], reading, &err) != TAMIS_OK)
+            fail_msg("%s, filling %d: %s", design, filling, err.message);
         tmi_result_bound(&results.list[i]);
     }
     if (tmi_postprocess(&results, reading, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
@@ -120,7 +125,8 @@ static void read_all(const char *design, const char *epsilon, const char *statis
         for (size_t i = 0; i < s.measurement_count; i++) {
             if (!noisy[i]) noisy[i] = calloc(s.measurements[i].cells, sizeof **noisy);
             assert_non_null(noisy[i]);
-            for (size_t cell = 0; cell < s.measurements[i].cells; cell++) noisy[i][cell] = filled(filling, s.measurements[i].limit);
+            for (size_t cell = 0; cell < s.measurements[i].cells; cell++)
+                noisy[i][cell] = filled(filling, s.measurements[i].limit);
         }
         tmi_calibration calibration;
         assert_int_equal(tmi_calibration_make(&calibration, &s, noisy, NULL), TAMIS_OK);
@@ -140,7 +146,8 @@ static void counts_and_totals(void **state)
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         if (strstr(designs[i], "nonresponse")) continue; /* totals need calibration there */
         read_all(designs[i], i % 2 ? "1/100" : "20", SUMS);
-        if (i % (size_t)test_size(3, 1) == 0) read_all(designs[i], i % 2 ? "1" : "20", SUMS "postprocess: {consistent: yes, nonnegative: yes}\n");
+        if (i % (size_t)test_size(3, 1) == 0)
+            read_all(designs[i], i % 2 ? "1" : "20", SUMS "postprocess: {consistent: yes, nonnegative: yes}\n");
     }
 }
 
@@ -153,10 +160,12 @@ static void means_shares_ratios_and_variances(void **state)
 static void calibrated(void **state)
 {
     (void)state;
-    static const char statistics[] = "  - {count: units, by: h}\n  - {table: [g, h]}\n  - {total: x, by: g}\n  - {mean: x}\n  - {share: {g: a}}\n"
-                                     "  - {ratio: {of: x, to: {g: a}}}\n  - {variance: x}\npostprocess: {consistent: yes}\n";
+    static const char statistics[] =
+        "  - {count: units, by: h}\n  - {table: [g, h]}\n  - {total: x, by: g}\n  - {mean: x}\n  - {share: {g: a}}\n"
+        "  - {ratio: {of: x, to: {g: a}}}\n  - {variance: x}\npostprocess: {consistent: yes}\n";
     static const char one[] = "calibrate: {to: [{count: units, by: h, totals: [20, 30, 30]}]}\n";
-    static const char two[] = "calibrate: {method: raking, to: [{count: units, by: h, totals: [20, 30, 30]}, {count: units, by: g, totals: [50, 30]}]}\n";
+    static const char two[] = "calibrate: {method: raking, to: [{count: units, by: h, totals: [20, 30, 30]}, {count: units, by: "
+                              "g, totals: [50, 30]}]}\n";
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i += 3) {
         bool strata = strstr(designs[i], "stratified") != NULL; /* their sizes are not those of `two` */
         char text[1024];

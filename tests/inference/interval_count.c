@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/base/memory_that_fails.h"
-#include "num/number.h"
 #include "inference/interval/count.h"
+#include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 
 static double choose(int n, int k)
 {
@@ -77,8 +77,11 @@ static void small_populations_against_everything(void **state)
     for (size_t s = 0; s < 4; s++)
         for (size_t l = 0; l < 3; l++)
             for (size_t i = 0; i < 5; i++)
-                try_all((tmi_count_case){.law = TMI_COUNT_SRS, .population = sizes[i][0], .sample = sizes[i][1],
-                                         .scale = scales[s], .confidence = levels[l]},
+                try_all((tmi_count_case){.law = TMI_COUNT_SRS,
+                                         .population = sizes[i][0],
+                                         .sample = sizes[i][1],
+                                         .scale = scales[s],
+                                         .confidence = levels[l]},
                         i == 4 ? -12 : -3, i == 4 ? 21 : sizes[i][1] + 3);
     for (size_t s = 0; s < 4; s++) tamis_number_free(scales[s]);
     for (size_t l = 0; l < 3; l++) tamis_number_free(levels[l]);
@@ -91,7 +94,8 @@ static void other_designs_and_gaussian_noise(void **state)
     tamis_number *variances[] = {number("1/4"), number("7"), number("150")};
     try_all((tmi_count_case){.law = TMI_COUNT_RATE, .population = 30, .rate = rate, .scale = scale, .confidence = level}, -5, 15);
     try_all((tmi_count_case){.law = TMI_COUNT_RATE, .population = 9, .rate = one, .scale = scale, .confidence = level}, -3, 12);
-    try_all((tmi_count_case){.law = TMI_COUNT_REPLACED, .population = 15, .sample = 20, .scale = scale, .confidence = level}, -4, 25);
+    try_all((tmi_count_case){.law = TMI_COUNT_REPLACED, .population = 15, .sample = 20, .scale = scale, .confidence = level}, -4,
+            25);
     for (size_t i = 0; i < 3; i++) {
         tmi_count_case c = {.law = TMI_COUNT_SRS, .population = 18, .sample = 7, .variance = variances[i], .confidence = level};
         try_all(c, -9, 16);
@@ -194,10 +198,10 @@ static void bad_questions_are_refused(void **state)
     tmi_count_case c = {.law = TMI_COUNT_RATE, .population = 10, .rate = zero, .scale = scale, .confidence = level};
     assert_int_equal(tmi_interval_count(&low, &high, &c, 1, NULL), TAMIS_INVALID);
     tamis_error err;
-    EVERY_ALLOCATION_FAILS(tamis_interval_count(&low, &high, 10, 5, 1, scale, level, &err), {
-        assert_true(low == 0 && high == 10);
-    });
-    c = (tmi_count_case){.law = TMI_COUNT_REPLACED, .population = 10, .sample = 4, .variance = scale, .confidence = level, .certified = true};
+    EVERY_ALLOCATION_FAILS(tamis_interval_count(&low, &high, 10, 5, 1, scale, level, &err),
+                           { assert_true(low == 0 && high == 10); });
+    c = (tmi_count_case){
+        .law = TMI_COUNT_REPLACED, .population = 10, .sample = 4, .variance = scale, .confidence = level, .certified = true};
     EVERY_ALLOCATION_FAILS(tmi_interval_count(&low, &high, &c, 1, &err), { assert_true(low == 0 && high == 10); });
     tamis_number_free(level);
     tamis_number_free(scale);
@@ -209,8 +213,11 @@ static void bad_questions_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_populations_against_everything), cmocka_unit_test(other_designs_and_gaussian_noise),
-        cmocka_unit_test(the_stated_coverage_is_kept), cmocka_unit_test(large_populations), cmocka_unit_test(bad_questions_are_refused),
+        cmocka_unit_test(small_populations_against_everything),
+        cmocka_unit_test(other_designs_and_gaussian_noise),
+        cmocka_unit_test(the_stated_coverage_is_kept),
+        cmocka_unit_test(large_populations),
+        cmocka_unit_test(bad_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/base/memory_that_fails.h"
-#include "num/number.h"
-#include "num/law/student.h"
 #include "inference/interval/interval.h"
+#include "num/law/student.h"
+#include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 
 static double mass(tmi_noise_part part, int k)
 {
@@ -76,8 +76,7 @@ static double brute(double se, int df, const tmi_noise_part *parts, int count, d
     int reach = (int)(32 * parts->scale) + 2;
     double masses[1000]; /* first: a deeper call changes the law that mass() keeps */
     for (int k = -reach; k <= reach; k++) masses[k + reach] = mass(*parts, k);
-    for (int k = -reach; k <= reach; k++)
-        sum += masses[k + reach] * brute(se, df, parts + 1, count - 1, x - parts->factor * k);
+    for (int k = -reach; k <= reach; k++) sum += masses[k + reach] * brute(se, df, parts + 1, count - 1, x - parts->factor * k);
     return sum;
 }
 
@@ -88,11 +87,17 @@ static void tails_are_sums_over_the_noise(void **state)
         double se;
         int count;
         tmi_noise_part parts[2];
-    } cases[] = {{1, 1, {{1, 2, false}}}, {3, 1, {{-1, 0.4, false}}}, {2, 1, {{0.5, 9, true}}}, {1.5, 1, {{1, 0.6, true}}},
-                 {4, 2, {{1, 2, false}, {2, 1.5, true}}}, {2, 2, {{0.3, 3, false}, {0.7, 2.5, false}}}};
+    } cases[] = {{1, 1, {{1, 2, false}}},
+                 {3, 1, {{-1, 0.4, false}}},
+                 {2, 1, {{0.5, 9, true}}},
+                 {1.5, 1, {{1, 0.6, true}}},
+                 {4, 2, {{1, 2, false}, {2, 1.5, true}}},
+                 {2, 2, {{0.3, 3, false}, {0.7, 2.5, false}}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int df = 0; df <= 4; df++) {
-            tmi_error_law law = {.se = cases[i].se * (df == 1 ? 4 : 1), .df = df, .parts = cases[i].parts,
+            tmi_error_law law = {.se = cases[i].se * (df == 1 ? 4 : 1),
+                                 .df = df,
+                                 .parts = cases[i].parts,
                                  .count = (size_t)cases[i].count};
             for (double x = -6; x < 60; x += 5.5) {
                 double found, truth = brute(law.se, df, cases[i].parts, cases[i].count, x);
@@ -183,9 +188,17 @@ static void bad_laws_are_refused(void **state)
 {
     (void)state;
     tmi_noise_part good = {1, 2, false}, bad[] = {{NAN, 2, false}, {1, 0, false}, {1, INFINITY, true}, {INFINITY, 1, false}};
-    tmi_error_law laws[] = {{.se = -1}, {.se = NAN}, {.se = INFINITY}, {.se = 1, .df = -1}, {.se = 1, .third = NAN},
-                            {.se = 1, .df = 3, .third = 1}, {.se = 1, .count = 1}, {.parts = &bad[0], .count = 1},
-                            {.parts = &bad[1], .count = 1}, {.parts = &bad[2], .count = 1}, {.parts = &bad[3], .count = 1}};
+    tmi_error_law laws[] = {{.se = -1},
+                            {.se = NAN},
+                            {.se = INFINITY},
+                            {.se = 1, .df = -1},
+                            {.se = 1, .third = NAN},
+                            {.se = 1, .df = 3, .third = 1},
+                            {.se = 1, .count = 1},
+                            {.parts = &bad[0], .count = 1},
+                            {.parts = &bad[1], .count = 1},
+                            {.parts = &bad[2], .count = 1},
+                            {.parts = &bad[3], .count = 1}};
     double x;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         assert_int_equal(tmi_error_beyond(&x, &laws[i], 0, NULL), TAMIS_INVALID);
@@ -213,10 +226,14 @@ static void bad_laws_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_variance_is_that_of_the_law), cmocka_unit_test(without_noise_it_is_student),
-        cmocka_unit_test(tails_are_sums_over_the_noise), cmocka_unit_test(quantiles_invert_tails),
-        cmocka_unit_test(one_noise_alone_stays_on_its_lattice), cmocka_unit_test(a_third_cumulant_skews),
-        cmocka_unit_test(ends_stay_in_the_range), cmocka_unit_test(bad_laws_are_refused),
+        cmocka_unit_test(noise_variance_is_that_of_the_law),
+        cmocka_unit_test(without_noise_it_is_student),
+        cmocka_unit_test(tails_are_sums_over_the_noise),
+        cmocka_unit_test(quantiles_invert_tails),
+        cmocka_unit_test(one_noise_alone_stays_on_its_lattice),
+        cmocka_unit_test(a_third_cumulant_skews),
+        cmocka_unit_test(ends_stay_in_the_range),
+        cmocka_unit_test(bad_laws_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

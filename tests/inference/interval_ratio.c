@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "inference/interval/ratio.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
-#include "inference/interval/ratio.h"
 
 static void without_noise_it_is_fiellers(void **state)
 {
@@ -69,7 +69,8 @@ static void a_denominator_that_may_be_zero_says_nothing(void **state)
     tmi_ratio ratio = {.numerator = 12, .denominator = 20, .sampling = {4, 0, 0}, .largest = 1e9, .parts = &part, .count = 1};
     tmi_ratio_result found;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 5, NULL), TAMIS_OK);
-    assert_true(found.interval.lower == 0 && found.interval.upper == 5 && found.interval.clipped && found.may_be_zero && found.estimate == 0.6);
+    assert_true(found.interval.lower == 0 && found.interval.upper == 5 && found.interval.clipped && found.may_be_zero &&
+                found.estimate == 0.6);
     ratio.denominator = 0;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 5, NULL), TAMIS_OK);
     assert_true(found.interval.upper == 5 && isnan(found.estimate) && isnan(found.noise_sd));
@@ -156,7 +157,8 @@ static void shares_have_wilsons_interval(void **state)
         assert_true(fabs(found.interval.upper - fmin(middle + half, 1)) < 1e-6);
     }
     /* 90 of 100 and 10 of 100, means taken off: V(1/2) = 100 - 2 * 40^2 / 100 */
-    tmi_ratio ratio = {.numerator = 100, .denominator = 200, .sampling = {100 - 82, 100 - 100, 0}, .ones = 100, .all = 200, .largest = 1e9};
+    tmi_ratio ratio = {
+        .numerator = 100, .denominator = 200, .sampling = {100 - 82, 100 - 100, 0}, .ones = 100, .all = 200, .largest = 1e9};
     tmi_ratio_result found;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 1, NULL), TAMIS_OK);
     assert_true(fabs(found.sampling_se - sqrt(50 - 32) / 200) < 1e-12);
@@ -169,7 +171,8 @@ static void bad_ratios_are_refused(void **state)
 {
     (void)state;
     tmi_ratio_part part = {1, 1, 2, false};
-    tmi_ratio good = {.numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
+    tmi_ratio good = {
+        .numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
     tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good};
     bad[0].numerator = NAN, bad[1].denominator = INFINITY, bad[2].sampling.xy = NAN, bad[3].largest = -1, bad[4].parts = NULL;
     bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1;
@@ -189,10 +192,14 @@ static void bad_ratios_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_noise_it_is_fiellers), cmocka_unit_test(noise_in_the_numerator_alone),
-        cmocka_unit_test(a_common_noise_cancels), cmocka_unit_test(a_denominator_that_may_be_zero_says_nothing),
-        cmocka_unit_test(both_ends_are_found_whatever_the_first_step), cmocka_unit_test(shares_have_wilsons_interval),
-        cmocka_unit_test(means_cover), cmocka_unit_test(bad_ratios_are_refused),
+        cmocka_unit_test(without_noise_it_is_fiellers),
+        cmocka_unit_test(noise_in_the_numerator_alone),
+        cmocka_unit_test(a_common_noise_cancels),
+        cmocka_unit_test(a_denominator_that_may_be_zero_says_nothing),
+        cmocka_unit_test(both_ends_are_found_whatever_the_first_step),
+        cmocka_unit_test(shares_have_wilsons_interval),
+        cmocka_unit_test(means_cover),
+        cmocka_unit_test(bad_ratios_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "inference/interval/count.h"
-#include "tests/inference/interval_coverage.h"
 #include "inference/interval/strata.h"
 #include "inference/variance.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/inference/interval_coverage.h"
 
 static void one_stratum_is_near_the_exact_interval(void **state)
 {
@@ -96,8 +96,9 @@ static void many_small_strata_have_the_right_width(void **state)
 static void strata_that_differ_are_not_overconfident(void **state)
 {
     (void)state;
-    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false, TMI_COUNT_SRS}, {500, 30, 3, 0.25, false, TMI_COUNT_SRS},
-                               {600, 30, 28, 0.25, false, TMI_COUNT_SRS}};
+    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false, TMI_COUNT_SRS},
+                                  {500, 30, 3, 0.25, false, TMI_COUNT_SRS},
+                                  {600, 30, 28, 0.25, false, TMI_COUNT_SRS}};
     tmi_noise_part parts[3];
     double variance = 0, estimate = 0, reach;
     for (int h = 0; h < 3; h++) {
@@ -106,7 +107,8 @@ static void strata_that_differ_are_not_overconfident(void **state)
         estimate += parts[h].factor * strata[h].noisy;
     }
     tmi_interval found;
-    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL),
+                     TAMIS_OK);
     assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(found.upper - estimate > 0.95 * reach && estimate - found.lower > 0.95 * reach);
 }
@@ -122,11 +124,11 @@ static void the_range_holds(void **state)
     assert_int_equal(tmi_interval_strata(&found, high, 2, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(found.lower > 75 && found.lower < 149 && found.upper == 150 && found.clipped);
     tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false, TMI_COUNT_SRS},
-                               {50, 50, 5, 1e5, true, TMI_COUNT_SRS}}; /* the noise drowns everything */
+                                {50, 50, 5, 1e5, true, TMI_COUNT_SRS}}; /* the noise drowns everything */
     assert_int_equal(tmi_interval_strata(&found, wide, 2, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
     tmi_stratum_count census[] = {{100, 100, 30, 0.01, false, TMI_COUNT_SRS},
-                               {50, 50, 20, 0.01, false, TMI_COUNT_SRS}}; /* neither sampling nor noise */
+                                  {50, 50, 20, 0.01, false, TMI_COUNT_SRS}}; /* neither sampling nor noise */
     assert_int_equal(tmi_interval_strata(&found, census, 2, NULL, 0.95, NULL), TAMIS_OK);
     assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
 }
@@ -135,8 +137,8 @@ static void bad_strata_are_refused(void **state)
 {
     (void)state;
     tmi_interval found;
-    tmi_stratum_count bad[] = {{10, 0, 1, 1, false, TMI_COUNT_SRS}, {10, 11, 1, 1, false, TMI_COUNT_SRS},
-                               {10, 5, NAN, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 0, false, TMI_COUNT_SRS},
+    tmi_stratum_count bad[] = {{10, 0, 1, 1, false, TMI_COUNT_SRS},        {10, 11, 1, 1, false, TMI_COUNT_SRS},
+                               {10, 5, NAN, 1, false, TMI_COUNT_SRS},      {10, 5, 1, 0, false, TMI_COUNT_SRS},
                                {10, 5, 1, INFINITY, false, TMI_COUNT_SRS}, {NAN, 5, 1, 1, false, TMI_COUNT_SRS},
                                {INFINITY, 5, 1, 1, false, TMI_COUNT_SRS}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -163,7 +165,8 @@ static void moved_counts(void **state)
     assert_int_equal(tamis_number_read(&rate, "0.1", NULL), TAMIS_OK);
     for (int law = TMI_COUNT_SRS; law <= TMI_COUNT_RATE; law++)
         for (int noisy = 5; noisy <= 185; noisy += 30) {
-            tmi_count_case c = {.law = (tmi_count_law)law, .population = 2000, .sample = 200, .rate = rate, .scale = scale, .confidence = level};
+            tmi_count_case c = {
+                .law = (tmi_count_law)law, .population = 2000, .sample = 200, .rate = rate, .scale = scale, .confidence = level};
             tmi_stratum_count stratum = {2000, 200, noisy, 2, false, (tmi_count_law)law};
             const tmi_noise_part own = {10, 2, false}, half = {5, 2, false};
             tmi_interval found, same, moved;
@@ -171,10 +174,13 @@ static void moved_counts(void **state)
             assert_int_equal(tmi_interval_count(&low, &high, &c, noisy, NULL), TAMIS_OK);
             assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
             assert_true(fabs(found.lower - (double)low) <= 12 && fabs(found.upper - (double)high) <= 12);
-            assert_int_equal(tmi_interval_strata(&same, &stratum, 1, &(tmi_moved_count){10 * noisy, &own, 1}, 0.95, NULL), TAMIS_OK);
+            assert_int_equal(tmi_interval_strata(&same, &stratum, 1, &(tmi_moved_count){10 * noisy, &own, 1}, 0.95, NULL),
+                             TAMIS_OK);
             assert_true(fabs(same.lower - found.lower) < 1e-3 && fabs(same.upper - found.upper) < 1e-3);
-            assert_int_equal(tmi_interval_strata(&moved, &stratum, 1, &(tmi_moved_count){10 * noisy + 4, &half, 1}, 0.95, NULL), TAMIS_OK);
-            assert_true(moved.lower > found.lower && moved.lower < 10 * noisy + 4 && moved.upper > 10 * noisy + 4 && moved.upper < found.upper + 4.5);
+            assert_int_equal(tmi_interval_strata(&moved, &stratum, 1, &(tmi_moved_count){10 * noisy + 4, &half, 1}, 0.95, NULL),
+                             TAMIS_OK);
+            assert_true(moved.lower > found.lower && moved.lower < 10 * noisy + 4 && moved.upper > 10 * noisy + 4 &&
+                        moved.upper < found.upper + 4.5);
         }
     tmi_stratum_count census = {50, 50, 20, 1, false, TMI_COUNT_SRS}; /* neither sampling nor noise is left */
     tmi_interval point;
@@ -189,9 +195,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moved_counts),
-        cmocka_unit_test(one_stratum_is_near_the_exact_interval), cmocka_unit_test(several_strata_cover),
-        cmocka_unit_test(many_small_strata_have_the_right_width), cmocka_unit_test(strata_that_differ_are_not_overconfident),
-        cmocka_unit_test(the_range_holds), cmocka_unit_test(bad_strata_are_refused),
+        cmocka_unit_test(one_stratum_is_near_the_exact_interval),
+        cmocka_unit_test(several_strata_cover),
+        cmocka_unit_test(many_small_strata_have_the_right_width),
+        cmocka_unit_test(strata_that_differ_are_not_overconfident),
+        cmocka_unit_test(the_range_holds),
+        cmocka_unit_test(bad_strata_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
-#include "tests/release/plans.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
+#include "tests/release/plans.h"
 
 typedef struct scene {
     tamis_plan *plan;
@@ -44,7 +44,8 @@ static void read_results(scene *c)
     const tmi_inference reading = reading_of(c);
     tmi_calibration_clear(&c->calibration);
     assert_int_equal(tmi_calibration_make(&c->calibration, &c->s, c->noisy, NULL), TAMIS_OK);
-    for (size_t i = 0; i < c->results.count; i++) assert_int_equal(tmi_read_result(&c->results.list[i], &reading, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c->results.count; i++)
+        assert_int_equal(tmi_read_result(&c->results.list[i], &reading, NULL), TAMIS_OK);
 }
 
 static void postprocess(scene *c)
@@ -93,7 +94,8 @@ static void consistent_changes_the_noise_alone(void **state)
         size_t g = i < 2 ? i : (i - 2) / 3;
         double gap = before[g].estimate;
         for (size_t h = 0; h < 3; h++) gap -= before[2 + 3 * g + h].estimate;
-        double moved = i < 2 ? -gap * margin / all : gap * cell / all, noise = i < 2 ? margin * 3 * cell / all : cell * (margin + 2 * cell) / all;
+        double moved = i < 2 ? -gap * margin / all : gap * cell / all,
+               noise = i < 2 ? margin * 3 * cell / all : cell * (margin + 2 * cell) / all;
         assert_near(r->estimate, before[i].estimate + moved, 1e-9);
         assert_near(square(r->noise_sd), noise, 1e-9 * noise);
         assert_near(r->sampling_se, before[i].sampling_se, 0);
@@ -119,10 +121,10 @@ static void numbers_of_one_table_share_their_noise(void **state)
     tear_down(&c);
 }
 
-/* Every statistic of a group with too few rows is withheld, in every output, whether or not the plan asks for a count; other groups
- * are published. Where nothing counts the rows a table is measured for it. */
-#define BY_H                                                                                                          \
-    "  - {mean: x, by: h}\n  - {share: {g: a}, by: h}\n  - {total: x, by: h}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n"      \
+/* Every statistic of a group with too few rows is withheld, in every output, whether or not the plan asks for a count; other
+ * groups are published. Where nothing counts the rows a table is measured for it. */
+#define BY_H \
+    "  - {mean: x, by: h}\n  - {share: {g: a}, by: h}\n  - {total: x, by: h}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n" \
     "  - {variance: x, by: h}\n  - {table: [h]}\n  - {total: {g: a}, by: h}\n"
 
 static void fill(scene *c, tmi_int128 value)
@@ -153,7 +155,8 @@ static void assert_withheld(const scene *c)
     for (size_t i = 0; i < c->results.count; i++) {
         const tmi_result *r = &c->results.list[i];
         bool few = r->cell == 0;
-        if (few != (isnan(r->estimate) && isnan(r->se) && isnan(r->lower) && r->df == -1 && r->reason && strstr(r->reason, "too few units")))
+        if (few != (isnan(r->estimate) && isnan(r->se) && isnan(r->lower) && r->df == -1 && r->reason &&
+                    strstr(r->reason, "too few units")))
             fail_msg("statistic %zu, group %zu: %g, %s", r->statistic, r->cell, r->estimate, r->reason ? r->reason : "published");
     }
     assert_int_equal(tmi_results_csv(&csv, &c->results, NULL), TAMIS_OK);
@@ -222,7 +225,8 @@ static void rows_that_nothing_counts_are_measured(void **state)
     fill(&c, 100);
     read_results(&c);
     postprocess(&c);
-    assert_true(isfinite(c.results.list[0].estimate) && isfinite(c.results.list[1].estimate) && isnan(c.results.list[2].estimate));
+    assert_true(isfinite(c.results.list[0].estimate) && isfinite(c.results.list[1].estimate) &&
+                isnan(c.results.list[2].estimate));
     tear_down(&c);
 }
 

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "inference/variance.h"
 #include "schedule/noise_law.h"
+#include "tests/base/memory_that_fails.h"
 
 static void near(double x, double y)
 {
@@ -65,9 +65,11 @@ static void the_range_bounds_the_variance(void **state)
 static void a_limit_stays_within_the_range(void **state)
 {
     (void)state;
-    static const struct { double estimate, margin, bound, value; bool from_range; } cases[] = {
-        {-3, 2, 9, 2, false}, {NAN, 2, 9, 2, false}, {4, 2, 9, 6, false}, {4, 5, 9, 9, true}, {40, 0, 9, 9, true},
-        {4, 0, INFINITY, 4, false}, {-4, 0, 9, 0, false}, {0, 0, 0, 0, true}};
+    static const struct {
+        double estimate, margin, bound, value;
+        bool from_range;
+    } cases[] = {{-3, 2, 9, 2, false}, {NAN, 2, 9, 2, false},      {4, 2, 9, 6, false},  {4, 5, 9, 9, true},
+                 {40, 0, 9, 9, true},  {4, 0, INFINITY, 4, false}, {-4, 0, 9, 0, false}, {0, 0, 0, 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_variance v = tmi_variance_limit(cases[i].estimate, cases[i].margin, cases[i].bound);
         assert_true(v.value == cases[i].value && v.from_range == cases[i].from_range);
@@ -119,7 +121,8 @@ static void the_noise_of_a_form_is_a_polynomial(void **state)
     static const double at[][2] = {{1, 0}, {0, 1}, {1, 1}, {2, -3}, {0, 0}, {-0.5, 4}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         double a = at[i][0], b = at[i][1], y = 2 * a * b - 3 * b * b, z = (a - b) * (a - b);
-        assert_true(fabs(tmi_form_noise_sd(&noise, a, b) - sqrt(5 * a * a * a * a + 7 * y * y + 11 * z * z)) < 1e-12 * (1 + 99 * b * b));
+        assert_true(fabs(tmi_form_noise_sd(&noise, a, b) - sqrt(5 * a * a * a * a + 7 * y * y + 11 * z * z)) <
+                    1e-12 * (1 + 99 * b * b));
     }
 }
 
@@ -196,12 +199,15 @@ static void bad_units_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_give_an_unbiased_variance), cmocka_unit_test(counts_outside_the_possible_are_cut),
+        cmocka_unit_test(counts_give_an_unbiased_variance),
+        cmocka_unit_test(counts_outside_the_possible_are_cut),
         cmocka_unit_test(the_range_bounds_the_variance),
         cmocka_unit_test(a_limit_stays_within_the_range),
         cmocka_unit_test(intervals_cover_whatever_the_variance),
-        cmocka_unit_test(the_noise_of_a_form_is_a_polynomial), cmocka_unit_test(moments_less_means_are_the_stratified_variance),
-        cmocka_unit_test(units_give_the_form_with_replacement), cmocka_unit_test(bad_units_are_refused),
+        cmocka_unit_test(the_noise_of_a_form_is_a_polynomial),
+        cmocka_unit_test(moments_less_means_are_the_stratified_variance),
+        cmocka_unit_test(units_give_the_form_with_replacement),
+        cmocka_unit_test(bad_units_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

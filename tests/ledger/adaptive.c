@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "ledger/coin.h"
-#include "tests/ledger/kit.h"
 #include "num/number.h"
+#include "tests/ledger/kit.h"
 
 #define STEPS 5
 #define MOVES 4
@@ -27,10 +27,12 @@ typedef struct node {
     int step;
 } node;
 
-static double worst(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values, size_t count);
+static double worst(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values,
+                    size_t count);
 
 /* For several losses at once, because whether a charge fits does not depend on them. */
-static void try_move(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values, size_t count, size_t m)
+static void try_move(const node *at, const tmi_ledger_coin *budget, double cap, const double *losses, double *values,
+                     size_t count, size_t m)
 {
     node next = {.step = at->step + 1};
     bool fits = false;

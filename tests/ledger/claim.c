@@ -2,9 +2,9 @@
 #include "tests/test.h"
 
 #include "base/leftover.h"
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/ledger/small_release.h"
-#include "num/number.h"
 
 /* A charge whose process is gone, with an answer in its folder. */
 static int64_t leave_open(small_release *r, const char *measures)
@@ -89,7 +89,8 @@ static void what_cannot_be_voided_is_refused(void **state)
     assert_void(-1, TAMIS_REFUSED, "no charge of this ledger");
     const int64_t entry = leave_open(NULL, "[2]");
     tamis_ledger *ledger = open_ledger(), *look = NULL;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(tamis_ledger_void(ledger, entry, bad[i], &err), TAMIS_INVALID);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(tamis_ledger_void(ledger, entry, bad[i], &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_void(NULL, entry, "x", &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_look(&look, path, NULL), TAMIS_OK);
     assert_int_equal(tamis_ledger_void(look, entry, "x", &err), TAMIS_INVALID);
@@ -174,7 +175,7 @@ static void an_owner_that_lives_is_left_alone(void **state)
     assert_non_null(strstr(text, "running now"));
     tamis_free(text);
     assert_int_equal(tamis_ledger_released(second, mine.entry, "[]", &err), TAMIS_REFUSED); /* it is not the second's */
-    assert_int_equal(small_begin(&other, second, "[1]", true, &err), TAMIS_OK); /* to pay is always possible */
+    assert_int_equal(small_begin(&other, second, "[1]", true, &err), TAMIS_OK);             /* to pay is always possible */
     assert_int_equal(small_end(&other, second, &err), TAMIS_OK);
     assert_int_equal(small_end(&mine, ledger, &err), TAMIS_OK);
     tamis_ledger_free(ledger);
@@ -192,8 +193,8 @@ static void the_book_decides_if_locks_do_not_hold(void **state)
         size_t published;
         tamis_ledger *ledger = open_ledger(), *second = open_ledger();
         assert_int_equal(small_begin(&sleeper, ledger, voided ? "[1]" : "[2]", false, &err), TAMIS_OK);
-        snprintf(line, sizeof line, "cp '%s-charge-%d' '%s/copy' && mv '%s/copy' '%s-charge-%d'", path, (int)sleeper.entry, folder, folder, path,
-                 (int)sleeper.entry);
+        snprintf(line, sizeof line, "cp '%s-charge-%d' '%s/copy' && mv '%s/copy' '%s-charge-%d'", path, (int)sleeper.entry,
+                 folder, folder, path, (int)sleeper.entry);
         assert_int_equal(system(line), 0);
         if (voided) {
             assert_void(sleeper.entry, TAMIS_OK, NULL);
@@ -219,7 +220,8 @@ static void an_unknown_owner_is_not_taken_for_dead(void **state)
     char line[500], other[160];
     tamis_error err = {0};
     const int64_t entry = leave_open(NULL, "[1]");
-    snprintf(line, sizeof line, "cp '%s' '%s/b.ledger' && cp '%s-charge-%d' '%s/b.ledger-charge-%d'", path, folder, path, (int)entry, folder, (int)entry);
+    snprintf(line, sizeof line, "cp '%s' '%s/b.ledger' && cp '%s-charge-%d' '%s/b.ledger-charge-%d'", path, folder, path,
+             (int)entry, folder, (int)entry);
     assert_int_equal(system(line), 0);
     snprintf(other, sizeof other, "%s", path);
     snprintf(path, sizeof path, "%.60s/b.ledger", folder);
@@ -260,9 +262,7 @@ static void only_temporary_folders_of_ours_are_deleted(void **state)
     (void)state;
     static const char *const setups[] = {
         "rm -r '%1$s' && mkdir '%2$s/precious' && touch '%2$s/precious/x' && ln -s precious '%1$s'",
-        "rm -r '%1$s' && echo precious >'%1$s'",
-        "mkdir '%1$s/inner'",
-        NULL, /* the folder that it is in is not there */
+        "rm -r '%1$s' && echo precious >'%1$s'", "mkdir '%1$s/inner'", NULL, /* the folder that it is in is not there */
     };
     tamis_error err = {0};
     small_release r;
@@ -318,9 +318,7 @@ static void a_folder_that_was_moved_is_not_taken_for_deleted(void **state)
     tamis_charged_clear(&charged);
     tamis_ledger_free(ledger);
     static const char *const setups[] = {
-        "mv '%1$s' '%1$s.away'",
-        "mkdir '%1$s'",
-        "rmdir '%1$s' && cp -r '%1$s.away' '%1$s'", /* nor does a copy */
+        "mv '%1$s' '%1$s.away'", "mkdir '%1$s'", "rmdir '%1$s' && cp -r '%1$s.away' '%1$s'", /* nor does a copy */
     };
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
         snprintf(line, sizeof line, setups[i], home);
@@ -360,7 +358,8 @@ static void a_cap_does_not_move_under_its_filter(void **state)
 {
     (void)state;
     const char *budget = "3 1e-6";
-    const int64_t pure = open_charge_of("1 1e-7", budget), rho = open_charge_of("rho 1/100", budget), later = open_charge_of("1/10", budget);
+    const int64_t pure = open_charge_of("1 1e-7", budget), rho = open_charge_of("rho 1/100", budget),
+                  later = open_charge_of("1/10", budget);
     assert_void(pure, TAMIS_REFUSED, "before the account's first release with rho");
     assert_void(rho, TAMIS_OK, NULL);
     tamis_ledger *ledger = open_ledger();

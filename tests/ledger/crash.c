@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
+#include "tests/ledger/kit.h"
 
 typedef struct progress {
     volatile int64_t begun, done; /* charges */
@@ -67,7 +67,8 @@ static void killed_at_any_moment(void **state)
         if (!WIFSIGNALED(status)) fail_msg("it ended by itself with %d", WEXITSTATUS(status));
         const int64_t now = charges_in_the_ledger();
         if (now - before < shared->done || now - before > shared->begun)
-            fail_msg("%d of %d charges were done, and the ledger has %d", (int)shared->done, (int)shared->begun, (int)(now - before));
+            fail_msg("%d of %d charges were done, and the ledger has %d", (int)shared->done, (int)shared->begun,
+                     (int)(now - before));
         before = now;
         if (i % 10 < 9) continue;
         char *problems = NULL;

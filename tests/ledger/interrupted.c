@@ -157,8 +157,8 @@ static void kill_everywhere(const char *name, bool open, work *victim, work *nex
                 fail_msg("%s, killed at stop %d: void says %d", name, (int)at, result);
         } else {
             if (result != 0 || after.released != 1 || after.open != 0 || after.charges != after.voided + 1)
-                fail_msg("%s, killed at stop %d: release says %d; %zu charges, %zu voided, %zu released", name, (int)at, result, after.charges,
-                         after.voided, after.released);
+                fail_msg("%s, killed at stop %d: release says %d; %zu charges, %zu voided, %zu released", name, (int)at, result,
+                         after.charges, after.voided, after.released);
         }
     }
     assert_true(killed > 5);
@@ -175,7 +175,8 @@ static void killed_at_every_system_call(void **state)
     kill_everywhere("a void, then another", true, void_it, void_it);
 }
 
-/* Whether the ledger has one open charge, and nobody is just opening it or writing to it: who is suspended then holds everybody up. */
+/* Whether the ledger has one open charge, and nobody is just opening it or writing to it: who is suspended then holds
+ * everybody up. */
 static bool is_open_and_quiet(void)
 {
     char marker[200];
@@ -235,7 +236,8 @@ static void all_at_once(void **state)
         for (int i = 0; i < 8; i++) {
             int status;
             waitpid(children[i], &status, 0);
-            if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != TAMIS_REFUSED)) fail_msg("a process ended with %d", status);
+            if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != TAMIS_REFUSED))
+                fail_msg("a process ended with %d", status);
         }
         assert_sound("all at once", round);
         const counts c = count();

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FROZEN "{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": \"school\"}"
+#define FROZEN \
+    "{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": \"school\"}"
 
 static char folder[64], path[128]; /* of the ledger at hand */
 
@@ -15,7 +16,8 @@ static char folder[64], path[128]; /* of the ledger at hand */
 static inline int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "%s/tamis-ledger-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* memory: no waits */
+    /* memory: no waits */
+    snprintf(folder, sizeof folder, "%s/tamis-ledger-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/a.ledger", folder);
     return 0;

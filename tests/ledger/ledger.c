@@ -3,9 +3,9 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "ledger/store/open.h"
+#include "tests/ledger/kit.h"
 
 static void a_charge_survives(void **state)
 {
@@ -82,12 +82,26 @@ static void go(const char *budget, const step *steps)
 static void each_account_takes_what_it_can_add(void **state)
 {
     (void)state;
-    go("1", (const step[]){{"1/2", TAMIS_OK}, {"1/4 0", TAMIS_OK}, {"1/8 1e-9", TAMIS_REFUSED}, {"rho 1e-9", TAMIS_REFUSED},
-                           {"1/4", TAMIS_OK}, {"1/1000", TAMIS_REFUSED}, {NULL, TAMIS_OK}});
-    go("rho 1", (const step[]){{"rho 1/2", TAMIS_OK}, {"1", TAMIS_OK}, {"1/2 1e-9", TAMIS_REFUSED}, {"rho 1/1000000", TAMIS_REFUSED},
-                               {"0", TAMIS_OK}, {NULL, TAMIS_OK}});
-    go("2 1e-6", (const step[]){{"1 5e-7", TAMIS_OK}, {"1/2", TAMIS_OK}, {"1/2 6e-7", TAMIS_REFUSED}, {"0.6 1e-7", TAMIS_REFUSED},
-                                {"1/2 5e-7", TAMIS_OK}, {"0 1e-12", TAMIS_REFUSED}, {NULL, TAMIS_OK}});
+    go("1", (const step[]){{"1/2", TAMIS_OK},
+                           {"1/4 0", TAMIS_OK},
+                           {"1/8 1e-9", TAMIS_REFUSED},
+                           {"rho 1e-9", TAMIS_REFUSED},
+                           {"1/4", TAMIS_OK},
+                           {"1/1000", TAMIS_REFUSED},
+                           {NULL, TAMIS_OK}});
+    go("rho 1", (const step[]){{"rho 1/2", TAMIS_OK},
+                               {"1", TAMIS_OK},
+                               {"1/2 1e-9", TAMIS_REFUSED},
+                               {"rho 1/1000000", TAMIS_REFUSED},
+                               {"0", TAMIS_OK},
+                               {NULL, TAMIS_OK}});
+    go("2 1e-6", (const step[]){{"1 5e-7", TAMIS_OK},
+                                {"1/2", TAMIS_OK},
+                                {"1/2 6e-7", TAMIS_REFUSED},
+                                {"0.6 1e-7", TAMIS_REFUSED},
+                                {"1/2 5e-7", TAMIS_OK},
+                                {"0 1e-12", TAMIS_REFUSED},
+                                {NULL, TAMIS_OK}});
 }
 
 /* The first rho takes what was added up off the budget; afterwards a delta is refused, and an epsilon is a rho. */
@@ -107,8 +121,7 @@ static void rhos_are_converted_at_the_rest(void **state)
     assert_true(spent.rho.lower <= 0.055 && spent.rho.upper >= 0.055 && spent.rho.upper - spent.rho.lower < 1e-16);
     /* by the formula of Canonne, Kamath and Steinke at delta = 5e-7, over a grid of orders */
     double best = INFINITY;
-    for (double a = 1.0001; a < 500; a *= 1.0001)
-        best = fmin(best, a * 0.055 + log1p(-1 / a) - (log(5e-7) + log(a)) / (a - 1));
+    for (double a = 1.0001; a < 500; a *= 1.0001) best = fmin(best, a * 0.055 + log1p(-1 / a) - (log(5e-7) + log(a)) / (a - 1));
     assert_true(fabs(spent.epsilon.upper - (1 + best)) < 1e-6);
     assert_true(fabs(left.epsilon.lower + spent.epsilon.upper - 4) < 1e-12);
     assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 0, NULL, NULL), TAMIS_OK);
@@ -135,10 +148,16 @@ static void what_differs_is_named(void **state)
     static const struct {
         const char *frozen, *budget, *field;
     } cases[] = {
-        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 11}}, \"unit\": \"school\"}", "4", "'design'"},
+        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 11}}, \"unit\": "
+         "\"school\"}",
+         "4", "'design'"},
         {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}}", "4", "'unit'"},
-        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": \"school\", \"id\": \"x\"}", "4", "'id'"},
-        {FROZEN, "5", "budget of epsilon 5 is above"}, {FROZEN, "4 1e-6", "is above"}, {FROZEN, "rho 4", "does not count as the account does"},
+        {"{\"source\": {\"file\": \"a.csv\"}, \"design\": {\"srs\": {\"population\": 1000, \"sample\": 10}}, \"unit\": "
+         "\"school\", \"id\": \"x\"}",
+         "4", "'id'"},
+        {FROZEN, "5", "budget of epsilon 5 is above"},
+        {FROZEN, "4 1e-6", "is above"},
+        {FROZEN, "rho 4", "does not count as the account does"},
     };
     tamis_ledger *ledger = open_ledger();
     tamis_error err = {0};
@@ -161,7 +180,9 @@ static void what_differs_is_named(void **state)
     sample_charge s;
     tamis_charged charged;
     sample_charge_make(&s, "1", "8/2", "[]");
-    s.charge.frozen = "{\"outsider\":\"what follows from the others is not compared\",\"unit\":\"school\",\"design\":{\"srs\":{\"sample\":10,\"population\":1000}},\n\"source\":{\"file\":\"b.parquet\"}}";
+    s.charge.frozen = "{\"outsider\":\"what follows from the others is not "
+                      "compared\",\"unit\":\"school\",\"design\":{\"srs\":{\"sample\":10,\"population\":1000}},\n\"source\":{"
+                      "\"file\":\"b.parquet\"}}";
     assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
     sample_charge_clear(&s);
     tamis_ledger_free(ledger);
@@ -183,7 +204,8 @@ static void a_second_account_over_the_same_source_needs_a_reason(void **state)
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_OK},
         {"c", FROZEN, "[\"file c.csv\"]", NULL, TAMIS_OK}, /* the parts decide where both have them */
         {"d", "{\"source\": {\"file\": \"d.csv\"}}", NULL, NULL, TAMIS_OK},
-        {"e", "{\"source\": {\"file\": \"d.csv\"}}", NULL, NULL, TAMIS_REFUSED}, /* and the frozen field of accounts that have none */
+        /* and the frozen field of accounts that have none */
+        {"e", "{\"source\": {\"file\": \"d.csv\"}}", NULL, NULL, TAMIS_REFUSED},
         {"e", "{\"source\": {\"file\": \"d.csv\"}}", "[\"file d.csv\"]", NULL, TAMIS_REFUSED},
         {"e", "{}", "[]", NULL, TAMIS_OK}, /* nothing is said about a source */
         {"f", "{}", "{}", NULL, TAMIS_INVALID},
@@ -204,7 +226,8 @@ static void a_second_account_over_the_same_source_needs_a_reason(void **state)
         const bool first = tamis_ledger_find(ledger, cases[i].survey) < 0;
         const tamis_status as_asked = tamis_ledger_ask(&asked, ledger, &s.charge, NULL);
         const tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, &err);
-        if (status != cases[i].status || as_asked != status) fail_msg("case %zu: %d and %d, %s", i, (int)status, (int)as_asked, err.message);
+        if (status != cases[i].status || as_asked != status)
+            fail_msg("case %zu: %d and %d, %s", i, (int)status, (int)as_asked, err.message);
         if (status == TAMIS_OK) {
             assert_int_equal(charged.created, i == 0);
             assert_int_equal(charged.opened, first);
@@ -302,7 +325,8 @@ static void the_design_for_an_outsider(void **state)
     static const struct {
         const char *frozen, *design, *reason;
     } cases[] = {
-        {"{\"outsider\": {\"design\": {\"srs\": {\"sample\": 2, \"population\": 9}}}}", "{\"srs\": {\"population\": 9, \"sample\": 2}}", NULL},
+        {"{\"outsider\": {\"design\": {\"srs\": {\"sample\": 2, \"population\": 9}}}}",
+         "{\"srs\": {\"population\": 9, \"sample\": 2}}", NULL},
         {"{\"outsider\": \"the sample is not secret\"}", NULL, "the sample is not secret"},
         {"{}", NULL, "the account names no design for it"},
         {"{\"outsider\": null}", NULL, "the account names no design for it"},
@@ -374,9 +398,13 @@ static void a_clock_that_runs_backwards_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        IN_A_FOLDER(a_charge_survives), IN_A_FOLDER(charges_add_up_exactly), IN_A_FOLDER(a_first_charge_may_be_refused),
-        IN_A_FOLDER(each_account_takes_what_it_can_add), IN_A_FOLDER(rhos_are_converted_at_the_rest),
-        IN_A_FOLDER(what_differs_is_named), IN_A_FOLDER(a_second_account_over_the_same_source_needs_a_reason),
+        IN_A_FOLDER(a_charge_survives),
+        IN_A_FOLDER(charges_add_up_exactly),
+        IN_A_FOLDER(a_first_charge_may_be_refused),
+        IN_A_FOLDER(each_account_takes_what_it_can_add),
+        IN_A_FOLDER(rhos_are_converted_at_the_rest),
+        IN_A_FOLDER(what_differs_is_named),
+        IN_A_FOLDER(a_second_account_over_the_same_source_needs_a_reason),
         IN_A_FOLDER(the_same_again_costs_nothing),
         IN_A_FOLDER(commits_wait_for_the_disk),
         IN_A_FOLDER(the_design_for_an_outsider),

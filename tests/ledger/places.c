@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "tests/base/memory_that_fails.h"
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "ledger/store/open.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/ledger/kit.h"
 
 /* Fails with this status and these words, one line that begins with the path, for open and for look. */
 static void cannot_be_opened(const char *name, tamis_status status, const char *words)
@@ -25,7 +25,8 @@ static void cannot_be_opened(const char *name, tamis_status status, const char *
     for (int look = 0; look < 2; look++) {
         tamis_status found = look ? tamis_ledger_look(&ledger, name, &err) : tamis_ledger_open(&ledger, name, &err);
         assert_null(ledger);
-        if (found != status || !strstr(err.message, words) || strncmp(err.message, name, strlen(name)) != 0 || strchr(err.message, '\n'))
+        if (found != status || !strstr(err.message, words) || strncmp(err.message, name, strlen(name)) != 0 ||
+            strchr(err.message, '\n'))
             fail_msg("%s: %d, %s", name, (int)found, err.message);
     }
     int ok = 1;
@@ -238,7 +239,8 @@ static int charge_until_full(int *status)
     if (tamis_ledger_open(&ledger, path, &err) != TAMIS_OK) return -1;
     while (count < 5000 && (entry = charge_as(ledger, "1/10000", "1", &err)) > 0) count++;
     *status = (int)-entry;
-    if (entry != -TAMIS_SYSTEM || !(strstr(err.message, "the disk is full") || strstr(err.message, "the disk failed"))) count = -1;
+    if (entry != -TAMIS_SYSTEM || !(strstr(err.message, "the disk is full") || strstr(err.message, "the disk failed")))
+        count = -1;
     tamis_ledger_free(ledger);
     return count;
 }
@@ -311,15 +313,15 @@ static void arguments_are_named(void **state)
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     sample_charge_make(&s, "1", "4", "[]");
-#define WRONG(change, words)                                                                                              \
-    do {                                                                                                                  \
-        tamis_charge c = s.charge;                                                                                        \
-        change;                                                                                                           \
-        memset(&charged, 1, sizeof charged);                                                                              \
-        assert_int_equal(tamis_ledger_charge(&charged, ledger, &c, &err), TAMIS_INVALID);                                 \
-        assert_int_equal(charged.entry, 0);                                                                               \
-        assert_null(charged.measurements);                                                                                \
-        if (!strstr(err.message, words)) fail_msg("%s", err.message);                                                     \
+#define WRONG(change, words) \
+    do { \
+        tamis_charge c = s.charge; \
+        change; \
+        memset(&charged, 1, sizeof charged); \
+        assert_int_equal(tamis_ledger_charge(&charged, ledger, &c, &err), TAMIS_INVALID); \
+        assert_int_equal(charged.entry, 0); \
+        assert_null(charged.measurements); \
+        if (!strstr(err.message, words)) fail_msg("%s", err.message); \
     } while (0)
     WRONG(c.survey = NULL, "survey: NULL");
     WRONG(c.survey = "", "survey: must not be empty");
@@ -446,11 +448,13 @@ static void memory_may_fail(void **state)
     assert_string_equal(charged.measurements, "[5]");
     tamis_charged_clear(&charged);
     for (int json = 0; json < 2; json++) {
-        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL, NULL), assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL, NULL),
+                               assert_null(text));
         tamis_free(text);
         EVERY_ALLOCATION_FAILS((json ? tamis_ledger_entries_json : tamis_ledger_csv)(&text, ledger, NULL), assert_null(text));
         tamis_free(text);
-        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_verify_json : tamis_ledger_verify_text)(&ok, &text, path, NULL, 0, NULL), assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_verify_json : tamis_ledger_verify_text)(&ok, &text, path, NULL, 0, NULL),
+                               assert_null(text));
         assert_true(ok);
         tamis_free(text);
     }
@@ -458,8 +462,14 @@ static void memory_may_fail(void **state)
     s.charge.amount = (tamis_coin){.epsilon = s.numbers[3]}; /* refused */
     for (long k = 1;; k++) {
         fail_allocation(k);
-        tamis_status status = tamis_ledger_ask(&charged, ledger, &(tamis_charge){.survey = "schools", .release = "x", .frozen = FROZEN,
-                                               .measures = "other", .amount = s.charge.amount, .budget = s.charge.budget}, NULL);
+        tamis_status status = tamis_ledger_ask(&charged, ledger,
+                                               &(tamis_charge){.survey = "schools",
+                                                               .release = "x",
+                                                               .frozen = FROZEN,
+                                                               .measures = "other",
+                                                               .amount = s.charge.amount,
+                                                               .budget = s.charge.budget},
+                                               NULL);
         if (!allocation_failed()) {
             assert_int_equal(status, TAMIS_REFUSED);
             break;
@@ -482,9 +492,11 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        IN_A_FOLDER(foreign_files), IN_A_FOLDER(there_may_be_nothing_yet), IN_A_FOLDER(looking_changes_nothing),
-        IN_A_FOLDER(a_ledger_that_is_taken_away), IN_A_FOLDER(somebody_holds_it), IN_A_FOLDER(read_only_folder), IN_A_FOLDER(files_may_not_grow),
-        IN_A_FOLDER(disk_is_full), IN_A_FOLDER(arguments_are_named), IN_A_FOLDER(memory_may_fail),
+        IN_A_FOLDER(foreign_files),           IN_A_FOLDER(there_may_be_nothing_yet),
+        IN_A_FOLDER(looking_changes_nothing), IN_A_FOLDER(a_ledger_that_is_taken_away),
+        IN_A_FOLDER(somebody_holds_it),       IN_A_FOLDER(read_only_folder),
+        IN_A_FOLDER(files_may_not_grow),      IN_A_FOLDER(disk_is_full),
+        IN_A_FOLDER(arguments_are_named),     IN_A_FOLDER(memory_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

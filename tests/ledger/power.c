@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
+#include "tests/ledger/kit.h"
 #include "tests/ledger/recorder.h"
 
 #define SECTOR 512
-#define FILES 32       /* that the work ever creates */
-#define CHARGES 8      /* of 1/8 fit into the budget of 1 */
+#define FILES 32  /* that the work ever creates */
+#define CHARGES 8 /* of 1/8 fit into the budget of 1 */
 #define AMOUNT "1/8"
 
 /* ---- the work ---- */
@@ -225,7 +225,8 @@ static const char *problem(const history *h, tmi_opening how, bool spend)
     size_t charges = book->charge_count, released = 0;
     for (size_t i = 0; i < charges; i++) {
         released += book->charges[i].released > 0;
-        if (i < h->charged && strcmp(book->charges[i].hash, hashes[i]) != 0) snprintf(message, sizeof message, "charge %zu is another one", i);
+        if (i < h->charged && strcmp(book->charges[i].hash, hashes[i]) != 0)
+            snprintf(message, sizeof message, "charge %zu is another one", i);
     }
     if (charges < h->charged || charges > h->begun)
         snprintf(message, sizeof message, "%zu charges, but %zu were acknowledged and %zu begun", charges, h->charged, h->begun);
@@ -255,7 +256,8 @@ static size_t fail_at_every_moment(tmi_opening how, int seeds, bool lies, bool e
                 make_files(&d, end, (fate)f);
                 const char *wrong = problem(&h, how, ++images % 16 == 0);
                 problems += wrong != NULL;
-                if (wrong && !expected) fail_msg("power failed after %zu of %zu operations (fate %d, seed %d): %s", end, tape.count, f, seed, wrong);
+                if (wrong && !expected)
+                    fail_msg("power failed after %zu of %zu operations (fate %d, seed %d): %s", end, tape.count, f, seed, wrong);
             }
         }
         if (end == tape.count) break;

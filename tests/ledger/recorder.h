@@ -1,9 +1,10 @@
-/* A SQLite VFS that works on the real files and writes down what would reach a disk, and when: every write, truncation, sync, creation
- * and deletion, in order. From such a record a test can make the files as they may be after the power failed at any moment.
+/* A SQLite VFS that works on the real files and writes down what would reach a disk, and when: every write, truncation, sync,
+ * creation and deletion, in order. From such a record a test can make the files as they may be after the power failed at any
+ * moment.
  *
- * A disk promises this much: what was written before a sync of its file is there afterwards; a file that was created or deleted is so
- * after its folder was synced. SQLite's own VFS syncs the folder with the first sync of a journal or log that it opened, and after
- * a deletion if it is asked to: that is written down as a sync of its own.                                              */
+ * A disk promises this much: what was written before a sync of its file is there afterwards; a file that was created or deleted
+ * is so after its folder was synced. SQLite's own VFS syncs the folder with the first sync of a journal or log that it opened,
+ * and after a deletion if it is asked to: that is written down as a sync of its own. */
 #ifndef TESTS_LEDGER_RECORDER_H
 #define TESTS_LEDGER_RECORDER_H
 
@@ -59,11 +60,23 @@ typedef struct recorded_file {
     sqlite3_file *real;
 } recorded_file;
 
-static inline sqlite3_file *real_of(sqlite3_file *file) { return ((recorded_file *)file)->real; }
-static inline int number_of_file(sqlite3_file *file) { return ((recorded_file *)file)->file; }
+static inline sqlite3_file *real_of(sqlite3_file *file)
+{
+    return ((recorded_file *)file)->real;
+}
+static inline int number_of_file(sqlite3_file *file)
+{
+    return ((recorded_file *)file)->file;
+}
 
-static int rec_close(sqlite3_file *f) { return real_of(f)->pMethods->xClose(real_of(f)); }
-static int rec_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at) { return real_of(f)->pMethods->xRead(real_of(f), to, n, at); }
+static int rec_close(sqlite3_file *f)
+{
+    return real_of(f)->pMethods->xClose(real_of(f));
+}
+static int rec_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
+{
+    return real_of(f)->pMethods->xRead(real_of(f), to, n, at);
+}
 
 static int rec_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
 {
@@ -91,12 +104,30 @@ static int rec_sync(sqlite3_file *f, int flags)
     return file->real->pMethods->xSync(file->real, flags);
 }
 
-static int rec_size(sqlite3_file *f, sqlite3_int64 *size) { return real_of(f)->pMethods->xFileSize(real_of(f), size); }
-static int rec_lock(sqlite3_file *f, int level) { return real_of(f)->pMethods->xLock(real_of(f), level); }
-static int rec_unlock(sqlite3_file *f, int level) { return real_of(f)->pMethods->xUnlock(real_of(f), level); }
-static int rec_reserved(sqlite3_file *f, int *yes) { return real_of(f)->pMethods->xCheckReservedLock(real_of(f), yes); }
-static int rec_control(sqlite3_file *f, int what, void *arg) { return real_of(f)->pMethods->xFileControl(real_of(f), what, arg); }
-static int rec_sector(sqlite3_file *f) { return real_of(f)->pMethods->xSectorSize(real_of(f)); }
+static int rec_size(sqlite3_file *f, sqlite3_int64 *size)
+{
+    return real_of(f)->pMethods->xFileSize(real_of(f), size);
+}
+static int rec_lock(sqlite3_file *f, int level)
+{
+    return real_of(f)->pMethods->xLock(real_of(f), level);
+}
+static int rec_unlock(sqlite3_file *f, int level)
+{
+    return real_of(f)->pMethods->xUnlock(real_of(f), level);
+}
+static int rec_reserved(sqlite3_file *f, int *yes)
+{
+    return real_of(f)->pMethods->xCheckReservedLock(real_of(f), yes);
+}
+static int rec_control(sqlite3_file *f, int what, void *arg)
+{
+    return real_of(f)->pMethods->xFileControl(real_of(f), what, arg);
+}
+static int rec_sector(sqlite3_file *f)
+{
+    return real_of(f)->pMethods->xSectorSize(real_of(f));
+}
 
 /* Nothing that only some disks promise but that a write leaves the bytes beside it alone, which SQLite assumes of all today. */
 static int rec_device(sqlite3_file *f)
@@ -108,13 +139,24 @@ static int rec_shm_map(sqlite3_file *f, int page, int size, int extend, void vol
 {
     return real_of(f)->pMethods->xShmMap(real_of(f), page, size, extend, at);
 }
-static int rec_shm_lock(sqlite3_file *f, int offset, int n, int flags) { return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags); }
-static void rec_shm_barrier(sqlite3_file *f) { real_of(f)->pMethods->xShmBarrier(real_of(f)); }
-static int rec_shm_unmap(sqlite3_file *f, int erase) { return real_of(f)->pMethods->xShmUnmap(real_of(f), erase); }
+static int rec_shm_lock(sqlite3_file *f, int offset, int n, int flags)
+{
+    return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags);
+}
+static void rec_shm_barrier(sqlite3_file *f)
+{
+    real_of(f)->pMethods->xShmBarrier(real_of(f));
+}
+static int rec_shm_unmap(sqlite3_file *f, int erase)
+{
+    return real_of(f)->pMethods->xShmUnmap(real_of(f), erase);
+}
 
 static const sqlite3_io_methods rec_methods = {
-    2, rec_close, rec_read, rec_write, rec_truncate, rec_sync, rec_size, rec_lock, rec_unlock, rec_reserved, rec_control, rec_sector, rec_device,
-    rec_shm_map, rec_shm_lock, rec_shm_barrier, rec_shm_unmap, NULL, NULL,
+    2,          rec_close,   rec_read,     rec_write,       rec_truncate,  rec_sync,
+    rec_size,   rec_lock,    rec_unlock,   rec_reserved,    rec_control,   rec_sector,
+    rec_device, rec_shm_map, rec_shm_lock, rec_shm_barrier, rec_shm_unmap, NULL,
+    NULL,
 };
 
 static sqlite3_vfs *real_vfs, recorder_vfs;
@@ -122,8 +164,10 @@ static sqlite3_vfs *real_vfs, recorder_vfs;
 static int rec_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *given)
 {
     recorded_file *file = (recorded_file *)f;
-    const recorded_name which = flags & SQLITE_OPEN_MAIN_DB ? NAME_DB : flags & SQLITE_OPEN_WAL ? NAME_LOG
-                                : flags & SQLITE_OPEN_MAIN_JOURNAL ? NAME_JOURNAL : NAMES;
+    const recorded_name which = flags & SQLITE_OPEN_MAIN_DB        ? NAME_DB
+                                : flags & SQLITE_OPEN_WAL          ? NAME_LOG
+                                : flags & SQLITE_OPEN_MAIN_JOURNAL ? NAME_JOURNAL
+                                                                   : NAMES;
     (void)vfs;
     *file = (recorded_file){.file = -1, .real = (sqlite3_file *)(file + 1)};
     int code = real_vfs->xOpen(real_vfs, name, file->real, flags, given);

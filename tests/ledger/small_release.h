@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
+#include "tests/ledger/kit.h"
 
 #define BUDGET "3"
 
@@ -37,7 +37,8 @@ static inline int small_begin(small_release *r, tamis_ledger *ledger, const char
     r->entry = charged.entry;
     r->claim = charged.claim;
     r->repeated = charged.measurements != NULL;
-    snprintf(r->answer, sizeof r->answer, "%s", charged.measurements ? charged.measurements : r->temporary + strlen(r->temporary) - 6);
+    snprintf(r->answer, sizeof r->answer, "%s",
+             charged.measurements ? charged.measurements : r->temporary + strlen(r->temporary) - 6);
     tamis_charged_clear(&charged);
     snprintf(name, sizeof name, "%s/answer", r->temporary);
     const int length = snprintf(text, sizeof text, "%lld %s", (long long)r->entry, r->answer);
@@ -106,8 +107,14 @@ static inline const char *small_problem(size_t *published)
         char *kept = NULL;
         if (c && c->released) assert_int_equal(tmi_store_measurements(&kept, ledger->file, c->released, &err), TAMIS_OK);
         const bool same = kept && strcmp(kept, answer) == 0, open = c && tmi_charge_is_open(c);
-        if (!same && !(dotted && open)) snprintf(message, sizeof message, "%.40s has the answer %.20s, and entry %lld is %s with %.20s", e->d_name, answer,
-                                               entry, !c ? "none" : c->released ? "released" : c->voided ? "voided" : "open", kept ? kept : "none");
+        if (!same && !(dotted && open))
+            snprintf(message, sizeof message, "%.40s has the answer %.20s, and entry %lld is %s with %.20s", e->d_name, answer,
+                     entry,
+                     !c            ? "none"
+                     : c->released ? "released"
+                     : c->voided   ? "voided"
+                                   : "open",
+                     kept ? kept : "none");
         *published += named;
         tamis_free(kept);
     }

@@ -4,10 +4,10 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/ledger/kit.h"
 
 /* ---- a ledger to be changed ---- */
 
@@ -125,7 +125,8 @@ static void every_column_of_every_row(void **state)
     (void)state;
     for (int n = 1; n <= 8; n++) {
         snprintf(field, sizeof field, "entry %d", n);
-        snprintf(sql, sizeof sql, "UPDATE entries SET entry = replace(entry, '\"number\": %d', '\"number\": %d0') WHERE number = %d", n, n, n);
+        snprintf(sql, sizeof sql,
+                 "UPDATE entries SET entry = replace(entry, '\"number\": %d', '\"number\": %d0') WHERE number = %d", n, n, n);
         is_found(sql, field);
         snprintf(sql, sizeof sql, "UPDATE entries SET entry = replace(entry, ':', ' :') WHERE number = %d", n);
         is_found(sql, field);
@@ -146,10 +147,13 @@ static void every_column_of_every_row(void **state)
         if (n == 8) continue; /* the last one: only a certificate knows */
         snprintf(sql, sizeof sql, "DELETE FROM entries WHERE number = %d", n);
         is_found(sql, "entries before it are missing");
-        snprintf(sql, sizeof sql, "DELETE FROM entries WHERE number = %d; UPDATE entries SET number = number - 1 WHERE number > %d", n, n);
+        snprintf(sql, sizeof sql,
+                 "DELETE FROM entries WHERE number = %d; UPDATE entries SET number = number - 1 WHERE number > %d", n, n);
         is_found(sql, field);
-        snprintf(sql, sizeof sql, "UPDATE entries SET entry = (SELECT entry FROM entries WHERE number = %d), hash = (SELECT hash FROM entries "
-                 "WHERE number = %d) WHERE number = %d", n + 1, n + 1, n);
+        snprintf(sql, sizeof sql,
+                 "UPDATE entries SET entry = (SELECT entry FROM entries WHERE number = %d), hash = (SELECT hash FROM entries "
+                 "WHERE number = %d) WHERE number = %d",
+                 n + 1, n + 1, n);
         is_found(sql, field);
     }
     for (int n = 3; n <= 7; n += 4) {
@@ -235,8 +239,8 @@ static void rows_are_only_added(void **state)
     sqlite3 *db = NULL;
     (void)state;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    static const char *const tries[] = {"UPDATE entries SET hash = ''", "DELETE FROM entries", "UPDATE measurements SET text = ''",
-                                        "DELETE FROM measurements"};
+    static const char *const tries[] = {"UPDATE entries SET hash = ''", "DELETE FROM entries",
+                                        "UPDATE measurements SET text = ''", "DELETE FROM measurements"};
     for (size_t i = 0; i < 4; i++) assert_int_equal(sqlite3_exec(db, tries[i], NULL, NULL, NULL), SQLITE_CONSTRAINT);
     sqlite3_close(db);
 }
@@ -296,9 +300,12 @@ static tamis_status against(int *ok, char **text, tamis_error *err)
 
 /* What the certificate of a charge of 1/4 says; each %s is one field that the ledger knows. */
 static const char form[] =
-    "{\"tamis\": 1, \"ledger\": {\"entry\": %s, \"hash\": \"%s\", \"time\": \"%s\", \"repeated\": %s}, \"plan\": {\"survey\": \"%s\", "
-    "\"budget\": {\"epsilon\": \"%s\"}, \"design\": {\"srs\": {\"population\": %s, \"sample\": 10}}, \"privacy\": {\"unit\": \"%s\"}}, "
-    "\"measurements\": [{\"limit\": 7, \"name\": \"counts\", \"epsilon\": \"1/4\", \"noise\": [{\"law\": \"discrete_laplace\", \"scale\": \"%s\"}]}], "
+    "{\"tamis\": 1, \"ledger\": {\"entry\": %s, \"hash\": \"%s\", \"time\": \"%s\", \"repeated\": %s}, \"plan\": {\"survey\": "
+    "\"%s\", "
+    "\"budget\": {\"epsilon\": \"%s\"}, \"design\": {\"srs\": {\"population\": %s, \"sample\": 10}}, \"privacy\": {\"unit\": "
+    "\"%s\"}}, "
+    "\"measurements\": [{\"limit\": 7, \"name\": \"counts\", \"epsilon\": \"1/4\", \"noise\": [{\"law\": \"discrete_laplace\", "
+    "\"scale\": \"%s\"}]}], "
     "\"composition\": {\"epsilon\": \"%s\"}, \"account\": {\"before\": {\"epsilon\": \"%s\", \"delta\": \"0\", \"rho\": \"0\"}, "
     "\"after\": {\"epsilon\": \"%s\", \"delta\": \"0\", \"rho\": \"0\"}}, \"files\": {\"measurements.json\": \"%s\"}}";
 
@@ -314,8 +321,9 @@ static void write_fields(const char *const f[FIELDS])
 /* Charges 1/4 to the schools, which had 1, and releases it; the certificate has the fields. */
 static void charge_and_certify(const char *f[FIELDS], char entry[8], tamis_charged *charged, char kept[TMI_SHA256_TEXT])
 {
-    static const char *const rest[FIELDS] = {[REPEATED] = "false", [SURVEY] = "schools", [BUDGET] = "2", [POPULATION] = "1000",
-                                             [UNIT] = "school", [SCALE] = "4", [AMOUNT] = "1/4", [BEFORE] = "1", [AFTER] = "5/4"};
+    static const char *const rest[FIELDS] = {
+        [REPEATED] = "false", [SURVEY] = "schools", [BUDGET] = "2", [POPULATION] = "1000", [UNIT] = "school",
+        [SCALE] = "4",        [AMOUNT] = "1/4",     [BEFORE] = "1", [AFTER] = "5/4"};
     tamis_ledger *ledger = open_ledger();
     sample_charge s;
     sample_charge_make(&s, "1/4", "2", "[" TABLE "]");
@@ -367,10 +375,18 @@ static void another_charge_is_found_by_the_ledger(void **state)
         int field;
         const char *value, *words;
     } lies[] = {
-        {TIME, "2020-01-01T00:00:00Z", "ledger.time"}, {SURVEY, "pupils", "plan.survey"}, {BUDGET, "3", "plan.budget"},
-        {POPULATION, "1001", "plan.design"},           {UNIT, "pupil", "plan.privacy"}, {SCALE, "5", "measurements"},
-        {AMOUNT, "1/400", "composition"},              {AMOUNT, "x", "composition"},      {BEFORE, "0", "account.before"},
-        {AFTER, "1", "account.after"},                 {KEPT, "", "files.measurements.json"}, {AFTER, "3/2", "account.after"},
+        {TIME, "2020-01-01T00:00:00Z", "ledger.time"},
+        {SURVEY, "pupils", "plan.survey"},
+        {BUDGET, "3", "plan.budget"},
+        {POPULATION, "1001", "plan.design"},
+        {UNIT, "pupil", "plan.privacy"},
+        {SCALE, "5", "measurements"},
+        {AMOUNT, "1/400", "composition"},
+        {AMOUNT, "x", "composition"},
+        {BEFORE, "0", "account.before"},
+        {AFTER, "1", "account.after"},
+        {KEPT, "", "files.measurements.json"},
+        {AFTER, "3/2", "account.after"},
     };
     const char *fields[FIELDS];
     char entry[8], kept[TMI_SHA256_TEXT], *answer;
@@ -415,8 +431,13 @@ static void against_without_memory(void **state)
 
 static void certificates_may_say_nothing(void **state)
 {
-    static const char *const silent[] = {"{}", "[]", "1", "{\"ledger\": null}", "{\"ledger\": {\"entry\": 2}}",
-                                         "{\"ledger\": {\"entry\": \"2\", \"hash\": \"\"}}", "{\"ledger\": {\"entry\": 2, \"hash\": \"ab\"}}"};
+    static const char *const silent[] = {"{}",
+                                         "[]",
+                                         "1",
+                                         "{\"ledger\": null}",
+                                         "{\"ledger\": {\"entry\": 2}}",
+                                         "{\"ledger\": {\"entry\": \"2\", \"hash\": \"\"}}",
+                                         "{\"ledger\": {\"entry\": 2, \"hash\": \"ab\"}}"};
     tamis_error err = {0};
     char *answer = NULL;
     int ok;
@@ -443,7 +464,8 @@ static char *export_all(void)
 {
     tamis_ledger *ledger = NULL;
     char *text = NULL;
-    if (tamis_ledger_look(&ledger, path, NULL) == TAMIS_OK && tamis_ledger_entries_json(&text, ledger, NULL) != TAMIS_OK) text = NULL;
+    if (tamis_ledger_look(&ledger, path, NULL) == TAMIS_OK && tamis_ledger_entries_json(&text, ledger, NULL) != TAMIS_OK)
+        text = NULL;
     tamis_ledger_free(ledger);
     return text;
 }
@@ -479,12 +501,19 @@ static void flipped_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        WITH_A_LEDGER(nothing_changed_is_fine), WITH_A_LEDGER(every_column_of_every_row), WITH_A_LEDGER(other_tables_are_found),
-        WITH_A_LEDGER(the_chain_is_the_documented_one), WITH_A_LEDGER(charges_beyond_the_budget_are_found),
-        WITH_A_LEDGER(rows_are_only_added), WITH_A_LEDGER(behind_its_back), WITH_A_LEDGER(changed_numbers_are_not_given_back),
+        WITH_A_LEDGER(nothing_changed_is_fine),
+        WITH_A_LEDGER(every_column_of_every_row),
+        WITH_A_LEDGER(other_tables_are_found),
+        WITH_A_LEDGER(the_chain_is_the_documented_one),
+        WITH_A_LEDGER(charges_beyond_the_budget_are_found),
+        WITH_A_LEDGER(rows_are_only_added),
+        WITH_A_LEDGER(behind_its_back),
+        WITH_A_LEDGER(changed_numbers_are_not_given_back),
         WITH_A_LEDGER(rollback_is_found_by_a_certificate),
-        WITH_A_LEDGER(another_charge_is_found_by_the_ledger), WITH_A_LEDGER(against_without_memory),
-        WITH_A_LEDGER(certificates_may_say_nothing), WITH_A_LEDGER(flipped_bits),
+        WITH_A_LEDGER(another_charge_is_found_by_the_ledger),
+        WITH_A_LEDGER(against_without_memory),
+        WITH_A_LEDGER(certificates_may_say_nothing),
+        WITH_A_LEDGER(flipped_bits),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

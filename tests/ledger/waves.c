@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
 #include "num/number.h"
+#include "tests/ledger/kit.h"
 
 /* Charges to a wave (JSON, or NULL); the entry's number, or minus the status. */
 static int64_t charge_wave(tamis_ledger *ledger, const char *wave, const char *amount, const char *budget, tamis_error *err)
@@ -47,13 +47,17 @@ static void a_budget_is_raised_on_record(void **state)
     assert_int_equal(charge_as(ledger, "1", "4", &err), -TAMIS_REFUSED); /* a plan does not raise it */
     assert_non_null(strstr(err.message, "--epsilon 4 --reason"));
     static const char *const wrong[] = {"2", "1", "4 1e-6", "rho 4"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
-    static const char *const no_reason[] = {"", " \xc2\xa0", "a\xe2\x80\xae""b", NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
+    static const char *const no_reason[] = {"", " \xc2\xa0",
+                                            "a\xe2\x80\xae"
+                                            "b",
+                                            NULL};
     for (size_t i = 0; i < sizeof no_reason / sizeof *no_reason; i++)
         assert_int_equal(raise_to(ledger, "schools", "4", no_reason[i], &err), TAMIS_INVALID);
     assert_int_equal(raise_to(ledger, "pupils", "4", "why", &err), TAMIS_REFUSED);
     assert_int_equal(raise_to(ledger, "schools", "4", "the board's decision", &err), TAMIS_OK);
-    assert_int_equal(charge_as(ledger, "1", "4", &err), 4); /* entry 3 is the raise */
+    assert_int_equal(charge_as(ledger, "1", "4", &err), 4);                /* entry 3 is the raise */
     assert_int_equal(charge_as(ledger, "1/4", "3", &err), -TAMIS_REFUSED); /* beyond the plan's own budget, which may be lower */
     assert_non_null(strstr(err.message, "plan's own budget of epsilon 3"));
     assert_int_equal(charge_as(ledger, "1/4", "13/4", &err), 5);
@@ -75,7 +79,8 @@ static void both_numbers_of_a_budget_may_be_raised(void **state)
     (void)state;
     assert_int_equal(charge_as(ledger, "1 1e-7", "1 1e-6", &err), 2);
     static const char *const wrong[] = {"1 1e-6", "2 1e-7", "1/2 1e-5", "2", "rho 2"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(raise_to(ledger, "schools", wrong[i], "why", &err), TAMIS_REFUSED);
     assert_int_equal(charge_as(ledger, "rho 1/100", "1 1e-6", &err), -TAMIS_REFUSED); /* nothing of epsilon is left */
     assert_int_equal(raise_to(ledger, "schools", "1 1e-5", "why", &err), TAMIS_OK);
     assert_int_equal(raise_to(ledger, "schools", "2 1e-5", "why", &err), TAMIS_OK);
@@ -123,12 +128,18 @@ static void waves_add_up(void **state)
     assert_int_equal(charge_wave(ledger, "{\"name\": \"Q1\"}", "1/2", "4", &err), 7);
     assert_int_equal(charge_wave(ledger, NULL, "1/4", "4", &err), 8);
     assert_int_equal(charge_wave(ledger, "{\"name\": \"Q3\"}", "1/2", "4", &err), -TAMIS_REFUSED);
-    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q2\", \"groups\": [\"A\"]}", "1/8", "4", &err), -TAMIS_REFUSED); /* fixed */
+    /* fixed */
+    assert_int_equal(charge_wave(ledger, "{\"name\": \"Q2\", \"groups\": [\"A\"]}", "1/8", "4", &err), -TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "'wave'"));
     assert_null(tamis_ledger_design(&reason, ledger, 0));
     assert_non_null(strstr(reason, "same sample"));
-    static const char *const no_wave[] = {"{}", "[]", "{\"name\": \"\"}", "{\"name\": \" \"}", "{\"name\": \"Q\", \"x\": 1}",
-                                          "{\"name\": \"Q\", \"groups\": []}", "{\"name\": \"Q\", \"groups\": [\"A\", \"A\"]}",
+    static const char *const no_wave[] = {"{}",
+                                          "[]",
+                                          "{\"name\": \"\"}",
+                                          "{\"name\": \" \"}",
+                                          "{\"name\": \"Q\", \"x\": 1}",
+                                          "{\"name\": \"Q\", \"groups\": []}",
+                                          "{\"name\": \"Q\", \"groups\": [\"A\", \"A\"]}",
                                           "{\"name\": \"Q\", \"same_sample\": 1}"};
     for (size_t i = 0; i < sizeof no_wave / sizeof *no_wave; i++)
         assert_int_equal(charge_wave(ledger, no_wave[i], "1/8", "4", &err), -TAMIS_INVALID);
@@ -172,7 +183,8 @@ static void what_is_fixed_by_wave_and_what_by_survey(void **state)
         tamis_charged_clear(&charged);
         sample_charge_clear(&s);
     }
-    for (int voided = 0; voided < 2; voided++) { /* a wave of which nothing was ever released: the refusal says what can be done */
+    /* a wave of which nothing was ever released: the refusal says what can be done */
+    for (int voided = 0; voided < 2; voided++) {
         sample_charge s;
         tamis_charged charged;
         sample_charge_make(&s, "1/4", "4", "[]");
@@ -233,7 +245,9 @@ static void the_loss_is_the_largest_over_groups(void **state)
             in[w] = (unsigned)(random >> 40) % (1u << GROUPS);
             int length = snprintf(names[w], sizeof names[w], "{\"name\": \"w%zu\"%s", w, in[w] ? ", \"groups\": [" : "");
             for (unsigned g = 0, n = 0; g < GROUPS; g++)
-                if (in[w] >> g & 1) length += snprintf(names[w] + length, sizeof names[w] - (size_t)length, "%s\"%c\"", n++ ? ", " : "", 'A' + (int)g);
+                if (in[w] >> g & 1)
+                    length += snprintf(names[w] + length, sizeof names[w] - (size_t)length, "%s\"%c\"", n++ ? ", " : "",
+                                       'A' + (int)g);
             snprintf(names[w] + length, sizeof names[w] - (size_t)length, "%s}", in[w] ? "]" : "");
         }
         for (size_t i = 0; i < CHARGES; i++) {
@@ -350,8 +364,11 @@ static bool waves_differ(int64_t entry, const char *hash, const char *waves)
     snprintf(name, sizeof name, "%s/certificate.json", folder);
     FILE *file = fopen(name, "w");
     assert_non_null(file);
-    fprintf(file, "{\"ledger\": {\"entry\": %" PRId64 ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
-            "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}", entry, hash, entry == 2 ? "true" : "false", waves);
+    fprintf(file,
+            "{\"ledger\": {\"entry\": %" PRId64
+            ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+            "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}",
+            entry, hash, entry == 2 ? "true" : "false", waves);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(tamis_ledger_verify_text(&ok, &problems, path, (const char *[]){name}, 1, NULL), TAMIS_OK);
     const bool differ = strstr(problems, "account.waves") != NULL;
@@ -362,7 +379,8 @@ static bool waves_differ(int64_t entry, const char *hash, const char *waves)
 
 static void a_certificate_lists_the_waves_of_its_moment(void **state)
 {
-    static const char first[] = "{\"name\": \"Q1\"}", second[] = "{\"name\": \"Q2\"}", both[] = "{\"name\": \"Q1\"}, {\"name\": \"Q2\"}";
+    static const char first[] = "{\"name\": \"Q1\"}", second[] = "{\"name\": \"Q2\"}",
+                      both[] = "{\"name\": \"Q1\"}, {\"name\": \"Q2\"}";
     tamis_ledger *ledger = open_ledger();
     (void)state;
     for (size_t i = 0; i < 3; i++) assert_true(charge_wave(ledger, i == 1 ? second : first, "1", "4", NULL) > 0);

@@ -7,8 +7,7 @@
 #include "tests/mech/laplace_pair_values.h"
 #include "tests/num/enclosure.h"
 
-static tamis_status ask(tamis_bound *delta, const char *eps, const char *shift, const char *b1, const char *b2,
-                        tamis_error *err)
+static tamis_status ask(tamis_bound *delta, const char *eps, const char *shift, const char *b1, const char *b2, tamis_error *err)
 {
     tamis_number *x[] = {number(eps), number(shift), number(b1), number(b2)};
     tamis_status status = tamis_laplace_pair_delta(delta, x[0], x[1], x[2], x[3], err);
@@ -98,8 +97,9 @@ static void the_sign_of_the_shift_does_not_matter(void **state)
 static void is_exactly_zero_where_it_is_zero(void **state)
 {
     static const char *const cases[][4] = {
-        {"0", "0", "1", "1"}, {"1", "2", "2", "2"}, {"1", "-2", "2", "2"}, {"0.1", "1/10", "1", "1"}, {"2", "0", "1", "3"},
-        {"5", "1", "0.4", "0.41"}, {"1e1000", "1", "1", "2"}, {"1e1000", "1e999", "1", "1"}, {"1/3", "1/9", "1/3", "1/3"},
+        {"0", "0", "1", "1"},      {"1", "2", "2", "2"},          {"1", "-2", "2", "2"},
+        {"0.1", "1/10", "1", "1"}, {"2", "0", "1", "3"},          {"5", "1", "0.4", "0.41"},
+        {"1e1000", "1", "1", "2"}, {"1e1000", "1e999", "1", "1"}, {"1/3", "1/9", "1/3", "1/3"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -113,17 +113,18 @@ static void stands_absurd_numbers(void **state)
 {
     static const char *const sizes[] = {"1e-1000", "1e-300", "1", "1e300", "1e1000", "1e1000/1e-1000"};
     (void)state;
-    for (size_t i = 0; i < 6 * 6 * 6 * 6; i++)
-        delta_of(sizes[i % 6], sizes[i / 6 % 6], sizes[i / 36 % 6], sizes[i / 216]);
+    for (size_t i = 0; i < 6 * 6 * 6 * 6; i++) delta_of(sizes[i % 6], sizes[i / 6 % 6], sizes[i / 36 % 6], sizes[i / 216]);
     tamis_bound sure = delta_of("1e300", "1e1000", "1", "1");
     assert_true(sure.upper == 1 && sure.lower > 0.999999);
 }
 
 static void refuses_bad_input(void **state)
 {
-    static const struct { const char *eps, *shift, *b1, *b2, *names; } cases[] = {
+    static const struct {
+        const char *eps, *shift, *b1, *b2, *names;
+    } cases[] = {
         {"-1", "1", "1", "1", "eps"}, {"-1e-1000", "1", "1", "1", "eps"}, {"1", "1", "0", "1", "b1"},
-        {"1", "1", "-1", "1", "b1"}, {"1", "1", "1", "0", "b2"}, {"1", "1", "1", "-1e300", "b2"},
+        {"1", "1", "-1", "1", "b1"},  {"1", "1", "1", "0", "b2"},         {"1", "1", "1", "-1e300", "b2"},
     };
     (void)state;
     tamis_bound delta;

@@ -1,5 +1,7 @@
 /* Written by laplace_pair_values.py. */
-static const struct { const char *eps, *shift, *b1, *b2, *delta; } values[] = {
+static const struct {
+    const char *eps, *shift, *b1, *b2, *delta;
+} values[] = {
     {"0", "0", "1", "1", "0"},
     {"0", "0", "1.0001", "1", "3.67861048272296480245977174672e-5"},
     {"0", "0", "3/2", "1", "1.48148148148148148148148148148e-1"},

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "num/law/laws.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/law/laws.h"
 #include "tests/num/laws_vectors.h"
 
 static void agrees_with_exact_fractions(void **state)
@@ -62,10 +62,18 @@ static void agrees_with_mpmath(void **state)
 
 static void agrees_with_itself(void **state)
 {
-    static const struct { int64_t n; const char *p; int64_t k; } cases[] = {
-        {1000000, "0.03", 30100}, {1000000000000, "0.3", 300001000000},
-        {1000000000, "1/3", 333333333}, {100000, "1e-5", 1}, {400, "0.99", 380},
-        {1000, "1e-600/1e600", 1}, {1000, "1e-600/1e600", 3}, /* odds beyond the doubles */
+    static const struct {
+        int64_t n;
+        const char *p;
+        int64_t k;
+    } cases[] = {
+        {1000000, "0.03", 30100},
+        {1000000000000, "0.3", 300001000000},
+        {1000000000, "1/3", 333333333},
+        {100000, "1e-5", 1},
+        {400, "0.99", 380},
+        {1000, "1e-600/1e600", 1},
+        {1000, "1e-600/1e600", 3}, /* odds beyond the doubles */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,10 +136,8 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_exact_fractions),
-        cmocka_unit_test(agrees_with_mpmath),
-        cmocka_unit_test(agrees_with_itself),
-        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(agrees_with_exact_fractions), cmocka_unit_test(agrees_with_mpmath),
+        cmocka_unit_test(agrees_with_itself),          cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

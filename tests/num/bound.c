@@ -31,8 +31,21 @@ static void check_decimal(double x)
 
 static void decimals_enclose_their_double(void **state)
 {
-    static const double edges[] = {DBL_MAX, -DBL_MAX, DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN, 1, 0.1, 1e16, 1e17, 1e-5, 1e-6,
-                                   9007199254740993.0, 99999999999999999.0, 0.99999999999999989, 1.0000000000000002};
+    static const double edges[] = {DBL_MAX,
+                                   -DBL_MAX,
+                                   DBL_MIN,
+                                   DBL_TRUE_MIN,
+                                   -DBL_TRUE_MIN,
+                                   1,
+                                   0.1,
+                                   1e16,
+                                   1e17,
+                                   1e-5,
+                                   1e-6,
+                                   9007199254740993.0,
+                                   99999999999999999.0,
+                                   0.99999999999999989,
+                                   1.0000000000000002};
     uint64_t seed = 1;
     (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) check_decimal(edges[i]);
@@ -47,11 +60,27 @@ static void decimals_enclose_their_double(void **state)
 
 static void few_digits_are_rounded_to_the_safe_side(void **state)
 {
-    static const struct { double x; int digits; const char *down, *up; } cases[] = {
-        {0.12345, 3, "0.123", "0.124"}, {0.125, 3, "0.125", "0.125"}, {0.9999, 2, "0.99", "1"}, {-0.9999, 2, "-1", "-0.99"},
-        {99.5, 2, "99", "100"}, {1234.5, 2, "1200", "1300"}, {3.21e-9, 2, "3.2e-9", "3.3e-9"}, {0.1, 3, "0.1", "0.101"},
-        {0x1p-1074, 1, "4e-324", "5e-324"}, {2, 0, "2", "2"}, {12, -5, "10", "20"}, {0.1, 99, "0.1", "0.10000000000000001"},
-        {INFINITY, 3, "inf", "inf"}, {-INFINITY, 3, "-inf", "-inf"}, {NAN, 3, "-inf", "inf"}, {0, 3, "0", "0"},
+    static const struct {
+        double x;
+        int digits;
+        const char *down, *up;
+    } cases[] = {
+        {0.12345, 3, "0.123", "0.124"},
+        {0.125, 3, "0.125", "0.125"},
+        {0.9999, 2, "0.99", "1"},
+        {-0.9999, 2, "-1", "-0.99"},
+        {99.5, 2, "99", "100"},
+        {1234.5, 2, "1200", "1300"},
+        {3.21e-9, 2, "3.2e-9", "3.3e-9"},
+        {0.1, 3, "0.1", "0.101"},
+        {0x1p-1074, 1, "4e-324", "5e-324"},
+        {2, 0, "2", "2"},
+        {12, -5, "10", "20"},
+        {0.1, 99, "0.1", "0.10000000000000001"},
+        {INFINITY, 3, "inf", "inf"},
+        {-INFINITY, 3, "-inf", "-inf"},
+        {NAN, 3, "-inf", "inf"},
+        {0, 3, "0", "0"},
     };
     char text[TAMIS_DECIMAL];
     (void)state;
@@ -67,9 +96,21 @@ static void few_digits_are_rounded_to_the_safe_side(void **state)
 
 static void writes_short_numbers_as_people_do(void **state)
 {
-    static const struct { double x; const char *text; } cases[] = {
-        {0, "0"}, {-0.0, "0"}, {1, "1"}, {-2.5, "-2.5"}, {1234.5, "1234.5"}, {0.25, "0.25"}, {0.00006103515625, "0.00006103515625"},
-        {1e16, "10000000000000000"}, {1e17, "1e17"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
+    static const struct {
+        double x;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {-0.0, "0"},
+        {1, "1"},
+        {-2.5, "-2.5"},
+        {1234.5, "1234.5"},
+        {0.25, "0.25"},
+        {0.00006103515625, "0.00006103515625"},
+        {1e16, "10000000000000000"},
+        {1e17, "1e17"},
+        {INFINITY, "inf"},
+        {-INFINITY, "-inf"},
     };
     char text[TMI_DECIMAL];
     (void)state;
@@ -89,8 +130,9 @@ static void writes_short_numbers_as_people_do(void **state)
 
 static void doubles_enclose_their_number(void **state)
 {
-    static const char *const texts[] = {"0", "1/3", "-1/3", "1e1000", "-1e1000", "1e-1000", "-1e-1000", "1e308", "2e308",
-                                        "9007199254740993", "-9007199254740993", "0.1", "1/1024", "5e-324", "2e-324"};
+    static const char *const texts[] = {"0",        "1/3",    "-1/3",  "1e1000",           "-1e1000",           "1e-1000",
+                                        "-1e-1000", "1e308",  "2e308", "9007199254740993", "-9007199254740993", "0.1",
+                                        "1/1024",   "5e-324", "2e-324"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         tamis_number *x = number(texts[i]);
@@ -113,7 +155,10 @@ static void doubles_enclose_their_number(void **state)
 
 static void json_has_two_ends(void **state)
 {
-    static const struct { tamis_bound bound; const char *text; } cases[] = {
+    static const struct {
+        tamis_bound bound;
+        const char *text;
+    } cases[] = {
         {{0.5, 0.75}, "{\"lower\": 0.5, \"upper\": 0.75}"},
         {{0, INFINITY}, "{\"lower\": 0, \"upper\": \"inf\"}"},
         {{-INFINITY, INFINITY}, "{\"lower\": \"-inf\", \"upper\": \"inf\"}"},
@@ -134,10 +179,23 @@ static void json_has_two_ends(void **state)
 /* What a promise prints for people is short and never below the number. */
 static void decimals_for_people_round_up(void **state)
 {
-    static const struct { const char *number, *text; } cases[] = {
-        {"0", "0"}, {"6", "6"}, {"1000000", "1000000"}, {"1.004", "1.004"}, {"0.5", "0.5"}, {"0.01004", "0.01004"},
-        {"1000.4", "1000.4"}, {"1/3", "0.333334"}, {"10/3", "3.33334"}, {"2/3", "0.666667"}, {"999999.99999", "1000000"},
-        {"0.9999999999", "1.00000"}, {"1e-9", "0.000000001"}, {"1/3000000", "0.000000333334"},
+    static const struct {
+        const char *number, *text;
+    } cases[] = {
+        {"0", "0"},
+        {"6", "6"},
+        {"1000000", "1000000"},
+        {"1.004", "1.004"},
+        {"0.5", "0.5"},
+        {"0.01004", "0.01004"},
+        {"1000.4", "1000.4"},
+        {"1/3", "0.333334"},
+        {"10/3", "3.33334"},
+        {"2/3", "0.666667"},
+        {"999999.99999", "1000000"},
+        {"0.9999999999", "1.00000"},
+        {"1e-9", "0.000000001"},
+        {"1/3000000", "0.000000333334"},
         {"123456789.5", "123456790"},
     };
     (void)state;
@@ -169,9 +227,18 @@ static void short_decimals_are_exact_and_others_on_the_safe_side(void **state)
     static const struct {
         const char *number, *down, *up;
     } cases[] = {
-        {"0", "0", "0"}, {"1", "1", "1"}, {"0.1", "0.1", "0.1"}, {"0.3", "0.3", "0.3"}, {"1e-6", "1e-06", "1e-06"}, {"1/8", "0.125", "0.125"},
-        {"0.100001", "0.100001", "0.100001"}, {"123456.789", "123456.789", "123456.789"}, {"0.123456789012345", "0.123456789012345", "0.123456789012345"},
-        {"1/3", "0.333333", "0.333334"}, {"0.10000000000000000001", "0.0999999", "0.100001"}, {"0.09999999999999999999", "0.0999999", "0.100001"},
+        {"0", "0", "0"},
+        {"1", "1", "1"},
+        {"0.1", "0.1", "0.1"},
+        {"0.3", "0.3", "0.3"},
+        {"1e-6", "1e-06", "1e-06"},
+        {"1/8", "0.125", "0.125"},
+        {"0.100001", "0.100001", "0.100001"},
+        {"123456.789", "123456.789", "123456.789"},
+        {"0.123456789012345", "0.123456789012345", "0.123456789012345"},
+        {"1/3", "0.333333", "0.333334"},
+        {"0.10000000000000000001", "0.0999999", "0.100001"},
+        {"0.09999999999999999999", "0.0999999", "0.100001"},
     };
     (void)state;
     char text[TMI_DECIMAL];

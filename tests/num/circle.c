@@ -2,8 +2,8 @@
 #include "tests/test.h"
 
 #include "num/circle.h"
-#include "tests/num/enclosure.h"
 #include "num/law/law.h"
+#include "tests/num/enclosure.h"
 
 #define BITS 256
 

@@ -1,10 +1,10 @@
 /* Fractions over a common denominator, integers of several words, and uniform draws of them. */
 #include "tests/test.h"
 
-#include "tests/base/memory_that_fails.h"
 #include "num/common.h"
-#include "tests/rng/scripted_bits.h"
 #include "rng/uniform.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/scripted_bits.h"
 
 static void goes_there_and_back(void **state)
 {

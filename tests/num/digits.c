@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/digits.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/num/digits_vectors.h"
 
 static void agrees_with_mpmath(void **state)
@@ -107,7 +107,11 @@ static void chooses_among_given_weights(void **state)
         else assert_true(low[i] == exact || low[i] == exact - 1);
         assert_true(i == 0 || low[i] >= low[i - 1]);
     }
-    static const struct { uint64_t words[2]; size_t j; bool certain; } cases[] = {
+    static const struct {
+        uint64_t words[2];
+        size_t j;
+        bool certain;
+    } cases[] = {
         {{0, 0}, 1, true},
         {{(UINT64_C(1) << 61) - 1, 5}, 1, true},
         {{UINT64_C(1) << 61, 1}, 2, true},
@@ -212,8 +216,8 @@ static void refuses_bad_input(void **state)
     uint64_t word = 7;
     tamis_error err;
     const tmi_digit_source sources[] = {
-        {TMI_DIGITS_RATIONAL, minus, 0}, {TMI_DIGITS_RATIONAL, two, 0}, {TMI_DIGITS_RATIONAL, NULL, 0},
-        {TMI_DIGITS_EXP, minus, 0}, {TMI_DIGITS_LOGISTIC, zero, 0}, {TMI_DIGITS_LOGISTIC, two, 1025},
+        {TMI_DIGITS_RATIONAL, minus, 0}, {TMI_DIGITS_RATIONAL, two, 0},  {TMI_DIGITS_RATIONAL, NULL, 0},
+        {TMI_DIGITS_EXP, minus, 0},      {TMI_DIGITS_LOGISTIC, zero, 0}, {TMI_DIGITS_LOGISTIC, two, 1025},
         {(tmi_digit_kind)9, two, 0},
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -229,8 +233,12 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tmi_digits(&word, &good, UINT64_MAX, 1, &err), TAMIS_INVALID);
 
     const tmi_weights wrong[] = {
-        {0}, {.variance = zero}, {.variance = minus}, {.variance = two, .m = 1025},
-        {.weight = thirds, .count = 0}, {.weight = thirds, .count = TMI_MAX_WEIGHTS + 1},
+        {0},
+        {.variance = zero},
+        {.variance = minus},
+        {.variance = two, .m = 1025},
+        {.weight = thirds, .count = 0},
+        {.weight = thirds, .count = TMI_MAX_WEIGHTS + 1},
     };
     size_t j;
     bool certain;

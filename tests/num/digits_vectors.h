@@ -1,5 +1,10 @@
 /* Written by digits_vectors.py. */
-static const struct { int kind; const char *x; unsigned i; uint64_t first, words[3]; } source_vectors[] = {
+static const struct {
+    int kind;
+    const char *x;
+    unsigned i;
+    uint64_t first, words[3];
+} source_vectors[] = {
     {TMI_DIGITS_EXP, "1", 0, 0, {UINT64_C(0x5e2d58d8b3bcdf1a), UINT64_C(0xbadec7829054f90d), UINT64_C(0xda9805aab56c7733)}},
     {TMI_DIGITS_EXP, "1/10", 0, 0, {UINT64_C(0xe7a36ccea959d401), UINT64_C(0x51e5380f2cede803), UINT64_C(0xb3319390a1726976)}},
     {TMI_DIGITS_EXP, "7/3", 0, 5, {UINT64_C(0x1a64f4d3677cb512), UINT64_C(0x123e8367d5073274), UINT64_C(0xcf0941aaaa43eabc)}},
@@ -10,14 +15,44 @@ static const struct { int kind; const char *x; unsigned i; uint64_t first, words
     {TMI_DIGITS_EXP, "700", 0, 0, {UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000)}},
     {TMI_DIGITS_EXP, "1e6", 0, 0, {UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000)}},
     {TMI_DIGITS_LOGISTIC, "1", 0, 0, {UINT64_C(0x44d9585152ea1935), UINT64_C(0xdae23bc7349ee58b), UINT64_C(0x066cd42fa414b2df)}},
-    {TMI_DIGITS_LOGISTIC, "1/10", 3, 0, {UINT64_C(0x4f5dd5187b7a5475), UINT64_C(0x1ea2d6d0c6c74151), UINT64_C(0x44a5392ca93bf13a)}},
-    {TMI_DIGITS_LOGISTIC, "1e-6", 0, 64, {UINT64_C(0xff14472d0f36740a), UINT64_C(0x80c608e97a689690), UINT64_C(0x13cfcddb945d6b25)}},
-    {TMI_DIGITS_LOGISTIC, "1e-6", 20, 0, {UINT64_C(0x426e80c338562a0c), UINT64_C(0x134e6f29ec397ae5), UINT64_C(0xed7b590e736db0e0)}},
-    {TMI_DIGITS_LOGISTIC, "1e-15", 50, 7, {UINT64_C(0x597db99f165a7725), UINT64_C(0x5a836908fccaaccd), UINT64_C(0x4f08bcc14d55f394)}},
-    {TMI_DIGITS_LOGISTIC, "1/1024", 80, 0, {UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000)}},
-    {TMI_DIGITS_LOGISTIC, "5", 4, 100, {UINT64_C(0x00017fd974d372e4), UINT64_C(0x486f72358acdd126), UINT64_C(0x6cec6afa8d885684)}},
+    {TMI_DIGITS_LOGISTIC,
+     "1/10",
+     3,
+     0,
+     {UINT64_C(0x4f5dd5187b7a5475), UINT64_C(0x1ea2d6d0c6c74151), UINT64_C(0x44a5392ca93bf13a)}},
+    {TMI_DIGITS_LOGISTIC,
+     "1e-6",
+     0,
+     64,
+     {UINT64_C(0xff14472d0f36740a), UINT64_C(0x80c608e97a689690), UINT64_C(0x13cfcddb945d6b25)}},
+    {TMI_DIGITS_LOGISTIC,
+     "1e-6",
+     20,
+     0,
+     {UINT64_C(0x426e80c338562a0c), UINT64_C(0x134e6f29ec397ae5), UINT64_C(0xed7b590e736db0e0)}},
+    {TMI_DIGITS_LOGISTIC,
+     "1e-15",
+     50,
+     7,
+     {UINT64_C(0x597db99f165a7725), UINT64_C(0x5a836908fccaaccd), UINT64_C(0x4f08bcc14d55f394)}},
+    {TMI_DIGITS_LOGISTIC,
+     "1/1024",
+     80,
+     0,
+     {UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000), UINT64_C(0x0000000000000000)}},
+    {TMI_DIGITS_LOGISTIC,
+     "5",
+     4,
+     100,
+     {UINT64_C(0x00017fd974d372e4), UINT64_C(0x486f72358acdd126), UINT64_C(0x6cec6afa8d885684)}},
 };
-static const struct { const char *variance; unsigned m; bool half; size_t j; uint64_t first, words[3]; } share_vectors[] = {
+static const struct {
+    const char *variance;
+    unsigned m;
+    bool half;
+    size_t j;
+    uint64_t first, words[3];
+} share_vectors[] = {
     {"1", 0, true, 0, 0, {UINT64_C(0x662114c625dcf1a1), UINT64_C(0xfc08d67b80011622), UINT64_C(0x83fbcd4490a4ec6e)}},
     {"1", 0, true, 1, 0, {UINT64_C(0xe204aaf3d33038cf), UINT64_C(0xad4e0445d7880aed), UINT64_C(0x3baf23986c6810b4)}},
     {"1", 0, true, 7, 0, {UINT64_C(0xfffffffffffd27be), UINT64_C(0x2b4d6d320bc1767d), UINT64_C(0x919a4c7151e09015)}},

@@ -1,9 +1,9 @@
 /* Formulas in exact numbers: the results, and failures that are remembered to the end. */
 #include "tests/test.h"
 
+#include "num/exact.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/exact.h"
 
 /* |(x + y) x - 7| / y, the larger of it and 2. */
 static tamis_status formula(tamis_number **z, const tamis_number *x, const tamis_number *y, tamis_error *err)
@@ -18,8 +18,12 @@ static tamis_status formula(tamis_number **z, const tamis_number *x, const tamis
 
 static void is_exact(void **state)
 {
-    static const struct { const char *x, *y, *z; } cases[] = {
-        {"1/3", "1/2", "121/9"}, {"3", "1", "5"}, {"2", "3/2", "2"},
+    static const struct {
+        const char *x, *y, *z;
+    } cases[] = {
+        {"1/3", "1/2", "121/9"},
+        {"3", "1", "5"},
+        {"2", "3/2", "2"},
     };
     (void)state;
     for (size_t i = 0; i < 3; i++) {

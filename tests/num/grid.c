@@ -20,13 +20,22 @@ static tamis_status set(tmi_grid *grid, const char *from, const char *to, const 
 
 static void knows_its_ends(void **state)
 {
-    static const struct { const char *from, *to, *step; int64_t low, high; } cases[] = {
-        {"0", "10", "1", 0, 10}, {"0", "1", "0.01", 0, 100}, {"-1", "1", "2/3", -1, 1}, {"0.5", "10.5", "1", 1, 10},
-        {"-7/2", "-1", "1", -3, -1}, {"0", "1000000", "1/1024", 0, 1024000000}, {"1/3", "1", "1/3", 1, 3},
+    static const struct {
+        const char *from, *to, *step;
+        int64_t low, high;
+    } cases[] = {
+        {"0", "10", "1", 0, 10},
+        {"0", "1", "0.01", 0, 100},
+        {"-1", "1", "2/3", -1, 1},
+        {"0.5", "10.5", "1", 1, 10},
+        {"-7/2", "-1", "1", -3, -1},
+        {"0", "1000000", "1/1024", 0, 1024000000},
+        {"1/3", "1", "1/3", 1, 3},
         {"0", "4503599627370494", "1", 0, (INT64_C(1) << 52) - 2},
         {"-4503599627370494", "0", "1", 2 - (INT64_C(1) << 52), 0},
         {"-1e300", "1e300", "1e290", -INT64_C(10000000000), INT64_C(10000000000)},
-        {"-1.5e308", "1.5e308", "1e308", -1, 1}, {"0", "1e-300", "1e-305", 0, 100000},
+        {"-1.5e308", "1.5e308", "1e308", -1, 1},
+        {"0", "1e-300", "1e-305", 0, 100000},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -42,12 +51,23 @@ static void knows_its_ends(void **state)
 
 static void refuses_bad_grids(void **state)
 {
-    static const struct { const char *from, *to, *step, *named; } cases[] = {
-        {"1", "1", "1", "from"}, {"2", "1", "1", "from"}, {"0", "1", "0", "step"}, {"0", "1", "-1", "step"},
-        {"0", "1", "1e-400", "step"}, {"0", "1", "1e400", "step"}, {"0", "1e16", "1", "step"},
-        {"0", "4503599627370495", "1", "step"}, {"-4503599627370495", "0", "1", "step"},
-        {"1/4", "3/4", "1", "step"}, {"1e400", "2e400", "1e390", "from"}, {"-2e400", "-1e400", "1e390", "from"},
-        {"10000000000000000.1", "10000000000000000.2", "0.1", "from"}, {"0", "1", "5e-324", "step"},
+    static const struct {
+        const char *from, *to, *step, *named;
+    } cases[] = {
+        {"1", "1", "1", "from"},
+        {"2", "1", "1", "from"},
+        {"0", "1", "0", "step"},
+        {"0", "1", "-1", "step"},
+        {"0", "1", "1e-400", "step"},
+        {"0", "1", "1e400", "step"},
+        {"0", "1e16", "1", "step"},
+        {"0", "4503599627370495", "1", "step"},
+        {"-4503599627370495", "0", "1", "step"},
+        {"1/4", "3/4", "1", "step"},
+        {"1e400", "2e400", "1e390", "from"},
+        {"-2e400", "-1e400", "1e390", "from"},
+        {"10000000000000000.1", "10000000000000000.2", "0.1", "from"},
+        {"0", "1", "5e-324", "step"},
     };
     (void)state;
     tamis_error err;
@@ -68,10 +88,28 @@ static void refuses_bad_grids(void **state)
 
 static void places_values(void **state)
 {
-    static const struct { double v; int64_t k; } cases[] = {
-        {0.0, 0}, {-0.0, 0}, {0.49999999999999994, 1}, /* 0.5 - 2^-54, plus 0.5, is 1 as doubles: so say the engines */
-        {0.4999999999999999, 0}, {0.5, 1}, {1.5, 2}, {2.5, 3}, {-0.5, 0}, {-0.5000000000000001, -1}, {-1.5, -1},
-        {9.7, 10}, {10.49, 10}, {1e300, 10}, {-1e300, -10}, {5e-324, 0}, {-5e-324, 0}, {DBL_MAX, 10}, {-DBL_MAX, -10},
+    static const struct {
+        double v;
+        int64_t k;
+    } cases[] = {
+        {0.0, 0},
+        {-0.0, 0},
+        {0.49999999999999994, 1}, /* 0.5 - 2^-54, plus 0.5, is 1 as doubles: so say the engines */
+        {0.4999999999999999, 0},
+        {0.5, 1},
+        {1.5, 2},
+        {2.5, 3},
+        {-0.5, 0},
+        {-0.5000000000000001, -1},
+        {-1.5, -1},
+        {9.7, 10},
+        {10.49, 10},
+        {1e300, 10},
+        {-1e300, -10},
+        {5e-324, 0},
+        {-5e-324, 0},
+        {DBL_MAX, 10},
+        {-DBL_MAX, -10},
     };
     (void)state;
     tmi_grid g;
@@ -146,7 +184,7 @@ static int64_t exact_point(const tmi_grid *g, double v)
 
 static void agrees_with_exact_rounding(void **state)
 {
-    static const char *const grids[][3] = {{"0", "100", "0.01"}, {"-1", "1", "1/1024"}, {"-1e6", "3e6", "1/3"},
+    static const char *const grids[][3] = {{"0", "100", "0.01"},     {"-1", "1", "1/1024"},  {"-1e6", "3e6", "1/3"},
                                            {"0.1", "0.9", "0.7/11"}, {"-4e15", "4e15", "1"}, {"0", "1e-290", "1e-300"}};
     uint64_t seed = 1;
     (void)state;
@@ -156,9 +194,9 @@ static void agrees_with_exact_rounding(void **state)
         for (int n = 0; n < 3000; n++) {
             uint64_t bits = next_word(&seed);
             double v;
-            memcpy(&v, &bits, sizeof v); /* any double */
+            memcpy(&v, &bits, sizeof v);                                                   /* any double */
             if (n % 3 == 1) v = g.from + (g.to - g.from) * (double)(bits >> 11) * 0x1p-53; /* one in the range */
-            if (n % 3 == 2) {                                                               /* one near a half */
+            if (n % 3 == 2) {                                                              /* one near a half */
                 int64_t k = g.low + (int64_t)(bits % (uint64_t)(g.high - g.low + 1));
                 v = ((double)k + 0.5) * g.step;
                 if (bits >> 62 == 1) v = nextafter(v, INFINITY);

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "tests/num/enclosure.h"
 #include "num/law/laws.h"
+#include "tests/num/enclosure.h"
 #include "tests/num/laws_vectors.h"
 
 /* All populations up to 11, all ones, samples and k, against sums of exact fractions. */
@@ -62,10 +62,16 @@ static void agrees_with_mpmath(void **state)
 /* The sum in long double against the sum in balls, and the symmetry between ones and sample. */
 static void agrees_with_itself(void **state)
 {
-    static const struct { tmi_hypergeometric law; int64_t k; } cases[] = {
-        {{330000000, 10000000, 1000000}, 30000}, {{330000000, 165000000, 1000000}, 500100}, {{100000, 300, 50000}, 151},
+    static const struct {
+        tmi_hypergeometric law;
+        int64_t k;
+    } cases[] = {
+        {{330000000, 10000000, 1000000}, 30000},
+        {{330000000, 165000000, 1000000}, 500100},
+        {{100000, 300, 50000}, 151},
         {{INT64_C(1) << 40, INT64_C(1) << 30, INT64_C(1) << 30}, 1048000},
-        {{5000, 2500, 2500}, 1250}, {{5000, 2500, 2500}, 1700},
+        {{5000, 2500, 2500}, 1250},
+        {{5000, 2500, 2500}, 1700},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,14 +134,23 @@ static void knows_log_binomials(void **state)
 
 static void refuses_bad_input(void **state)
 {
-    static const struct { int64_t N, K, n; const char *named; } cases[] = {
-        {-1, 0, 0, "population"}, {TAMIS_MAX_UNITS + 1, 0, 0, "population"}, {INT64_MAX, 1, 1, "population"},
-        {INT64_MIN, 1, 1, "population"}, {10, -1, 5, "ones"}, {10, 11, 5, "ones"}, {10, INT64_MAX, 5, "ones"},
-        {10, 5, -1, "sample"}, {10, 5, 11, "sample"}, {10, 5, INT64_MIN, "sample"},
+    static const struct {
+        int64_t N, K, n;
+        const char *named;
+    } cases[] = {
+        {-1, 0, 0, "population"},
+        {TAMIS_MAX_UNITS + 1, 0, 0, "population"},
+        {INT64_MAX, 1, 1, "population"},
+        {INT64_MIN, 1, 1, "population"},
+        {10, -1, 5, "ones"},
+        {10, 11, 5, "ones"},
+        {10, INT64_MAX, 5, "ones"},
+        {10, 5, -1, "sample"},
+        {10, 5, 11, "sample"},
+        {10, 5, INT64_MIN, "sample"},
     };
     typedef tamis_status function(tamis_bound *, int64_t, int64_t, int64_t, int64_t, tamis_error *);
-    function *const functions[] = {tamis_hypergeometric_mass, tamis_hypergeometric_at_least,
-                                   tamis_hypergeometric_at_most};
+    function *const functions[] = {tamis_hypergeometric_mass, tamis_hypergeometric_at_least, tamis_hypergeometric_at_most};
     tamis_error err;
     (void)state;
     for (size_t f = 0; f < 3; f++) {
@@ -157,12 +172,9 @@ static void refuses_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_exact_fractions),
-        cmocka_unit_test(agrees_with_mpmath),
-        cmocka_unit_test(agrees_with_itself),
-        cmocka_unit_test(ends_at_the_largest_population),
-        cmocka_unit_test(knows_log_binomials),
-        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(agrees_with_exact_fractions), cmocka_unit_test(agrees_with_mpmath),
+        cmocka_unit_test(agrees_with_itself),          cmocka_unit_test(ends_at_the_largest_population),
+        cmocka_unit_test(knows_log_binomials),         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

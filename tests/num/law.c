@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "num/law/law.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/law/law.h"
 
 #define BITS 256
 
@@ -41,8 +41,7 @@ static void part_of(tmi_ball *z, const reference *r, tmi_law_part part, int64_t 
     if (r->scale) tmi_discrete_laplace_part(z, r->scale, part, k, BITS);
     else if (r->variance) tmi_discrete_gaussian_part(z, r->variance, part, k, BITS);
     else if (r->trials.groups) assert_int_equal(tmi_trials_part(z, &r->trials, part, k, BITS, NULL), TAMIS_OK);
-    else if (r->binomial.probability)
-        assert_int_equal(tmi_binomial_part(z, &r->binomial, part, k, BITS, NULL), TAMIS_OK);
+    else if (r->binomial.probability) assert_int_equal(tmi_binomial_part(z, &r->binomial, part, k, BITS, NULL), TAMIS_OK);
     else tmi_hypergeometric_part(z, &r->hypergeometric, part, k, BITS);
 }
 
@@ -102,13 +101,29 @@ static void laws_are_themselves(void **state)
                  *tenth = number("1/10"), *wide = number("123456.7"), *one = number("1"), *zero = number("0");
     tamis_trials groups[] = {{half, 20}, {third, 30}, {small, 1000}, {one, 3}, {zero, 9}, {tenth, 1}};
     const reference laws[] = {
-        {.hypergeometric = {50, 20, 10}}, {.hypergeometric = {50, 50, 10}}, {.hypergeometric = {1, 0, 1}},
-        {.hypergeometric = {0, 0, 0}}, {.hypergeometric = {100, 90, 80}},
-        {.hypergeometric = {330000000, 10000000, 1000000}}, {.hypergeometric = {INT64_C(1) << 40, 1 << 20, 1 << 20}},
-        {.binomial = {0, half}}, {.binomial = {1, third}}, {.binomial = {100, third}}, {.binomial = {100, one}},
-        {.binomial = {100, zero}}, {.binomial = {100000, half}}, {.binomial = {10000000, small}},
-        {.trials = {groups, 6}}, {.trials = {groups, 1}}, {.scale = tenth}, {.scale = seven}, {.scale = one},
-        {.variance = tenth}, {.variance = seven}, {.variance = wide}, {.variance = one},
+        {.hypergeometric = {50, 20, 10}},
+        {.hypergeometric = {50, 50, 10}},
+        {.hypergeometric = {1, 0, 1}},
+        {.hypergeometric = {0, 0, 0}},
+        {.hypergeometric = {100, 90, 80}},
+        {.hypergeometric = {330000000, 10000000, 1000000}},
+        {.hypergeometric = {INT64_C(1) << 40, 1 << 20, 1 << 20}},
+        {.binomial = {0, half}},
+        {.binomial = {1, third}},
+        {.binomial = {100, third}},
+        {.binomial = {100, one}},
+        {.binomial = {100, zero}},
+        {.binomial = {100000, half}},
+        {.binomial = {10000000, small}},
+        {.trials = {groups, 6}},
+        {.trials = {groups, 1}},
+        {.scale = tenth},
+        {.scale = seven},
+        {.scale = one},
+        {.variance = tenth},
+        {.variance = seven},
+        {.variance = wide},
+        {.variance = one},
     };
     static const double outsides[] = {0x1p-200, 1e-6, 0.3};
     (void)state;
@@ -367,18 +382,30 @@ static void refuses_what_it_cannot_do(void **state)
 {
     tamis_number *half = number("1/2"), *huge = number("1e30"), *minus = number("-1"), *big = number("1e6");
     tamis_trials many[3] = {{half, 600000}, {half, 600000}, {half, 600000}};
-    const struct { reference law; tmi_window window; tamis_status status; } cases[] = {
-        {{.scale = huge}, TMI_WINDOW, TAMIS_UNABLE}, {{.variance = huge}, TMI_WINDOW, TAMIS_UNABLE},
+    const struct {
+        reference law;
+        tmi_window window;
+        tamis_status status;
+    } cases[] = {
+        {{.scale = huge}, TMI_WINDOW, TAMIS_UNABLE},
+        {{.variance = huge}, TMI_WINDOW, TAMIS_UNABLE},
         {{.scale = big}, TMI_WINDOW, TAMIS_UNABLE},
         {{.binomial = {INT64_C(1) << 40, half}}, TMI_WINDOW, TAMIS_UNABLE},
         {{.hypergeometric = {INT64_C(1) << 40, INT64_C(1) << 39, INT64_C(1) << 39}}, TMI_WINDOW, TAMIS_UNABLE},
-        {{.scale = minus}, TMI_WINDOW, TAMIS_INVALID}, {{.variance = minus}, TMI_WINDOW, TAMIS_INVALID},
-        {{.binomial = {-1, half}}, TMI_WINDOW, TAMIS_INVALID}, {{.binomial = {1, minus}}, TMI_WINDOW, TAMIS_INVALID},
-        {{.hypergeometric = {5, 6, 5}}, TMI_WINDOW, TAMIS_INVALID}, {{.scale = half}, {0, 64}, TAMIS_INVALID},
-        {{.scale = half}, {1, 64}, TAMIS_INVALID}, {{.scale = half}, {NAN, 64}, TAMIS_INVALID},
-        {{.scale = half}, {-1, 64}, TAMIS_INVALID}, {{.scale = half}, {0.1, 10}, TAMIS_INVALID},
-        {{.scale = half}, {0.1, 1000000}, TAMIS_INVALID}, {{.binomial = {9, half}}, {2, 64}, TAMIS_INVALID},
-        {{.trials = {many, 3}}, {0, 64}, TAMIS_INVALID}, {{.variance = half}, {0, 64}, TAMIS_INVALID},
+        {{.scale = minus}, TMI_WINDOW, TAMIS_INVALID},
+        {{.variance = minus}, TMI_WINDOW, TAMIS_INVALID},
+        {{.binomial = {-1, half}}, TMI_WINDOW, TAMIS_INVALID},
+        {{.binomial = {1, minus}}, TMI_WINDOW, TAMIS_INVALID},
+        {{.hypergeometric = {5, 6, 5}}, TMI_WINDOW, TAMIS_INVALID},
+        {{.scale = half}, {0, 64}, TAMIS_INVALID},
+        {{.scale = half}, {1, 64}, TAMIS_INVALID},
+        {{.scale = half}, {NAN, 64}, TAMIS_INVALID},
+        {{.scale = half}, {-1, 64}, TAMIS_INVALID},
+        {{.scale = half}, {0.1, 10}, TAMIS_INVALID},
+        {{.scale = half}, {0.1, 1000000}, TAMIS_INVALID},
+        {{.binomial = {9, half}}, {2, 64}, TAMIS_INVALID},
+        {{.trials = {many, 3}}, {0, 64}, TAMIS_INVALID},
+        {{.variance = half}, {0, 64}, TAMIS_INVALID},
         {{.hypergeometric = {5, 5, 5}}, {0, 64}, TAMIS_INVALID},
     };
     (void)state;
@@ -448,14 +475,10 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laws_are_themselves),
-        cmocka_unit_test(binomials_add_up),
-        cmocka_unit_test(laplaces_add_up),
-        cmocka_unit_test(cut_laws_still_enclose),
-        cmocka_unit_test(mixtures_are_linear),
-        cmocka_unit_test(outside_is_accounted_for),
-        cmocka_unit_test(shifts_and_mirrors),
-        cmocka_unit_test(refuses_what_it_cannot_do),
+        cmocka_unit_test(laws_are_themselves),     cmocka_unit_test(binomials_add_up),
+        cmocka_unit_test(laplaces_add_up),         cmocka_unit_test(cut_laws_still_enclose),
+        cmocka_unit_test(mixtures_are_linear),     cmocka_unit_test(outside_is_accounted_for),
+        cmocka_unit_test(shifts_and_mirrors),      cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
-#include "tests/num/enclosure.h"
 #include "num/law/gaussian_tail.h"
 #include "num/law/laws.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/num/enclosure.h"
 #include "tests/num/laws_vectors.h"
 
 static void agrees_with_mpmath(void **state)
@@ -42,8 +42,8 @@ typedef void part_of(tmi_ball *, const tamis_number *, tmi_law_part, int64_t, lo
 static void tails_differ_by_masses(void **state)
 {
     static const char *const parameters[] = {"1e-6", "1/3", "1", "50", "1e4", "123456789/10", "1e12", "1e32", "1e40"};
-    static const int64_t points[] = {-1000000000000000000, -100000, -7, -1, 0, 1, 2, 60, 4000, 300000, 1000000000,
-                                     30000000000000000};
+    static const int64_t points[] = {-1000000000000000000, -100000,          -7, -1, 0, 1, 2, 60, 4000, 300000,
+                                     1000000000,           30000000000000000};
     part_of *const laws[] = {tmi_discrete_laplace_part, tmi_discrete_gaussian_part};
     tmi_ball here, next, mass, most;
     (void)state;
@@ -183,8 +183,8 @@ static void forgets_its_caches(void **state)
 static void refuses_bad_input(void **state)
 {
     typedef tamis_status function(tamis_bound *, const tamis_number *, int64_t, tamis_error *);
-    function *const functions[] = {tamis_discrete_laplace_mass, tamis_discrete_laplace_at_least,
-                                   tamis_discrete_gaussian_mass, tamis_discrete_gaussian_at_least};
+    function *const functions[] = {tamis_discrete_laplace_mass, tamis_discrete_laplace_at_least, tamis_discrete_gaussian_mass,
+                                   tamis_discrete_gaussian_at_least};
     tamis_number *zero = number("0"), *minus = number("-1"), *one = number("1");
     tamis_error err;
     tamis_bound b;
@@ -219,14 +219,10 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_mpmath),
-        cmocka_unit_test(tails_differ_by_masses),
-        cmocka_unit_test(both_roads_agree),
-        cmocka_unit_test(early_stops_still_enclose),
-        cmocka_unit_test(knows_the_ends),
-        cmocka_unit_test(forgets_its_caches),
-        cmocka_unit_test(refuses_bad_input),
-        cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(agrees_with_mpmath), cmocka_unit_test(tails_differ_by_masses),
+        cmocka_unit_test(both_roads_agree),   cmocka_unit_test(early_stops_still_enclose),
+        cmocka_unit_test(knows_the_ends),     cmocka_unit_test(forgets_its_caches),
+        cmocka_unit_test(refuses_bad_input),  cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,16 +6,31 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "tests/base/memory_that_fails.h"
 
 static void reads_exact_numbers(void **state)
 {
-    static const struct { const char *text, *exact; } cases[] = {
-        {"0", "0"}, {"-0", "0"}, {"12", "12"}, {"+12", "12"}, {"0.1", "1/10"}, {".5", "1/2"}, {"5.", "5"},
-        {"-0.50", "-1/2"}, {"1e-6", "1/1000000"}, {"1E3", "1000"}, {"2.5e+1", "25"}, {"3/10", "3/10"},
-        {"6/4", "3/2"}, {"-1.5/0.5", "-3"}, {"1/-3", "-1/3"}, {"000000000000000000012", "12"},
+    static const struct {
+        const char *text, *exact;
+    } cases[] = {
+        {"0", "0"},
+        {"-0", "0"},
+        {"12", "12"},
+        {"+12", "12"},
+        {"0.1", "1/10"},
+        {".5", "1/2"},
+        {"5.", "5"},
+        {"-0.50", "-1/2"},
+        {"1e-6", "1/1000000"},
+        {"1E3", "1000"},
+        {"2.5e+1", "25"},
+        {"3/10", "3/10"},
+        {"6/4", "3/2"},
+        {"-1.5/0.5", "-3"},
+        {"1/-3", "-1/3"},
+        {"000000000000000000012", "12"},
         {"0.30000000000000004", "7500000000000001/25000000000000000"},
     };
     (void)state;
@@ -34,8 +49,10 @@ static void reads_exact_numbers(void **state)
 static void refuses_what_is_no_number(void **state)
 {
     static const char *const cases[] = {
-        "", " 1", "1 ", "abc", "1e", "1e+", ".", "-", "--1", "1/0", "1/", "/2", "1/2/3", "0x10", "nan", "inf", "1,5",
-        "1e999999999", "1e-999999999", "1e1001", "1e99999999999999999999999999", "1_000",
+        "",      " 1",  "1 ",  "abc",         "1e",           "1e+",    ".",
+        "-",     "--1", "1/0", "1/",          "/2",           "1/2/3",  "0x10",
+        "nan",   "inf", "1,5", "1e999999999", "1e-999999999", "1e1001", "1e99999999999999999999999999",
+        "1_000",
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -59,8 +76,14 @@ static void refuses_what_is_no_number(void **state)
 
 static void holds_128_bits(void **state)
 {
-    static const struct { tmi_int128 x; const char *text; } cases[] = {
-        {0, "0"}, {-1, "-1"}, {INT64_MAX, "9223372036854775807"}, {(tmi_int128)1 << 64, "18446744073709551616"},
+    static const struct {
+        tmi_int128 x;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {-1, "-1"},
+        {INT64_MAX, "9223372036854775807"},
+        {(tmi_int128)1 << 64, "18446744073709551616"},
         {-((tmi_int128)1 << 64) - 1, "-18446744073709551617"},
         {(tmi_int128)(~(unsigned __int128)0 >> 1), "170141183460469231731687303715884105727"},
     };
@@ -117,8 +140,10 @@ static void wipes_what_it_held(void **state)
 
 static void finds_common_measures(void **state)
 {
-    static const struct { const char *x, *y, *z; } cases[] = {
-        {"6", "4", "2"}, {"1/2", "1/3", "1/6"}, {"3/2", "9/4", "3/4"}, {"-3/2", "9/4", "3/4"}, {"0", "5/7", "5/7"}, {"0", "0", "0"}};
+    static const struct {
+        const char *x, *y, *z;
+    } cases[] = {{"6", "4", "2"},        {"1/2", "1/3", "1/6"}, {"3/2", "9/4", "3/4"},
+                 {"-3/2", "9/4", "3/4"}, {"0", "5/7", "5/7"},   {"0", "0", "0"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_number *x, *y, *z, *g;
@@ -148,8 +173,9 @@ static void survives_missing_memory(void **state)
 /* The printed decimals are on the safe side, also when read as exact decimals. */
 static void prints_outwards(void **state)
 {
-    static const double cases[] = {0.1, 1.0 / 3, 1e-300, 5e-324, 1.7976931348623157e308, 123456789.125, 1e16, 1e17,
-                                   0.00001, 2.5e-5, 99999999999999999.0, 0.9999999999999999, -0.1, -1.0 / 3};
+    static const double cases[] = {0.1,  1.0 / 3, 1e-300,  5e-324, 1.7976931348623157e308, 123456789.125,
+                                   1e16, 1e17,    0.00001, 2.5e-5, 99999999999999999.0,    0.9999999999999999,
+                                   -0.1, -1.0 / 3};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[TMI_DECIMAL];
@@ -169,12 +195,10 @@ static void prints_outwards(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_exact_numbers),
-        cmocka_unit_test(refuses_what_is_no_number),
-        cmocka_unit_test(holds_128_bits), cmocka_unit_test(takes_finite_doubles_only),
-        cmocka_unit_test(wipes_what_it_held), cmocka_unit_test(finds_common_measures),
-        cmocka_unit_test(survives_missing_memory),
-        cmocka_unit_test(prints_outwards),
+        cmocka_unit_test(reads_exact_numbers),     cmocka_unit_test(refuses_what_is_no_number),
+        cmocka_unit_test(holds_128_bits),          cmocka_unit_test(takes_finite_doubles_only),
+        cmocka_unit_test(wipes_what_it_held),      cmocka_unit_test(finds_common_measures),
+        cmocka_unit_test(survives_missing_memory), cmocka_unit_test(prints_outwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "num/law/ratio_laws.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/law/ratio_laws.h"
 
 #define MAX_TRIALS 12
 
@@ -32,7 +32,10 @@ static void exact_law(mpq_t *mass, const tamis_trials *groups, size_t count)
 
 static void agrees_with_exact_fractions(void **state)
 {
-    static const struct { const char *p[5]; int64_t n[5]; } cases[] = {
+    static const struct {
+        const char *p[5];
+        int64_t n[5];
+    } cases[] = {
         {{"1/2", "1/3", "1/5", "0.9", "0.01"}, {1, 1, 1, 1, 1}},
         {{"1/2", "1/3", "1", "0", "0.01"}, {3, 2, 2, 4, 0}},
         {{"1e-30", "1e-10", "0.5", "0.9999999999", "0.3"}, {2, 2, 2, 2, 2}},
@@ -92,18 +95,35 @@ static tamis_bound summed_binomial(int64_t n, const tamis_number *p, tmi_law_par
 /* One probability split into groups is binomial: two roads, sums of terms and integrals over a circle. */
 static void agrees_with_the_binomial(void **state)
 {
-    static const struct { int64_t n; const char *p; int64_t k; } cases[] = {
-        {100, "0.3", 30}, {100, "0.3", 1}, {100, "0.3", 99}, {100, "0.3", 80}, {100000, "1e-5", 1}, {100000, "1e-5", 9},
-        {1000000, "0.03", 29000}, {1000000, "0.03", 30000}, {1000000, "0.03", 36000}, {1000000000, "1/3", 333333333},
-        {1000000000, "0.999", 998999000}, {1000000000000, "1e-12", 0}, {1000000000000, "1e-12", 1},
-        {1000000000000, "1e-12", 30}, {1000000000000, "1e-6", 1000500}, {1000000000000, "0.01", 10000000001},
-        {1000000000000, "0.01", 10003000000}, {1000000000000, "0.01", 20000000000},
+    static const struct {
+        int64_t n;
+        const char *p;
+        int64_t k;
+    } cases[] = {
+        {100, "0.3", 30},
+        {100, "0.3", 1},
+        {100, "0.3", 99},
+        {100, "0.3", 80},
+        {100000, "1e-5", 1},
+        {100000, "1e-5", 9},
+        {1000000, "0.03", 29000},
+        {1000000, "0.03", 30000},
+        {1000000, "0.03", 36000},
+        {1000000000, "1/3", 333333333},
+        {1000000000, "0.999", 998999000},
+        {1000000000000, "1e-12", 0},
+        {1000000000000, "1e-12", 1},
+        {1000000000000, "1e-12", 30},
+        {1000000000000, "1e-6", 1000500},
+        {1000000000000, "0.01", 10000000001},
+        {1000000000000, "0.01", 10003000000},
+        {1000000000000, "0.01", 20000000000},
         {1000000000000, "0.5", 500001000000},
-        {3, "1/2", 2}, {2, "1e-300", 1},
+        {3, "1/2", 2},
+        {2, "1e-300", 1},
     };
     typedef tamis_status function(tamis_bound *, const tamis_trials *, size_t, int64_t, tamis_error *);
-    function *const functions[] = {tamis_poisson_binomial_mass, tamis_poisson_binomial_at_least,
-                                   tamis_poisson_binomial_at_most};
+    function *const functions[] = {tamis_poisson_binomial_mass, tamis_poisson_binomial_at_least, tamis_poisson_binomial_at_most};
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         tamis_number *p = number(cases[c].p);
@@ -148,14 +168,15 @@ static void takes_a_plain_list(void **state)
 static void refuses_bad_input(void **state)
 {
     typedef tamis_status function(tamis_bound *, const tamis_trials *, size_t, int64_t, tamis_error *);
-    function *const functions[] = {tamis_poisson_binomial_mass, tamis_poisson_binomial_at_least,
-                                   tamis_poisson_binomial_at_most};
+    function *const functions[] = {tamis_poisson_binomial_mass, tamis_poisson_binomial_at_least, tamis_poisson_binomial_at_most};
     tamis_number *half = number("1/2"), *minus = number("-1/2"), *above = number("3/2");
-    const struct { tamis_trials groups[2]; const char *named; } cases[] = {
-        {{{half, 1}, {NULL, 1}}, "probability of group 1"}, {{{minus, 1}, {half, 1}}, "probability of group 0"},
-        {{{half, 1}, {above, 1}}, "probability of group 1"}, {{{half, -1}, {half, 1}}, "count of group 0"},
-        {{{half, TAMIS_MAX_UNITS}, {half, 1}}, "count of group 1"},
-        {{{half, INT64_MAX}, {half, 1}}, "count of group 0"},
+    const struct {
+        tamis_trials groups[2];
+        const char *named;
+    } cases[] = {
+        {{{half, 1}, {NULL, 1}}, "probability of group 1"},         {{{minus, 1}, {half, 1}}, "probability of group 0"},
+        {{{half, 1}, {above, 1}}, "probability of group 1"},        {{{half, -1}, {half, 1}}, "count of group 0"},
+        {{{half, TAMIS_MAX_UNITS}, {half, 1}}, "count of group 1"}, {{{half, INT64_MAX}, {half, 1}}, "count of group 0"},
     };
     tamis_error err;
     (void)state;
@@ -193,10 +214,8 @@ static void survives_missing_memory(void **state)
     tamis_trials groups[] = {{half, 3}, {third, 5}};
     tamis_bound b;
     (void)state;
-    EVERY_ALLOCATION_FAILS(tamis_poisson_binomial_at_least(&b, groups, 2, 6, NULL),
-                           assert_true(b.lower == 0 && b.upper == 1));
-    EVERY_ALLOCATION_FAILS(tamis_poisson_binomial_at_most(&b, groups, 2, 1, NULL),
-                           assert_true(b.lower == 0 && b.upper == 1));
+    EVERY_ALLOCATION_FAILS(tamis_poisson_binomial_at_least(&b, groups, 2, 6, NULL), assert_true(b.lower == 0 && b.upper == 1));
+    EVERY_ALLOCATION_FAILS(tamis_poisson_binomial_at_most(&b, groups, 2, 1, NULL), assert_true(b.lower == 0 && b.upper == 1));
     tamis_number_free(half);
     tamis_number_free(third);
 }
@@ -204,10 +223,8 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_exact_fractions),
-        cmocka_unit_test(agrees_with_the_binomial),
-        cmocka_unit_test(takes_a_plain_list),
-        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(agrees_with_exact_fractions), cmocka_unit_test(agrees_with_the_binomial),
+        cmocka_unit_test(takes_a_plain_list),          cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

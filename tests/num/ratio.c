@@ -1,8 +1,8 @@
 #include "tests/test.h"
 
 #include "num/ball_arb.h"
-#include "tests/num/enclosure.h"
 #include "num/ratio.h"
+#include "tests/num/enclosure.h"
 
 /* A rest far below the precision is still in the enclosure: 1 + 10 * 1e-250 + ... is not 1. */
 static void keeps_the_rest(void **state)
@@ -59,7 +59,8 @@ static void long_double_stays_within_its_bound(void **state)
         {.a = 5000000, .b = 5000000, .c = 5000001, .d = 5000001},
         {.a = 600, .b = 600, .c = 601, .d = 601},
         {.a = 100000000000, .b = 100000000000, .c = 100000000001, .d = 100000000001},
-        {.a = 511, .b = 1000, .c = 1001, .d = 600}, {.a = 512, .b = 1000, .c = 1001, .d = 600},
+        {.a = 511, .b = 1000, .c = 1001, .d = 600},
+        {.a = 512, .b = 1000, .c = 1001, .d = 600},
         {.a = 513, .b = 1000, .c = 1001, .d = 600},
     };
     tmi_ball fast, slow;

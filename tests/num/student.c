@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "num/number.h"
 #include "num/law/student.h"
+#include "num/number.h"
 
 static double quantile(const char *confidence, int64_t df)
 {

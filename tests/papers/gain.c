@@ -58,7 +58,8 @@ static void half_lines_are_not_enough(void **state)
     tamis_number *eps = number("0.2232"), *zero = number("0"); /* log 1.25 is 0.22314... */
     tamis_profile *pair;
     tamis_bound delta, pure;
-    assert_int_equal(tamis_profile_pair(&pair, (const tamis_number *const *)masses[0], (const tamis_number *const *)masses[1], 3, NULL),
+    assert_int_equal(tamis_profile_pair(&pair, (const tamis_number *const *)masses[0], (const tamis_number *const *)masses[1], 3,
+                                        NULL),
                      TAMIS_OK);
     assert_int_equal(tamis_profile_delta(&delta, pair, eps, NULL), TAMIS_OK);
     assert_int_equal(tamis_profile_epsilon(&pure, pair, zero, NULL), TAMIS_OK);
@@ -100,8 +101,10 @@ static void limit_of_the_share(void **state)
  * from about eps = 3 on; the share of the range where it is, in per cent. */
 static void shape_of_figure_4(void **state)
 {
-    static const struct { const char *eps; double from, to; } cases[] = {{"3", 100, 100}, {"2", 51, 55}, {"1", 11, 15},
-                                                                         {"0.1", 0, 0}};
+    static const struct {
+        const char *eps;
+        double from, to;
+    } cases[] = {{"3", 100, 100}, {"2", 51, 55}, {"1", 11, 15}, {"0.1", 0, 0}};
     (void)state;
     for (size_t i = 0; i < 4; i++) {
         double q[201], convex = 0;
@@ -169,8 +172,9 @@ static double smooth_delta(double eps, double alpha, double beta)
 /* 2S/eps with beta = eps/(2 log(2/delta)) keeps its promise, and much more than that. */
 static void usual_calibration_is_loose(void **state)
 {
-    static const struct { double eps, delta, low, high; } cases[] = {
-        {1, 1e-6, 4.0e-9, 4.1e-9}, {0.1, 5e-5, 2.2e-8, 2.3e-8}, {2.43, 5e-3, 1.6e-4, 1.7e-4}};
+    static const struct {
+        double eps, delta, low, high;
+    } cases[] = {{1, 1e-6, 4.0e-9, 4.1e-9}, {0.1, 5e-5, 2.2e-8, 2.3e-8}, {2.43, 5e-3, 1.6e-4, 1.7e-4}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         double beta = cases[i].eps / (2 * log(2 / cases[i].delta)), exact = smooth_delta(cases[i].eps, cases[i].eps / 2, beta);
@@ -181,8 +185,9 @@ static void usual_calibration_is_loose(void **state)
 /* A larger alpha with nearly the same beta keeps the same promise: less noise for nothing. */
 static void better_calibration_holds(void **state)
 {
-    static const struct { double eps, delta, share, beta; } cases[] = {
-        {0.1, 5e-5, 0.8, 0.00633}, {1, 1e-6, 0.7, 0.0337}, {2.43, 0.00495, 0.8, 0.211}};
+    static const struct {
+        double eps, delta, share, beta;
+    } cases[] = {{0.1, 5e-5, 0.8, 0.00633}, {1, 1e-6, 0.7, 0.0337}, {2.43, 0.00495, 0.8, 0.211}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         double alpha = cases[i].share * cases[i].eps;
@@ -194,14 +199,10 @@ static void better_calibration_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_lines_are_not_enough),
-        cmocka_unit_test(budgets_of_samples),
-        cmocka_unit_test(rates_of_figure_4),
-        cmocka_unit_test(limit_of_the_share),
-        cmocka_unit_test(shape_of_figure_4),
-        cmocka_unit_test(curve_of_figure_5_is_rounding),
-        cmocka_unit_test(usual_calibration_is_loose),
-        cmocka_unit_test(better_calibration_holds),
+        cmocka_unit_test(half_lines_are_not_enough),  cmocka_unit_test(budgets_of_samples),
+        cmocka_unit_test(rates_of_figure_4),          cmocka_unit_test(limit_of_the_share),
+        cmocka_unit_test(shape_of_figure_4),          cmocka_unit_test(curve_of_figure_5_is_rounding),
+        cmocka_unit_test(usual_calibration_is_loose), cmocka_unit_test(better_calibration_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,8 +132,7 @@ static void without_noise_the_conditional_support_is_enough(void **state)
         int64_t all[SUPPORT_MAX], with[SUPPORT_MAX];
         int count = support(all, &d, d.x, d.x_prime, ALL), few = support(with, &d, d.x, NULL, WITH);
         static const double E[] = {1, 1.25, 1.5, 4}; /* exact in doubles, as are the sums times W */
-        for (int j = 0; j < 4; j++)
-            assert_true(positive_part(&d, E[j], all, count) == positive_part(&d, E[j], with, few));
+        for (int j = 0; j < 4; j++) assert_true(positive_part(&d, E[j], all, count) == positive_part(&d, E[j], with, few));
         below += positive_part(&d, 0.5, all, count) > positive_part(&d, 0.5, with, few);
         assert_true(is_about(small_delta(&d, TAMIS_NOISE_NONE, NULL, "0.5"), positive_part(&d, exp(0.5), with, few)));
     }

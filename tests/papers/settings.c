@@ -32,10 +32,10 @@ static void example_of_section_5_2(void **state)
 {
     (void)state;
     tamis_bound first = amplified(10, 1, "1"), second = amplified(10, 1, "2"), both = composed(10, 1, "1", "2");
-    assert_true(first.lower > 0.158565 && first.upper < 0.158566);                                   /* 0.16 */
-    assert_true(second.lower > 0.494028 && second.upper < 0.494029);                                 /* 0.49 */
-    assert_true(first.lower + second.lower > 0.652593 && first.upper + second.upper < 0.652594);     /* 0.65, naive */
-    assert_true(both.lower > 1.067655 && both.upper < 1.067656);                                     /* 1.07 */
+    assert_true(first.lower > 0.158565 && first.upper < 0.158566);                               /* 0.16 */
+    assert_true(second.lower > 0.494028 && second.upper < 0.494029);                             /* 0.49 */
+    assert_true(first.lower + second.lower > 0.652593 && first.upper + second.upper < 0.652594); /* 0.65, naive */
+    assert_true(both.lower > 1.067655 && both.upper < 1.067656);                                 /* 1.07 */
 }
 
 /* Figure 5.1: e^correct - e^naive = f (1-f) (e^e1 - 1)(e^e2 - 1), so the naive sum is always too small. */

@@ -72,7 +72,8 @@ static structure random_structure(void)
             for (int t = 0; t < OUTPUTS; t++) s.law[i][t] = s.law[i - 1][t];
     }
     for (int i = 0; i < DATASETS; i++)
-        for (int j = 0; j <= i; j++) s.distance[i][j] = s.distance[j][i] = i == j ? 0 : below(2) ? (double)INFINITY : 1 + below(3);
+        for (int j = 0; j <= i; j++)
+            s.distance[i][j] = s.distance[j][i] = i == j ? 0 : below(2) ? (double)INFINITY : 1 + below(3);
     for (int k = 0; k < DATASETS; k++)
         for (int i = 0; i < DATASETS; i++)
             for (int j = 0; j < DATASETS; j++) s.distance[i][j] = fmin(s.distance[i][j], s.distance[i][k] + s.distance[k][j]);

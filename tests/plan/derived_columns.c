@@ -7,14 +7,14 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
 
-#define COLUMNS                                                                                                        \
-    "columns:\n"                                                                                                       \
-    "  age: {from: 0, to: 120, step: 1, missing_codes: [999]}\n"                                                       \
-    "  pay: {from: -0.25, to: 3, step: 0.25, missing: 0}\n"                                                            \
-    "  status: {values: [employed, unemployed, other], missing: category, missing_codes: [9, \"refused\"]}\n"          \
+#define COLUMNS \
+    "columns:\n" \
+    "  age: {from: 0, to: 120, step: 1, missing_codes: [999]}\n" \
+    "  pay: {from: -0.25, to: 3, step: 0.25, missing: 0}\n" \
+    "  status: {values: [employed, unemployed, other], missing: category, missing_codes: [9, \"refused\"]}\n" \
     "  awards: {values: [\"No\", \"Yes\"], missing: \"No\"}\n"
-#define HEAD                                                                                                           \
-    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100, sample: 10}}\n"                       \
+#define HEAD \
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100, sample: 10}}\n" \
     "privacy: {epsilon: 1, delta: 1e-6}\n" COLUMNS "statistics:\n"
 
 static void missing_values_are_as_the_plan_says(void **state)
@@ -41,15 +41,22 @@ static void missing_values_are_as_the_plan_says(void **state)
 static void indicators_are_columns(void **state)
 {
     (void)state;
-    tamis_plan *p = read_good(HEAD "  - share: {awards: \"Yes\"}\n"
-                                   "  - total: {status: [unemployed, employed]}\n"
-                                   "  - mean: {age: {from: 15.5, to: 64.9}, awards: \"Yes\"}\n"
-                                   "  - mean: pay\n    where: {awards: \"Yes\", age: {from: 16, to: 64}}\n"
-                                   "  - {ratio: {of: {status: unemployed}, to: {status: [employed, unemployed]}}, where: {age: 18}}\n"
-                                   "  - {variance: {pay: {to: 0.5}}, where: {age: {from: 65}}}\n"
-                                   "  - {count: units, where: {status: missing}}\n");
-    static const char *const names[] = {"awards=Yes", "status=employed|unemployed", "age=16..64 & awards=Yes", "status=unemployed",
-                                        "age=18", "pay=..0.5", "age=65..", "status=missing"};
+    tamis_plan *p = read_good(HEAD
+                              "  - share: {awards: \"Yes\"}\n"
+                              "  - total: {status: [unemployed, employed]}\n"
+                              "  - mean: {age: {from: 15.5, to: 64.9}, awards: \"Yes\"}\n"
+                              "  - mean: pay\n    where: {awards: \"Yes\", age: {from: 16, to: 64}}\n"
+                              "  - {ratio: {of: {status: unemployed}, to: {status: [employed, unemployed]}}, where: {age: 18}}\n"
+                              "  - {variance: {pay: {to: 0.5}}, where: {age: {from: 65}}}\n"
+                              "  - {count: units, where: {status: missing}}\n");
+    static const char *const names[] = {"awards=Yes",
+                                        "status=employed|unemployed",
+                                        "age=16..64 & awards=Yes",
+                                        "status=unemployed",
+                                        "age=18",
+                                        "pay=..0.5",
+                                        "age=65..",
+                                        "status=missing"};
     assert_int_equal(p->declared_count, 4);
     assert_int_equal(p->column_count, 4 + 8);
     for (size_t i = 0; i < 8; i++) {
@@ -117,8 +124,9 @@ static void cuts_are_categories(void **state)
 static void quantiles_have_positions(void **state)
 {
     (void)state;
-    tamis_plan *p = read_good(HEAD "  - {quantile: pay, at: [0.25, 1/3, 0.75], by: awards}\n  - {median: pay, where: {awards: \"Yes\"}}\n"
-                                   "  - {quantile: age, at: 0.9}\n  - {mean: pay, method: known_size}\n");
+    tamis_plan *p = read_good(
+        HEAD "  - {quantile: pay, at: [0.25, 1/3, 0.75], by: awards}\n  - {median: pay, where: {awards: \"Yes\"}}\n"
+             "  - {quantile: age, at: 0.9}\n  - {mean: pay, method: known_size}\n");
     const tmi_plan_statistic *s = p->statistics;
     assert_int_equal(s[0].kind, TMI_QUANTILE);
     assert_int_equal(s[0].at_count, 3);
@@ -133,16 +141,16 @@ static void quantiles_have_positions(void **state)
     tamis_plan_free(p);
 }
 
-#define AROUND                                                                                                         \
-    "tamis: 1\nsurvey: s\ndesign: {srs: {population: 100, sample: 10}}\n" COLUMNS                                      \
-    "source: {postgres: {connections: [service=a, host=b], table: public.t}, sharded_by: hid}\n"                       \
-    "privacy: {unit: household, id: hid, rows_per_unit: 9, rho: 0.5}\n"                                                \
-    "ledger: books/s.ledger\nbudget: {epsilon: 4, delta: 1e-9}\n"                                                      \
-    "postprocess: {nonnegative: yes, consistent: true, suppress: {cv_above: 0.3, units_below: 10}}\n"                  \
-    "calibrate:\n  method: raking\n  to:\n"                                                                            \
+#define AROUND \
+    "tamis: 1\nsurvey: s\ndesign: {srs: {population: 100, sample: 10}}\n" COLUMNS \
+    "source: {postgres: {connections: [service=a, host=b], table: public.t}, sharded_by: hid}\n" \
+    "privacy: {unit: household, id: hid, rows_per_unit: 9, rho: 0.5}\n" \
+    "ledger: books/s.ledger\nbudget: {epsilon: 4, delta: 1e-9}\n" \
+    "postprocess: {nonnegative: yes, consistent: true, suppress: {cv_above: 0.3, units_below: 10}}\n" \
+    "calibrate:\n  method: raking\n  to:\n" \
     "    - {count: units, by: [awards, {age: [18]}], totals: {\"Yes\": [1, 2], \"No\": {\"[0,18)\": 3, \"[18,120]\": 4}}}\n" \
-    "    - {total: {awards: \"Yes\"}, totals: 50}\n"                                                                   \
-    "    - {total: pay, totals: -2.5}\n"                                                                               \
+    "    - {total: {awards: \"Yes\"}, totals: 50}\n" \
+    "    - {total: pay, totals: -2.5}\n" \
     "statistics: [{mean: pay}]\n"
 
 static void the_other_sections_are_kept(void **state)
@@ -192,7 +200,8 @@ static void totals_may_stand_in_a_file(void **state)
         tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
         assert_int_equal(status, i == 0 ? TAMIS_OK : TAMIS_INVALID);
         if (i == 0) assert_number(plan->controls[0].totals[0], "5");
-        snprintf(expected, sizeof expected, "%s:1:11: [1].total: expected a column declared under `columns`; did you mean pay?", file);
+        snprintf(expected, sizeof expected, "%s:1:11: [1].total: expected a column declared under `columns`; did you mean pay?",
+                 file);
         if (i == 1) assert_string_equal(err.message, expected);
         if (i == 2) assert_non_null(strstr(err.message, "calibrate.to: /tmp/tamis-totals-"));
         tamis_plan_free(plan);
@@ -219,9 +228,12 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(missing_values_are_as_the_plan_says), cmocka_unit_test(indicators_are_columns),
-        cmocka_unit_test(cuts_are_categories),                 cmocka_unit_test(quantiles_have_positions),
-        cmocka_unit_test(the_other_sections_are_kept),         cmocka_unit_test(totals_may_stand_in_a_file),
+        cmocka_unit_test(missing_values_are_as_the_plan_says),
+        cmocka_unit_test(indicators_are_columns),
+        cmocka_unit_test(cuts_are_categories),
+        cmocka_unit_test(quantiles_have_positions),
+        cmocka_unit_test(the_other_sections_are_kept),
+        cmocka_unit_test(totals_may_stand_in_a_file),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

@@ -6,8 +6,8 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
 
-#define REST                                                                                                           \
-    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, id: hid, rows_per_unit: 3}\n"                   \
+#define REST \
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, id: hid, rows_per_unit: 3}\n" \
     "columns: {x: {from: 0, to: 10, step: 1}, g: {values: [b, a]}}\nstatistics: [{mean: x}]\n"
 
 static tamis_plan *read_design(const char *design)
@@ -34,7 +34,8 @@ static void each_design_has_its_row(void **state)
         {"{pps: {method: sampford, probability: pi, sample: 50}, max_weight: 20}", &tmi_plan_kind_pps, 0, 50},
         {"{systematic: {population: 10, sample: 3, order: random}}", &tmi_plan_kind_systematic, 10, 3},
         {"{cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 4}}", &tmi_plan_kind_cluster, 10, 3},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", &tmi_plan_kind_two_stage, 10, 3},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}",
+         &tmi_plan_kind_two_stage, 10, 3},
         {"{weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}", &tmi_plan_kind_weights, 0, 0},
         {"{weights: {deff: 1.5, population: 99}, weight: w, max_weight: 9}", &tmi_plan_kind_weights, 99, 0},
     };
@@ -69,8 +70,9 @@ static void what_describes_a_design_is_kept(void **state)
     assert_number(p->design.weight_step, "1/67108864"); /* 2^-26: nearest to 20 * 2^-30 = 2^-25.68 */
     tamis_plan_free(p);
 
-    p = read_design("{cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}, weight: w, max_weight: 9, weight_step: "
-                    "0.5, weights_are: final, nonresponse: yes, variance: hartley_rao}");
+    p = read_design(
+        "{cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}, weight: w, max_weight: 9, weight_step: "
+        "0.5, weights_are: final, nonresponse: yes, variance: hartley_rao}");
     assert_string_equal(p->design.cluster, "d");
     assert_true(p->design.smallest == 2 && p->design.largest == 4);
     assert_string_equal(p->design.weight, "w");
@@ -79,7 +81,8 @@ static void what_describes_a_design_is_kept(void **state)
     assert_int_equal(p->design.variance, TMI_VARIANCE_HARTLEY_RAO);
     tamis_plan_free(p);
 
-    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}");
+    p = read_design(
+        "{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}");
     assert_string_equal(p->design.cluster, "d");
     assert_string_equal(p->design.second_population, "m");
     assert_string_equal(p->design.second_sample, "k");
@@ -87,7 +90,8 @@ static void what_describes_a_design_is_kept(void **state)
     assert_int_equal(p->design.variance, TMI_VARIANCE_BEST);
     tamis_plan_free(p);
 
-    p = read_design("{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}");
+    p = read_design(
+        "{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}");
     assert_true(p->design.second_take == 5 && p->design.second_sample == NULL);
     tamis_plan_free(p);
 
@@ -102,7 +106,8 @@ static void what_describes_a_design_is_kept(void **state)
 static void strata_are_the_values_of_a_category(void **state)
 {
     (void)state;
-    tamis_plan *p = read_design("{stratified: {by: g, within: srs, strata: {a: {population: 7, sample: 2}, b: {population: 9, sample: 4}}}}");
+    tamis_plan *p = read_design(
+        "{stratified: {by: g, within: srs, strata: {a: {population: 7, sample: 2}, b: {population: 9, sample: 4}}}}");
     const tmi_plan_design *d = &p->design;
     assert_ptr_equal(d->kind, &tmi_plan_kind_srs);
     assert_ptr_equal(d->by, &p->columns[1]);
@@ -116,8 +121,9 @@ static void strata_are_the_values_of_a_category(void **state)
     assert_int_equal(d->sample, 6);
     tamis_plan_free(p);
 
-    p = read_design("{stratified: {by: region, within: {systematic: {order: public}}, strata: {\" south\": {population: 7, sample: 2}, "
-                    "north: {population: 9, sample: 4}}}}");
+    p = read_design(
+        "{stratified: {by: region, within: {systematic: {order: public}}, strata: {\" south\": {population: 7, sample: 2}, "
+        "north: {population: 9, sample: 4}}}}");
     d = &p->design;
     assert_ptr_equal(d->kind, &tmi_plan_kind_systematic);
     assert_int_equal(p->declared_count, 3); /* made from the names */
@@ -132,7 +138,8 @@ static void strata_are_the_values_of_a_category(void **state)
 static void every_design_may_stand_within_strata(void **state)
 {
     (void)state;
-    tamis_plan *p = read_design("{stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {n: {rate: 0.5, population: 8}, s: {}}}}");
+    tamis_plan *p = read_design(
+        "{stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {n: {rate: 0.5, population: 8}, s: {}}}}");
     assert_number(p->design.strata[0].rate, "1/2");
     assert_number(p->design.strata[1].rate, "1/10");
     assert_int_equal(p->design.population, 0); /* one of them is not public */
@@ -142,8 +149,9 @@ static void every_design_may_stand_within_strata(void **state)
     assert_int_equal(p->design.sample, 13);
     tamis_plan_free(p);
 
-    p = read_design("{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 4}}, strata: {n: {population: 8, sample: 2}, s: "
-                    "{population: 5, sample: 2}}}}");
+    p = read_design(
+        "{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 4}}, strata: {n: {population: 8, sample: 2}, s: "
+        "{population: 5, sample: 2}}}}");
     assert_ptr_equal(p->design.kind, &tmi_plan_kind_cluster);
     assert_int_equal(p->design.largest, 4);
     tamis_plan_free(p);
@@ -155,7 +163,8 @@ static void every_design_may_stand_within_strata(void **state)
     assert_int_equal(p->design.sample, 2);
     tamis_plan_free(p);
 
-    p = read_design("{stratified: {by: r, within: {pps: {method: brewer, probability: pi}}, strata: {n: {sample: 2}}}, max_weight: 5}");
+    p = read_design(
+        "{stratified: {by: r, within: {pps: {method: brewer, probability: pi}}, strata: {n: {sample: 2}}}, max_weight: 5}");
     assert_ptr_equal(p->design.kind, &tmi_plan_kind_pps);
     assert_int_equal(p->design.sample, 2);
     tamis_plan_free(p);
@@ -195,8 +204,8 @@ static void steps_that_differ_have_no_common_points(void **state)
     tamis_error err = {0};
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err), TAMIS_INVALID);
     assert_string_equal(err.message,
-        "p.yaml:7:26: statistics[1].total.x: expected a column with one step: the steps of x differ by stratum\n"
-        "p.yaml:7:58: statistics[2].by.x: expected a column with one step: the steps of x differ by stratum");
+                        "p.yaml:7:26: statistics[1].total.x: expected a column with one step: the steps of x differ by stratum\n"
+                        "p.yaml:7:58: statistics[2].by.x: expected a column with one step: the steps of x differ by stratum");
 }
 
 static void every_allocation_may_fail(void **state)
@@ -204,11 +213,14 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     static const char *const texts[] = {
         REST "design: {stratified: {by: g, within: {bernoulli: {rate: 0.1}}, strata: {a: {}, b: {rate: 1/2}}}}\n",
-        REST "design: {stratified: {by: r, within: {pps: {method: brewer, probability: pi, frame: f.csv}}, strata: {n: {sample: 2}}}, weight: "
+        REST "design: {stratified: {by: r, within: {pps: {method: brewer, probability: pi, frame: f.csv}}, strata: {n: {sample: "
+             "2}}}, weight: "
              "w, max_weight: 5}\n",
-        REST "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n",
+        REST
+        "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n",
         "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\nstatistics: [{total: x}]\n"
-        "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: 4}}}}\n"
+        "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: "
+        "4}}}}\n"
         "columns: {x: {from: 0, to: {large: 1e10, small: 2e6}, step: {small: 1, large: 100}}}\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

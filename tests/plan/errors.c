@@ -8,29 +8,30 @@
 #define LINES 11
 
 static const char *const good[LINES] = {
-    "tamis: 1",                                           /* 1 */
-    "survey: schools",                                    /* 2 */
-    "source: {file: schools.csv}",                        /* 3 */
-    "design: {srs: {population: 6194, sample: 200}}",     /* 4 */
-    "privacy: {unit: school, epsilon: 1}",                /* 5 */
-    "columns:",                                           /* 6 */
-    "  enroll: {from: 0, to: 4000, step: 1}",             /* 7 */
-    "  stype: {values: [E, M, H]}",                       /* 8 */
-    "statistics:",                                        /* 9 */
-    "  - total: enroll",                                  /* 10 */
-    "    by: stype",                                      /* 11 */
+    "tamis: 1",                                       /* 1 */
+    "survey: schools",                                /* 2 */
+    "source: {file: schools.csv}",                    /* 3 */
+    "design: {srs: {population: 6194, sample: 200}}", /* 4 */
+    "privacy: {unit: school, epsilon: 1}",            /* 5 */
+    "columns:",                                       /* 6 */
+    "  enroll: {from: 0, to: 4000, step: 1}",         /* 7 */
+    "  stype: {values: [E, M, H]}",                   /* 8 */
+    "statistics:",                                    /* 9 */
+    "  - total: enroll",                              /* 10 */
+    "    by: stype",                                  /* 11 */
 };
 
 /* The same in strata, with an id. */
-static const char stratified[] = "design: {stratified: {by: stype, within: srs, strata: {E: {population: 9, sample: 3}, M: {population: "
-                                 "9, sample: 3}, H: {population: 5, sample: 2}}}}";
+static const char stratified[] =
+    "design: {stratified: {by: stype, within: srs, strata: {E: {population: 9, sample: 3}, M: {population: "
+    "9, sample: 3}, H: {population: 5, sample: 2}}}}";
 static const char with_id[] = "privacy: {unit: school, epsilon: 1, id: hid}";
 
 #define L10 "longlongly"
 #define L100 L10 L10 L10 L10 L10 L10 L10 L10 L10 L10
 
-#define HIDDEN                                                                                                        \
-    "cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it "       \
+#define HIDDEN \
+    "cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
     "(docs/plan.md#names)"
 
 typedef struct wrong {
@@ -93,14 +94,14 @@ static void all_errors_come_at_once_in_order(void **state)
     tamis_error err = {0};
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err), TAMIS_INVALID);
     assert_string_equal(err.message,
-        "p.yaml:1:1: expected the key survey, e.g. survey: california-schools-2000\n"
-        "p.yaml:1:1: expected the key source, e.g. source: {file: schools.csv}\n"
-        "p.yaml:1:8: tamis: expected the version of the plan format that this program reads: 1\n"
-        "p.yaml:3:11: statistics[1].mean: expected a column declared under `columns`; did you mean enroll?\n"
-        "p.yaml:5:25: columns.enroll.to: expected a `to` larger than `from`, e.g. {from: 0, to: 4000}\n"
-        "p.yaml:6:10: design.srs: expected the key population, e.g. population: 6194\n"
-        "p.yaml:6:24: design.srs.sample: expected a whole number from 1 to 1099511627776, e.g. 200\n"
-        "p.yaml:7:20: privacy.epsilon: expected an epsilon larger than 0, e.g. 1");
+                        "p.yaml:1:1: expected the key survey, e.g. survey: california-schools-2000\n"
+                        "p.yaml:1:1: expected the key source, e.g. source: {file: schools.csv}\n"
+                        "p.yaml:1:8: tamis: expected the version of the plan format that this program reads: 1\n"
+                        "p.yaml:3:11: statistics[1].mean: expected a column declared under `columns`; did you mean enroll?\n"
+                        "p.yaml:5:25: columns.enroll.to: expected a `to` larger than `from`, e.g. {from: 0, to: 4000}\n"
+                        "p.yaml:6:10: design.srs: expected the key population, e.g. population: 6194\n"
+                        "p.yaml:6:24: design.srs.sample: expected a whole number from 1 to 1099511627776, e.g. 200\n"
+                        "p.yaml:7:20: privacy.epsilon: expected an epsilon larger than 0, e.g. 1");
 }
 
 /* Texts that are no plan at all. */
@@ -212,8 +213,8 @@ static void bad_arguments_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(every_error_has_its_text),   cmocka_unit_test(all_errors_come_at_once_in_order),
-        cmocka_unit_test(rubbish_is_refused),         cmocka_unit_test(broken_yaml_tells_its_place),
+        cmocka_unit_test(every_error_has_its_text),    cmocka_unit_test(all_errors_come_at_once_in_order),
+        cmocka_unit_test(rubbish_is_refused),          cmocka_unit_test(broken_yaml_tells_its_place),
         cmocka_unit_test(too_much_is_refused_quickly), cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

@@ -5,23 +5,25 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "tests/base/memory_that_fails.h"
 #include "plan/json.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
 
-#define COLUMNS                                                                                                        \
-    "columns:\n"                                                                                                       \
-    "  age: {from: 0, to: 120, step: 1, missing_codes: [999, 9.9]}\n"                                                  \
-    "  pay: {from: -0.25, to: 3, step: 0.25, missing: 0.5, typical: 1}\n"                                              \
-    "  status: {values: [employed, unemployed], missing: category, missing_codes: [9]}\n"                              \
+#define COLUMNS \
+    "columns:\n" \
+    "  age: {from: 0, to: 120, step: 1, missing_codes: [999, 9.9]}\n" \
+    "  pay: {from: -0.25, to: 3, step: 0.25, missing: 0.5, typical: 1}\n" \
+    "  status: {values: [employed, unemployed], missing: category, missing_codes: [9]}\n" \
     "  awards: {values: [\"No\", \"Yes\"], missing: \"No\"}\n"
-#define HEAD "tamis: 1\nsurvey: s\nsource: {files: [/data/b.csv, a.csv]}\nprivacy: {epsilon: 1, id: hid, rows_per_unit: 2}\n" COLUMNS
+#define HEAD \
+    "tamis: 1\nsurvey: s\nsource: {files: [/data/b.csv, a.csv]}\nprivacy: {epsilon: 1, id: hid, rows_per_unit: 2}\n" COLUMNS
 #define MEAN "statistics: [{mean: pay}]\n"
 
 static const char *const plans[] = {
     HEAD "design: {srs: {population: 100, sample: 10}}\nledger: x.ledger\nbudget: {epsilon: 4, delta: 1/3}\n"
          "postprocess: {nonnegative: yes, consistent: yes, suppress: {cv_above: 0.3, units_below: 10}}\n"
-         "calibrate: {method: raking, to: [{count: units, by: [awards, {age: [18]}], totals: [[1, 2], [3, 4]]}, {total: {awards: \"Yes\"}, "
+         "calibrate: {method: raking, to: [{count: units, by: [awards, {age: [18]}], totals: [[1, 2], [3, 4]]}, {total: {awards: "
+         "\"Yes\"}, "
          "totals: 50}]}\n"
          "statistics:\n"
          "  - count: units\n    by: [status, {age: [0, 16, 65]}]\n"
@@ -40,22 +42,32 @@ static const char *const plans[] = {
     HEAD "design: {poisson: {probability: pi, frame: sub/f.csv}}\n" MEAN,
     HEAD "design: {pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}\n" MEAN,
     HEAD "design: {systematic: {population: 10, sample: 3, order: random}, variance: deville}\n" MEAN,
-    HEAD "design: {cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}, weight: w, max_weight: 9, weight_step: 0.5, "
-         "weights_are: final, nonresponse: yes}\n" MEAN,
-    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
-    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
+    HEAD
+    "design: {cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}, weight: w, max_weight: 9, weight_step: 0.5, "
+    "weights_are: final, nonresponse: yes}\n" MEAN,
+    HEAD
+    "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}\n" MEAN,
+    HEAD
+    "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}\n" MEAN,
     HEAD "design: {weights: {strata: st, cluster: psu}, weight: w, max_weight: 9}\n" MEAN,
-    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, sd: 1/2}, icc: 0}}\n" MEAN,
-    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9, nonresponse: yes, "
+    HEAD "design: {weights: {deff: 2}, weight: w, max_weight: 9, typical: {population: 1/3e-3, sample: 200, rows: {mean: 1.5, "
+         "sd: 1/2}, icc: 0}}\n" MEAN,
+    HEAD "design: {two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9, "
+         "nonresponse: yes, "
          "typical: {cluster: {mean: 4, sd: 0.5}, taken: 2, response: 2/3}}\n" MEAN,
-    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {cluster: {by: d, population: 10, sample: 3, smallest: 1, largest: 9}, "
-    "typical: {cluster: 4}}\ncolumns: {x: {from: 0, to: 9, step: 1, typical: {mean: 3, sd: 2}}, g: {values: [a, b, c], missing: category, typical: "
+    "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {cluster: {by: d, population: 10, sample: 3, "
+    "smallest: 1, largest: 9}, "
+    "typical: {cluster: 4}}\ncolumns: {x: {from: 0, to: 9, step: 1, typical: {mean: 3, sd: 2}}, g: {values: [a, b, c], missing: "
+    "category, typical: "
     "{b: 0.2, missing: 1/10}}}\nstatistics: [{total: x, by: g}]\n",
     HEAD "design: {stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {z: {rate: 0.5, population: 8}, a: {}}}}\n" MEAN,
-    HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: {population: "
+    HEAD "design: {stratified: {by: r, within: {two_stage: {first: {by: d}, second: {population: m, sample: 2}}}, strata: {n: "
+         "{population: "
          "8, sample: 2}}}, max_weight: 9}\n" MEAN,
-    "tamis: 1\nsurvey: s\nsource: {file: a.duckdb, table: t}\nprivacy: {rho: 0.5, protect: frame, given: population, secret_sample: yes}\n"
-    "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: 4}}}}\n"
+    "tamis: 1\nsurvey: s\nsource: {file: a.duckdb, table: t}\nprivacy: {rho: 0.5, protect: frame, given: population, "
+    "secret_sample: yes}\n"
+    "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: "
+    "4}}}}\n"
     "columns: {x: {from: 0, to: {large: 1e10, small: 2e6}, step: {small: 1, large: 100}}}\nstatistics: [{total: x, by: size}]\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
@@ -85,9 +97,11 @@ static void a_small_plan_is_written_so(void **state)
 {
     (void)state;
     char *json = json_of(plans[1]);
-    assert_string_equal(json,
+    assert_string_equal(
+        json,
         "{\"columns\": {\"age\": {\"from\": \"0\", \"missing_codes\": [\"999\", "
-        "\"1393301134717747/140737488355328\", \"5573204538870989/562949953421312\"], \"step\": \"1\", \"to\": \"120\"}, \"awards\": "
+        "\"1393301134717747/140737488355328\", \"5573204538870989/562949953421312\"], \"step\": \"1\", \"to\": \"120\"}, "
+        "\"awards\": "
         "{\"missing\": \"No\", \"values\": [\"No\", \"Yes\"]}, \"pay\": {\"from\": \"-1/4\", \"missing\": \"1/2\", \"step\": "
         "\"1/4\", \"to\": \"3\", \"typical\": \"1\"}, \"status\": {\"missing\": \"category\", \"missing_codes\": [\"9\"], "
         "\"values\": [\"employed\", \"unemployed\"]}}, \"design\": {\"census\": {\"population\": 7}}, \"postprocess\": {}, "
@@ -107,8 +121,8 @@ static char *frozen_of(const char *text)
     return json;
 }
 
-#define FROZEN(source, strata)                                                                                        \
-    "tamis: 1\nsurvey: s\nsource: " source "\nprivacy: {epsilon: 1, id: hid, protect: frame, given: population, secret_sample: "     \
+#define FROZEN(source, strata) \
+    "tamis: 1\nsurvey: s\nsource: " source "\nprivacy: {epsilon: 1, id: hid, protect: frame, given: population, secret_sample: " \
     "yes}\ndesign: {stratified: {by: r, within: srs, strata: {" strata "}}}\nstatistics: [{count: units}]\n"
 #define A "a: {population: 8, sample: 2}"
 #define B "b: {population: 9, sample: 4}"
@@ -117,12 +131,14 @@ static void an_account_freezes_what_a_plan_promises(void **state)
 {
     (void)state;
     char *first = frozen_of(FROZEN("{file: x/a.csv}", A ", " B));
-    assert_string_equal(first,
-        "{\"design\": {\"stratified\": {\"by\": \"r\", \"strata\": {\"a\": {\"population\": 8, "
-        "\"sample\": 2}, \"b\": {\"population\": 9, \"sample\": 4}}, \"within\": {\"srs\": {}}}}, \"design_variables\": \"public\", "
-        "\"given\": \"population\", \"id\": \"hid\", \"outsider\": {\"design\": {\"stratified\": {\"strata\": [{\"population\": 8, "
-        "\"sample\": 2}, {\"population\": 9, \"sample\": 4}], \"within\": \"srs\"}}}, \"protect\": \"frame\", \"rows_per_unit\": 1, "
-        "\"secret_sample\": true, \"source\": {\"files\": [\"x/a.csv\"]}, \"unit\": \"unit\"}");
+    assert_string_equal(first, "{\"design\": {\"stratified\": {\"by\": \"r\", \"strata\": {\"a\": {\"population\": 8, "
+                               "\"sample\": 2}, \"b\": {\"population\": 9, \"sample\": 4}}, \"within\": {\"srs\": {}}}}, "
+                               "\"design_variables\": \"public\", "
+                               "\"given\": \"population\", \"id\": \"hid\", \"outsider\": {\"design\": {\"stratified\": "
+                               "{\"strata\": [{\"population\": 8, "
+                               "\"sample\": 2}, {\"population\": 9, \"sample\": 4}], \"within\": \"srs\"}}}, \"protect\": "
+                               "\"frame\", \"rows_per_unit\": 1, "
+                               "\"secret_sample\": true, \"source\": {\"files\": [\"x/a.csv\"]}, \"unit\": \"unit\"}");
     char *other = frozen_of(FROZEN("{file: x/a.csv}", B ", " A));
     assert_string_equal(first, other); /* the order of the strata says nothing */
     tmi_free(other);
@@ -159,17 +175,24 @@ static void the_law_is_the_same_both_ways(void **state)
         {"{systematic: {population: 10, sample: 3, order: public}}", "systematic"},
         {"{cluster: {by: d, population: 10, sample: 3, smallest: 2, largest: 4}}", "cluster"},
         {"{cluster: {by: d, population: 2, sample: 1, smallest: 2, largest: 4}}", "cluster"},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}", "cluster"},
-        {"{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 3}}, strata: {a: {population: 8, sample: 2}, b: {population: "
-         "4, sample: 3}}}}", "stratified"},
-        {"{stratified: {by: r, within: {systematic: {order: random}}, strata: {a: {population: 8, sample: 2}, b: {population: 4, sample: "
-         "3}}}}", "stratified"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: 5}}, max_weight: 9}",
+         "cluster"},
+        {"{stratified: {by: r, within: {cluster: {by: d, smallest: 1, largest: 3}}, strata: {a: {population: 8, sample: 2}, b: "
+         "{population: "
+         "4, sample: 3}}}}",
+         "stratified"},
+        {"{stratified: {by: r, within: {systematic: {order: random}}, strata: {a: {population: 8, sample: 2}, b: {population: 4, "
+         "sample: "
+         "3}}}}",
+         "stratified"},
         {"{stratified: {by: r, within: bernoulli, strata: {a: {rate: 0.1}, b: {rate: 0.2}}}}", "stratified"},
     };
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         char text[1024];
-        snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, delta: 1e-9, id: h, rows_per_unit: 3, "
-                 "protect: frame, given: population, secret_sample: yes}\nstatistics: [{count: units}]\ndesign: %s\n", designs[i].text);
+        snprintf(text, sizeof text,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, delta: 1e-9, id: h, rows_per_unit: 3, "
+                 "protect: frame, given: population, secret_sample: yes}\nstatistics: [{count: units}]\ndesign: %s\n",
+                 designs[i].text);
         tamis_plan *plan = read_good(text);
         tamis_design *own, *read;
         tamis_sampling_facts facts;
@@ -206,14 +229,17 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
     } cases[] = {
         {"{poisson: {probability: pi}, max_weight: 9}", "design.poisson: the probabilities"},
         {"{pps: {method: brewer, probability: pi, sample: 3}, max_weight: 9}", "design.pps: the probabilities"},
-        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}", "design.two_stage: how many"},
+        {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}",
+         "design.two_stage: how many"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024], start[128], *frozen;
-        snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, protect: frame, given: population, "
-                 "secret_sample: yes}\nstatistics: [{count: units}]\ndesign: %s\n", cases[i].design);
+        snprintf(text, sizeof text,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, protect: frame, given: population, "
+                 "secret_sample: yes}\nstatistics: [{count: units}]\ndesign: %s\n",
+                 cases[i].design);
         tamis_plan *plan = read_good(text);
         tamis_design *design;
         tamis_sampling_facts facts;

@@ -7,9 +7,9 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "tests/base/memory_that_fails.h"
 #include "plan/json.h"
 #include "plan/law.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
 
 #define SECRET "privacy: {epsilon: 1, id: u, protect: frame, given: population, secret_sample: yes}\n"
@@ -17,7 +17,8 @@
 static tamis_plan *plan_with(const char *design)
 {
     char text[1024];
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n" SECRET "statistics: [{count: units}]\ndesign: %s\n", design);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n" SECRET "statistics: [{count: units}]\ndesign: %s\n", design);
     return read_good(text);
 }
 
@@ -58,18 +59,22 @@ static void a_frame_loses_what_its_likeliest_units_lose(void **state)
         tamis_neighbours mechanism;
         size_t parts;
     } cases[] = {
-        {"{poisson: {probability: p, frame: f.csv}}", "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}]",
+        {"{poisson: {probability: p, frame: f.csv}}",
+         "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}]",
          "{\"poisson\": {\"probabilities\": [\"1/9\", \"2/5\", \"1/3\", \"1/9\"]}}", TAMIS_ANY_ONE, 1},
         {"{pps: {method: sampford, probability: p, sample: 2, frame: f.csv}}",
          "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/5\", \"largest\": \"4/5\"}]",
          "{\"pps\": {\"method\": \"sampford\", \"probabilities\": [\"1/5\", \"2/5\", \"3/5\", \"4/5\"]}}", TAMIS_REPLACE, 1},
         {"{pps: {method: conditional_poisson, probability: p, sample: 3, frame: f.csv}}",
          "[{\"units\": 5, \"certain\": 1, \"smallest\": \"1/5\", \"largest\": \"4/5\"}]",
-         "{\"pps\": {\"method\": \"conditional_poisson\", \"probabilities\": [\"1/5\", \"2/5\", \"1\", \"3/5\", \"4/5\"]}}", TAMIS_REPLACE, 2},
+         "{\"pps\": {\"method\": \"conditional_poisson\", \"probabilities\": [\"1/5\", \"2/5\", \"1\", \"3/5\", \"4/5\"]}}",
+         TAMIS_REPLACE, 2},
         {"{stratified: {by: r, within: {poisson: {probability: p, frame: f.csv}}, strata: {b: {}, a: {}}}}",
-         "[{\"units\": 2, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}, {\"units\": 2, \"certain\": 2, \"smallest\": \"1\", "
+         "[{\"units\": 2, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}, {\"units\": 2, \"certain\": 2, "
+         "\"smallest\": \"1\", "
          "\"largest\": null}]",
-         "{\"stratified\": {\"within\": \"poisson\", \"strata\": [{\"probabilities\": [\"1/9\", \"2/5\"]}, {\"probabilities\": [1, 1]}]}}",
+         "{\"stratified\": {\"within\": \"poisson\", \"strata\": [{\"probabilities\": [\"1/9\", \"2/5\"]}, {\"probabilities\": "
+         "[1, 1]}]}}",
          TAMIS_ANY_ONE, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -104,7 +109,8 @@ static void a_frame_loses_what_its_likeliest_units_lose(void **state)
 static void two_stages_lose_no_more_than_their_clusters(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_with("{two_stage: {first: {by: d, population: 6, sample: 2}, second: {population: m, sample: 3}}, max_weight: 9}");
+    tamis_plan *plan = plan_with(
+        "{two_stage: {first: {by: d, population: 6, sample: 2}, second: {population: m, sample: 3}}, max_weight: 9}");
     tamis_design *law;
     assert_int_equal(tmi_plan_may_amplify(plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(tmi_plan_law(&law, plan, NULL, NULL), TAMIS_OK);
@@ -130,10 +136,11 @@ static void two_stages_lose_no_more_than_their_clusters(void **state)
 static void methods_without_a_coupling_are_refused(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic", "systematic_random",
-                                          "brewer", "tille"};
+    static const char *const methods[] = {"conditional_poisson", "sampford",          "pivotal", "pivotal_random",
+                                          "systematic",          "systematic_random", "brewer",  "tille"};
     tmi_frame_facts facts;
-    assert_int_equal(facts_of(&facts, "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/4\", \"largest\": \"3/4\"}]", 1, NULL), TAMIS_OK);
+    assert_int_equal(facts_of(&facts, "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/4\", \"largest\": \"3/4\"}]", 1, NULL),
+                     TAMIS_OK);
     for (size_t i = 0; i < 8; i++) {
         char design[256];
         tamis_error err = {0};
@@ -151,7 +158,11 @@ static void facts_that_contradict_themselves_are_none(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "[]", "[{}]", "[3]", "7", "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/4\", \"largest\": null}]",
+        "[]",
+        "[{}]",
+        "[3]",
+        "7",
+        "[{\"units\": 4, \"certain\": 0, \"smallest\": \"1/4\", \"largest\": null}]",
         "[{\"units\": 4, \"certain\": 5, \"smallest\": \"1/4\", \"largest\": \"1/2\"}]",
         "[{\"units\": 4, \"certain\": 4, \"smallest\": \"1/4\", \"largest\": null}]",
         "[{\"units\": 4, \"certain\": 0, \"smallest\": \"3/4\", \"largest\": \"1/2\"}]",
@@ -174,19 +185,25 @@ static void facts_that_contradict_themselves_are_none(void **state)
 static void the_account_freezes_the_frame(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_with("{stratified: {by: r, within: {poisson: {probability: p, frame: f.csv}}, strata: {b: {}, a: {}}}}");
+    tamis_plan *plan = plan_with(
+        "{stratified: {by: r, within: {poisson: {probability: p, frame: f.csv}}, strata: {b: {}, a: {}}}}");
     tmi_frame_facts facts, copy;
     char *json;
     tamis_error err = {0};
-    assert_int_equal(facts_of(&facts, "[{\"units\": 2, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}, {\"units\": 3, \"certain\": "
-                              "2, \"smallest\": \"1/8\", \"largest\": \"1/8\"}]", 2, NULL), TAMIS_OK);
+    assert_int_equal(
+        facts_of(&facts,
+                 "[{\"units\": 2, \"certain\": 0, \"smallest\": \"1/9\", \"largest\": \"2/5\"}, {\"units\": 3, \"certain\": "
+                 "2, \"smallest\": \"1/8\", \"largest\": \"1/8\"}]",
+                 2, NULL),
+        TAMIS_OK);
     assert_int_equal(tmi_frame_facts_copy(&copy, &facts, NULL), TAMIS_OK);
     assert_int_equal(tmi_frame_size(&copy), 5);
     assert_int_equal(tmi_plan_frozen_json(&json, plan, &copy, NULL), TAMIS_OK);
     assert_non_null(strstr(json, "\"frame\": \"" HASH "\""));
     /* strata in the order of their names */
-    assert_non_null(strstr(json, "{\"stratified\": {\"strata\": [{\"probabilities\": [\"1/8\", \"1\"]}, {\"probabilities\": [\"2/5\"]}], "
-                           "\"within\": \"poisson\"}}"));
+    assert_non_null(
+        strstr(json, "{\"stratified\": {\"strata\": [{\"probabilities\": [\"1/8\", \"1\"]}, {\"probabilities\": [\"2/5\"]}], "
+                     "\"within\": \"poisson\"}}"));
     tmi_free(json);
     EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, &facts, &err), assert_null(json));
     tmi_free(json);

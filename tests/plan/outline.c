@@ -24,20 +24,26 @@ static void designs_are_written_as_the_calculator_reads_them(void **state)
     static const struct {
         const char *text, *json, *first;
     } cases[] = {
-        {"{\"srs\": {\"population\": 6194, \"sample\": 200}}", "{\"srs\": {\"population\": \"6194\", \"sample\": \"200\"}}", NULL},
+        {"{\"srs\": {\"population\": 6194, \"sample\": 200}}", "{\"srs\": {\"population\": \"6194\", \"sample\": \"200\"}}",
+         NULL},
         {"tamis: 1\ndesign:\n  srs: {population: 9, sample: 2}\n  weight: w\n",
          "{\"srs\": {\"population\": \"9\", \"sample\": \"2\"}}", NULL},
         {"design:\n  stratified:\n    by: stype\n    within: srs\n    strata:\n      E: {population: 4, sample: 1}\n      M: "
          "{population: 3, sample: 2}\n",
          "{\"stratified\": {\"within\": \"srs\", \"strata\": [{\"population\": \"4\", \"sample\": \"1\"}, "
-         "{\"population\": \"3\", \"sample\": \"2\"}]}}", "E"},
-        {"design:\n  stratified:\n    by: r\n    within: {cluster: {by: d, smallest: 1, largest: 2}}\n    strata:\n      n: {population: 4, "
+         "{\"population\": \"3\", \"sample\": \"2\"}]}}",
+         "E"},
+        {"design:\n  stratified:\n    by: r\n    within: {cluster: {by: d, smallest: 1, largest: 2}}\n    strata:\n      n: "
+         "{population: 4, "
          "sample: 1}\n  frame: f.csv\n",
-         "{\"stratified\": {\"within\": {\"cluster\": {\"smallest\": \"1\", \"largest\": \"2\"}}, \"strata\": [{\"population\": \"4\", "
-         "\"sample\": \"1\"}]}}", "n"},
+         "{\"stratified\": {\"within\": {\"cluster\": {\"smallest\": \"1\", \"largest\": \"2\"}}, \"strata\": [{\"population\": "
+         "\"4\", "
+         "\"sample\": \"1\"}]}}",
+         "n"},
         {"two_stage: {first: {population: 2, sample: 1}, second: {population: [3, 4], sample: 2}}",
          "{\"two_stage\": {\"first\": {\"population\": \"2\", \"sample\": \"1\"}, \"second\": {\"population\": [\"3\", \"4\"], "
-         "\"sample\": \"2\"}}}", NULL},
+         "\"sample\": \"2\"}}}",
+         NULL},
         {"poisson: {probabilities: [1/2, 0.25]}", "{\"poisson\": {\"probabilities\": [\"1/2\", \"0.25\"]}}", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -88,7 +94,9 @@ static void ranges_are_those_of_the_columns(void **state)
     tamis_free(text);
     tamis_number_free(from);
     tamis_number_free(to);
-    static const char *const bad[][2] = {{"nobody", "there is no nobody"}, {"odd", "columns.odd.from"}, {"open", "columns.open"},
+    static const char *const bad[][2] = {{"nobody", "there is no nobody"},
+                                         {"odd", "columns.odd.from"},
+                                         {"open", "columns.open"},
                                          {"flat", "columns.flat"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(read_range(&from, &to, bad[i][0], &err), TAMIS_INVALID);
@@ -106,7 +114,9 @@ static void what_is_no_outline_is_refused(void **state)
 {
     (void)state;
     const char *const bad[][2] = {
-        {"", "expected a plan or a design"}, {"- 1", "expected a plan or a design"}, {"a: [", path},
+        {"", "expected a plan or a design"},
+        {"- 1", "expected a plan or a design"},
+        {"a: [", path},
         {"design: {poisson: {probability: p}}", "write probabilities"},
         {"design: {weights: {strata: s}, weight: w}", "only weights are known"},
         {"design: {two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 2}}}", "write a list"},
@@ -137,7 +147,8 @@ static void lists_are_written_as_json(void **state)
         {"- {law: laplace, eps: 1/4, count: 2}\n- law: gaussian\n  scale: 1e1\n",
          "[{\"law\": \"laplace\", \"eps\": \"1/4\", \"count\": \"2\"}, {\"law\": \"gaussian\", \"scale\": \"1e1\"}]"},
         {"[{\"law\": \"zcdp\", \"rho\": 0.10}]", "[{\"law\": \"zcdp\", \"rho\": \"0.10\"}]"},
-        {"[{weight: 1, probability: 2, strata: {a: 3}}]", "[{\"weight\": \"1\", \"probability\": \"2\", \"strata\": {\"a\": \"3\"}}]"},
+        {"[{weight: 1, probability: 2, strata: {a: 3}}]",
+         "[{\"weight\": \"1\", \"probability\": \"2\", \"strata\": {\"a\": \"3\"}}]"},
         {"[]", "[]"}};
     static const char *const bad[] = {"", "law: laplace", "7", "[", "[[[[[[[[[[[1]]]]]]]]]]]"};
     char *json;

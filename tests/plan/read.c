@@ -30,9 +30,10 @@ static const char text[] =
 static void names_are_in_any_script(void **state)
 {
     (void)state;
-    tamis_plan *p = read_good("\ufefftamis: 1\nsurvey: \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 # \u05d1\u05d9\u05ea\nsource: {file: a.csv}\n"
-                              "design: {srs: {population: 9, sample: 3}}\nprivacy: {unit: caf\u00e9, epsilon: 1}\n"
-                              "columns: {c: {values: [\"\u0915\u094d\u200d\u0937\", cafe\u0301, a\u00a0b]}}\nstatistics: [{count: units, by: c}]\n");
+    tamis_plan *p = read_good(
+        "\ufefftamis: 1\nsurvey: \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 # \u05d1\u05d9\u05ea\nsource: {file: a.csv}\n"
+        "design: {srs: {population: 9, sample: 3}}\nprivacy: {unit: caf\u00e9, epsilon: 1}\n"
+        "columns: {c: {values: [\"\u0915\u094d\u200d\u0937\", cafe\u0301, a\u00a0b]}}\nstatistics: [{count: units, by: c}]\n");
     assert_string_equal(p->survey, "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645");
     assert_int_equal(p->columns[0].value_count, 3);
     tamis_plan_free(p);
@@ -55,8 +56,7 @@ static void everything_is_read(void **state)
     assert_number(p->privacy.loss.epsilon, "1/10"); /* never through a double */
 
     assert_int_equal(p->column_count, 4);
-    const tmi_plan_column *enroll = &p->columns[0], *api = &p->columns[1], *awards = &p->columns[2],
-                          *stype = &p->columns[3];
+    const tmi_plan_column *enroll = &p->columns[0], *api = &p->columns[1], *awards = &p->columns[2], *stype = &p->columns[3];
     assert_true(enroll->is_number && !enroll->is_category);
     assert_int_equal(enroll->grid.low, 0);
     assert_int_equal(enroll->grid.high, 4000);
@@ -113,8 +113,10 @@ static void booleans_have_four_words(void **state)
     } words[] = {{"yes", true}, {"true", true}, {"no", false}, {"false", false}, {"YES", true}, {"False", false}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char plan[512];
-        snprintf(plan, sizeof plan, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {census: {population: 7}}\n"
-                 "privacy: {epsilon: 2, secret_sample: %s}\nstatistics: [{count: units}]\n", words[i].word);
+        snprintf(plan, sizeof plan,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {census: {population: 7}}\n"
+                 "privacy: {epsilon: 2, secret_sample: %s}\nstatistics: [{count: units}]\n",
+                 words[i].word);
         tamis_plan *p = read_good(plan);
         assert_int_equal(p->privacy.secret_sample, words[i].yes);
         tamis_plan_free(p);

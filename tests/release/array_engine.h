@@ -25,7 +25,7 @@ typedef struct array_engine {
     size_t row_count;
     tamis_status describe_status, aggregate_status;
     int describes, aggregates;
-    size_t bits_before; /* random bytes taken when the aggregation began */
+    size_t bits_before;  /* random bytes taken when the aggregation began */
     tmi_inventory asked; /* the last one */
 } array_engine;
 
@@ -75,7 +75,8 @@ static inline int64_t array_rank(const array_engine *a, const tmi_column *c, con
         bool first = true;
         for (size_t j = 0; j < i; j++) {
             const char *earlier = array_text(c->of, &a->rows[j]);
-            first = first && !(earlier && strcmp(earlier, label) == 0 && (!c->stratum || array_value(a, c->stratum, &a->rows[j]) == stratum));
+            first = first && !(earlier && strcmp(earlier, label) == 0 &&
+                               (!c->stratum || array_value(a, c->stratum, &a->rows[j]) == stratum));
         }
         rank += first;
     }
@@ -150,8 +151,8 @@ static inline int64_t array_distinct(const array_engine *a, const tmi_column *la
     return count;
 }
 
-static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress,
-                                          void *context, tamis_error *err)
+static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+                                          tamis_error *err)
 {
     array_engine *a = (array_engine *)engine;
     (void)progress;
@@ -233,9 +234,10 @@ static inline void array_free(tmi_engine *engine)
 
 static inline array_engine array_engine_of(const array_row *rows, size_t row_count)
 {
-    return (array_engine){.engine = {.name = "arrays", .describe = array_describe, .aggregate = array_aggregate,
-                                     .free = array_free},
-                          .rows = rows, .row_count = row_count};
+    return (
+        array_engine){.engine = {.name = "arrays", .describe = array_describe, .aggregate = array_aggregate, .free = array_free},
+                      .rows = rows,
+                      .row_count = row_count};
 }
 
 #endif

@@ -3,7 +3,8 @@
 
 #include "tests/release/audit_trial.h"
 
-static const survey_engine engines[] = {{"arrays", in_arrays, 4, 1500, true}, {"memory", in_memory, 2, 300, false},
+static const survey_engine engines[] = {{"arrays", in_arrays, 4, 1500, true},
+                                        {"memory", in_memory, 2, 300, false},
                                         {"SPSS file", in_spss, 1, 100, false}};
 
 static void laplace_noise_has_the_declared_law(void **state)
@@ -55,9 +56,12 @@ static double seen(bool gaussian, double ratio, int64_t shift, size_t n)
 static void wrong_noise_is_found(void **state)
 {
     (void)state;
-    static const struct { double ratio; int64_t shift; size_t draws; } wrong[] = {
-        {1e-3, 0, 14}, {10, 0, 14}, {0.1, 0, 60}, {4, 0, 60}, {0.5, 0, 400}, {2, 0, 400},
-        {0.9, 0, 16000}, {1.1, 0, 16000}, {1, 1000, 200}};
+    static const struct {
+        double ratio;
+        int64_t shift;
+        size_t draws;
+    } wrong[] = {{1e-3, 0, 14}, {10, 0, 14},     {0.1, 0, 60},    {4, 0, 60},    {0.5, 0, 400},
+                 {2, 0, 400},   {0.9, 0, 16000}, {1.1, 0, 16000}, {1, 1000, 200}};
     for (int gaussian = 0; gaussian <= 1; gaussian++) {
         for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
             if (!(seen(gaussian, wrong[i].ratio, wrong[i].shift, wrong[i].draws) > EVIDENCE))

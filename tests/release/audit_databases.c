@@ -16,7 +16,7 @@ static tmi_engine *in_postgres(void)
     tmi_text_init(&text);
     put_lines(&text);
     server_do(connection, "SET client_min_messages = error; DROP TABLE IF EXISTS survey; CREATE TABLE survey "
-              "(x float8, y float8, w float8, g text, h text, s text, c text, u text)");
+                          "(x float8, y float8, w float8, g text, h text, s text, c text, u text)");
     server_do(connection, "COPY survey FROM STDIN (FORMAT csv)");
     assert_int_equal(PQputCopyData(connection, text.bytes, (int)text.length), 1);
     server_end_copy(connection);

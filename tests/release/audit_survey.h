@@ -5,8 +5,8 @@
 #include <readstat.h>
 #include <stdio.h>
 
-#include "tests/engine/folder.h"
 #include "engine/files/source.h"
+#include "tests/engine/folder.h"
 #include "tests/release/array_engine.h"
 
 /* 24 rows: strata p and q of 12, clusters k1 to k6 of 4, units m00 to m11 of 2. */
@@ -14,8 +14,8 @@
 
 static array_row survey[ROWS];
 static char survey_texts[ROWS][2][8];
-static double survey_numbers[3][ROWS];         /* x, y, w: what a source in memory refers to */
-static const char *survey_labels[5][ROWS];     /* g, h, s, c, u */
+static double survey_numbers[3][ROWS];     /* x, y, w: what a source in memory refers to */
+static const char *survey_labels[5][ROWS]; /* g, h, s, c, u */
 static const char *const number_names[] = {"x", "y", "w"}, *const text_names[] = {"g", "h", "s", "c", "u"};
 
 static inline void make_survey(void)
@@ -25,9 +25,16 @@ static inline void make_survey(void)
         array_row *r = &survey[i];
         snprintf(survey_texts[i][0], 8, "k%d", (int)(i / 4) + 1);
         snprintf(survey_texts[i][1], 8, "m%02d", (int)i / 2);
-        *r = (array_row){.x = i == 6 ? NAN : i < 12 ? 10.25 + (double)(7 * i % 21) : 811.5 * (double)i, .g = g[i % 5],
-                         .h = h[i * 7 % 4], .y = 4 + (double)(i % 5), .w = 0.1 + 0.03125 * (double)i, .s = i < 12 ? "p" : "q",
-                         .c = survey_texts[i][0], .u = survey_texts[i][1]};
+        *r = (array_row){.x = i == 6   ? NAN
+                              : i < 12 ? 10.25 + (double)(7 * i % 21)
+                                       : 811.5 * (double)i,
+                         .g = g[i % 5],
+                         .h = h[i * 7 % 4],
+                         .y = 4 + (double)(i % 5),
+                         .w = 0.1 + 0.03125 * (double)i,
+                         .s = i < 12 ? "p" : "q",
+                         .c = survey_texts[i][0],
+                         .u = survey_texts[i][1]};
         const double numbers[] = {r->x, r->y, r->w};
         const char *const texts[] = {r->g, r->h, r->s, r->c, r->u};
         for (size_t c = 0; c < 3; c++) survey_numbers[c][i] = numbers[c];
@@ -97,7 +104,8 @@ static inline tmi_engine *in_spss(void)
             const double number = c < 3 ? survey_numbers[c][i] : 0;
             assert_int_equal(c >= 3          ? readstat_insert_string_value(writer, variables[c], text)
                              : isnan(number) ? readstat_insert_missing_value(writer, variables[c])
-                                             : readstat_insert_double_value(writer, variables[c], number), READSTAT_OK);
+                                             : readstat_insert_double_value(writer, variables[c], number),
+                             READSTAT_OK);
         }
         assert_int_equal(readstat_end_row(writer), READSTAT_OK);
     }

@@ -1,9 +1,9 @@
 /* The audit: many releases of a survey whose rows are known, for every design, engine and noise. The published integers less the
- * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for each plan; no draw
- * repeats another; and what else is left to chance differs from release to release.
+ * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for each plan; no
+ * draw repeats another; and what else is left to chance differs from release to release.
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
- * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found.                                  */
+ * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found. */
 #ifndef TESTS_RELEASE_AUDIT_TRIAL_H
 #define TESTS_RELEASE_AUDIT_TRIAL_H
 
@@ -12,16 +12,16 @@
 
 #include "base/json/json.h"
 #include "num/number.h"
-#include "tests/release/audit_evidence.h"
-#include "tests/release/audit_survey.h"
 #include "release/release.h"
 #include "schedule/request.h"
+#include "tests/release/audit_evidence.h"
+#include "tests/release/audit_survey.h"
 
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
 #define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
 #define BY_S "  - {total: x, by: s}\n  - {mean: x, by: g}\n  - {count: units, by: [s, g]}\n"
-#define STRATA(within, n)                                                                                              \
+#define STRATA(within, n) \
     "stratified: {by: s, within: " within ", strata: {p: {population: 90, sample: " n "}, q: {population: 30, sample: " n "}}}"
 
 static const struct audited {
@@ -42,8 +42,8 @@ static const struct audited {
     {STRATA("srs", "12"), ", protect: population, given: nothing, design_variables: protected", PLAIN, BY_G, 0},
     {STRATA("{cluster: {by: c, smallest: 1, largest: 9}}", "3"), "", PLAIN, BY_G, 36},
     {"cluster: {by: c, population: 60, sample: 6, smallest: 1, largest: 9}", "", PLAIN, BY_G, 720},
-    {"two_stage: {first: {by: c, population: 60, sample: 6}, second: {population: y, sample: 4}}, max_weight: 50", "",
-     PLAIN, BY_G, 720},
+    {"two_stage: {first: {by: c, population: 60, sample: 6}, second: {population: y, sample: 4}}, max_weight: 50", "", PLAIN,
+     BY_G, 720},
     {"weights: {population: 240}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
     {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
 };
@@ -200,7 +200,8 @@ static void judge_chance(trial *t, const chance *now)
 /* Adds the noise of one release. *cells and *laws: how many there are. */
 static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_release *r, const listener *l)
 {
-    tmi_json *certificate = text_as_json(tamis_release_certificate_json, r), *published = text_as_json(tamis_release_measurements_json, r);
+    tmi_json *certificate = text_as_json(tamis_release_certificate_json, r),
+             *published = text_as_json(tamis_release_measurements_json, r);
     const tmi_json *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
     *cells = *laws = 0;
     assert_int_equal(tmi_json_size(declarations), tmi_json_size(tables));
@@ -265,9 +266,12 @@ static tamis_plan *read_plan(const struct audited *p, bool gaussian)
     char text[2048];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s%s}\n"
-             "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%sbudget: {%s}\n",
-             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics, gaussian ? "rho: 1/2" : "epsilon: 1");
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s%s}\n"
+             "columns:\n  x: %s\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n  s: {values: [p, q]}\nstatistics:\n%sbudget: "
+             "{%s}\n",
+             p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics,
+             gaussian ? "rho: 1/2" : "epsilon: 1");
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     return plan;
 }
@@ -290,7 +294,9 @@ static void audit(const struct audited *p, bool gaussian, const survey_engine *e
     for (size_t e = 0; e < engine_count; e++) {
         const survey_engine *source = &engines[e];
         listener l = {.engine = {.name = source->name, .describe = ask_inner, .aggregate = answer_and_note},
-                      .inner = source->open(), .name = source->name, .truth = &truth};
+                      .inner = source->open(),
+                      .name = source->name,
+                      .truth = &truth};
         if (e == 0 && source->verifies && (!gaussian || test_size(0, 1))) verify_one(plan, &l);
         for (int i = 0; i < test_size(source->thin, source->all); i++) {
             tamis_release *r = release(plan, &l, NULL, NULL);

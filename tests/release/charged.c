@@ -8,19 +8,20 @@
 #include <sys/wait.h>
 #include <tamis/verify.h>
 
+#include "ledger/ledger.h"
+#include "release/release.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/ledger/kit.h"
-#include "ledger/ledger.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
-#include "release/release.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
 #define STATISTICS "  - {count: units, by: g}\n"
 
 static const array_row rows[] = {
-    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}, {.x = NAN, .g = "b", .h = "w"},
-    {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"}, {.x = 15, .g = "z", .h = "v"}, {.x = 11, .g = "a", .h = NULL},
+    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"},   {.x = -3, .g = "b", .h = "u"},
+    {.x = NAN, .g = "b", .h = "w"},  {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"},
+    {.x = 15, .g = "z", .h = "v"},   {.x = 11, .g = "a", .h = NULL},
 };
 
 static char out[128];
@@ -236,7 +237,8 @@ static void assert_believed(void)
     int ok = 0;
     if (tamis_verify_text(&ok, &text, out, NULL, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
     tamis_free(text);
-    if (tamis_ledger_verify_text(&ok, &text, path, certificates, 1, &err) != TAMIS_OK || !ok) fail_msg("%s %s", err.message, text ? text : "");
+    if (tamis_ledger_verify_text(&ok, &text, path, certificates, 1, &err) != TAMIS_OK || !ok)
+        fail_msg("%s %s", err.message, text ? text : "");
     tamis_free(text);
 }
 

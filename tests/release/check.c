@@ -1,17 +1,17 @@
 /* What is said before the data: which tables, what they may change by, how the budget is split. */
 #include "tests/test.h"
 
-#include <math.h>
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json/json.h"
-#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "tests/release/plans.h"
 #include "schedule/schedule.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/release/plans.h"
 
 #define SRS "srs: {population: 1000, sample: 10}"
 
@@ -179,8 +179,9 @@ static void scales_out_of_range_are_refused(void **state)
 static void noise_that_hides_nothing_is_warned_of(void **state)
 {
     (void)state;
-    static const struct { const char *epsilon, *words; } cases[] = {
-        {"2.19", NULL}, {"2.20", "at least 50 of 100"}, {"1000", "at least 99 of 100"}};
+    static const struct {
+        const char *epsilon, *words;
+    } cases[] = {{"2.19", NULL}, {"2.20", "at least 50 of 100"}, {"1000", "at least 99 of 100"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - {count: units, by: g}\n"); /* scale 2 / epsilon */
         tamis_preview *preview;
@@ -208,11 +209,19 @@ static void texts_are_complete(void **state)
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_OK);
     assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
-    static const char *const words[] = {"epsilon 0.1", "Outsider: no further number", "One ledger keeps count",
-                                        "noise above 1/3 of size", "rows by g",
-                                        "± is one standard deviation", "Assumed, because the plan does not say",
-                                        "groups are of equal size", "sum of x minus 20  ", "are in the units of the data",
-                                        "  a  a replaced record", "Declared public, not checked", "  - x: from 10 to 30 in steps of 1/2"};
+    static const char *const words[] = {"epsilon 0.1",
+                                        "Outsider: no further number",
+                                        "One ledger keeps count",
+                                        "noise above 1/3 of size",
+                                        "rows by g",
+                                        "± is one standard deviation",
+                                        "Assumed, because the plan does not say",
+                                        "groups are of equal size",
+                                        "sum of x minus 20  ",
+                                        "are in the units of the data",
+                                        "  a  a replaced record",
+                                        "Declared public, not checked",
+                                        "  - x: from 10 to 30 in steps of 1/2"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!strstr(text, words[i])) fail_msg("%s is missing in\n%s", words[i], text);
     }
@@ -238,7 +247,10 @@ static void texts_are_complete(void **state)
 static void the_promise_is_in_the_words_of_the_plan(void **state)
 {
     (void)state;
-    static const struct { const char *design; bool census; } cases[] = {{SRS, false}, {"census: {population: 10}", true}};
+    static const struct {
+        const char *design;
+        bool census;
+    } cases[] = {{SRS, false}, {"census: {population: 10}", true}};
     for (size_t i = 0; i < 2; i++) {
         tamis_plan *plan = plan_of(cases[i].design, "1", "  - total: x\n");
         tamis_preview *preview;
@@ -275,8 +287,9 @@ static void every_setting_is_checked(void **state)
         for (int flags = 0; flags < 4; flags++) {
             bool secret = flags & 1, closed = flags & 2, claims = s->may_amplify && secret && !closed;
             char privacy[200], name[60];
-            snprintf(privacy, sizeof privacy, "1, protect: %s, given: %s%s%s", tamis_level_name(s->protect), tamis_level_name(s->given),
-                     secret ? ", secret_sample: yes" : "", closed ? ", design_variables: protected" : "");
+            snprintf(privacy, sizeof privacy, "1, protect: %s, given: %s%s%s", tamis_level_name(s->protect),
+                     tamis_level_name(s->given), secret ? ", secret_sample: yes" : "",
+                     closed ? ", design_variables: protected" : "");
             tamis_plan *plan = plan_of(SRS, privacy, "  - total: x\n");
             tamis_preview *preview;
             tamis_error err;
@@ -307,7 +320,8 @@ static void every_setting_is_checked(void **state)
             tamis_plan_free(plan);
         }
     }
-    tamis_plan *plan = plan_of("census: {population: 10}", "1, protect: frame, given: population, secret_sample: yes", "  - total: x\n");
+    tamis_plan *plan = plan_of("census: {population: 10}", "1, protect: frame, given: population, secret_sample: yes",
+                               "  - total: x\n");
     tamis_preview *preview;
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
@@ -371,9 +385,16 @@ static void what_a_warning_asks_for_is_enough(void **state)
     (void)state;
     static const char srs[] = "srs: {population: 100000, sample: %.0f}", census[] = "census: {population: 1000}",
                       means[] = "  - {mean: x, by: h}\n", counts[] = "  - {count: units, by: [g, h]}\n";
-    static const struct { const char *design; double sample, loss; const char *kind, *statistics; } cases[] = {
-        {srs, 50, 0.3, "%.3g", means},         {srs, 500, 0.011, "%.3g", counts}, {srs, 50, 0.3, "%.3g, delta: 1e-6", counts},
-        {srs, 60, 0.7, "%.3g, delta: 1e-6", means}, {census, 0, 0.02, "%.3g", means},  {census, 0, 0.013, "%.3g", counts}};
+    static const struct {
+        const char *design;
+        double sample, loss;
+        const char *kind, *statistics;
+    } cases[] = {{srs, 50, 0.3, "%.3g", means},
+                 {srs, 500, 0.011, "%.3g", counts},
+                 {srs, 50, 0.3, "%.3g, delta: 1e-6", counts},
+                 {srs, 60, 0.7, "%.3g, delta: 1e-6", means},
+                 {census, 0, 0.02, "%.3g", means},
+                 {census, 0, 0.013, "%.3g", counts}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double n = cases[i].sample, epsilon = cases[i].loss, loss, sample, none, nothing;
         char design[80], privacy[80];
@@ -385,7 +406,8 @@ static void what_a_warning_asks_for_is_enough(void **state)
             read_advice(what ? &none : &loss, what ? &nothing : &sample, plan);
             tamis_plan_free(plan);
             if (what == 0 && (isnan(loss) || isnan(sample) == (n > 0))) fail_msg("case %zu: no advice", i);
-            if (what > 0 && isnan(none) == (what == 2)) fail_msg("case %zu: loss %g or sample %g is wrong (%d)", i, loss, sample, what);
+            if (what > 0 && isnan(none) == (what == 2))
+                fail_msg("case %zu: loss %g or sample %g is wrong (%d)", i, loss, sample, what);
         }
     }
 }
@@ -441,7 +463,11 @@ static void sums_stay_away_from_the_end_of_the_noise(void **state)
                                "privacy: {unit: person, epsilon: 1}\n"
                                "columns:\n  x: {from: 0, to: 4e9, step: 1}\nstatistics:\n  - total: x\n";
     (void)state;
-    static const struct { const char *sample; int64_t rows; int shift; } cases[] = {{"100000000", 100000000, 0}, {"500000000", 500000000, 1}};
+    static const struct {
+        const char *sample;
+        int64_t rows;
+        int shift;
+    } cases[] = {{"100000000", 100000000, 0}, {"500000000", 500000000, 1}};
     for (size_t i = 0; i < 2; i++) {
         char filled[sizeof text + 32];
         tamis_plan *plan;
@@ -462,8 +488,9 @@ static void sums_stay_away_from_the_end_of_the_noise(void **state)
 static void the_promise_rounds_up(void **state)
 {
     (void)state;
-    static const struct { const char *epsilon, *printed; } cases[] = {
-        {"1.004", "epsilon 1.004, delta 0"}, {"1/3", "epsilon 0.333334, delta 0"}, {"6", "epsilon 6, delta 0"}};
+    static const struct {
+        const char *epsilon, *printed;
+    } cases[] = {{"1.004", "epsilon 1.004, delta 0"}, {"1/3", "epsilon 0.333334, delta 0"}, {"6", "epsilon 6, delta 0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].epsilon, "  - total: x\n");
         tamis_preview *preview;
@@ -489,7 +516,8 @@ static void more_cells_than_an_engine_counts(void **state)
     char *text = malloc(1 << 16);
     assert_non_null(text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int length = snprintf(text, 1 << 16, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+        int length = snprintf(text, 1 << 16,
+                              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
                               "privacy: {unit: person, epsilon: 1}\ncolumns:\n  x: {from: 10, to: 30, step: 0.5}\n");
         for (int c = 0; c < 3; c++) {
             length += snprintf(text + length, 1 << 10, "  c%d: {values: [", c);

@@ -2,13 +2,13 @@
 #include "tests/test.h"
 
 #include "base/memory.h"
-#include "tests/ledger/kit.h"
 #include "ledger/ledger.h"
-#include "tests/release/array_engine.h"
 #include "release/certificate.h"
 #include "release/feasible.h"
-#include "tests/release/plans.h"
 #include "release/release.h"
+#include "tests/ledger/kit.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 
 #define SRS "srs: {population: 80, sample: 2}"
 
@@ -25,12 +25,13 @@ static void a_length_may_be_the_limit_and_no_more(void **state)
     assert_non_null(strstr(err.message, "the text may take 101 bytes"));
 }
 
-/* The length that is counted is that of the text in which every noisy number is the longest one that the clamp leaves; no other text
- * of the plan is longer. */
+/* The length that is counted is that of the text in which every noisy number is the longest one that the clamp leaves; no other
+ * text of the plan is longer. */
 static void the_longest_measurements_are_counted_to_the_byte(void **state)
 {
     (void)state;
-    static const char *const statistics[] = {"  - count: units\n", "  - {mean: x, by: g}\n", "  - {total: x, by: [g, h]}\n  - {share: {g: a}}\n",
+    static const char *const statistics[] = {"  - count: units\n", "  - {mean: x, by: g}\n",
+                                             "  - {total: x, by: [g, h]}\n  - {share: {g: a}}\n",
                                              "  - {count: units, by: {x: [10, 12.5, 30]}}\n"};
     for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
         tamis_plan *plan = plan_of("srs: {population: 80, sample: 8}", "2", statistics[i]);
@@ -97,7 +98,8 @@ static tamis_plan *plan_beyond(size_t letters)
     tamis_plan *plan;
     tamis_error err = {0};
     assert_non_null(text);
-    size_t n = (size_t)snprintf(text, size, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+    size_t n = (size_t)snprintf(text, size,
+                                "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
                                 "privacy: {unit: person, epsilon: 1}\ncolumns:\n  g: {values: [");
     for (int i = 0; i < 16; i++) {
         n += (size_t)snprintf(text + n, size - n, "%sv%d", i > 0 ? ", " : "", i);
@@ -144,7 +146,8 @@ static void the_ledger_keeps_what_was_promised(void **state)
     memset(text, 'x', TAMIS_LEDGER_TEXT + 1);
     text[TAMIS_LEDGER_TEXT + 1] = '\0';
     assert_int_equal(tamis_number_read(&one, "1", NULL), TAMIS_OK);
-    const tamis_charge charge = {.survey = "s", .release = "p", .frozen = "{}", .measures = "[]", .budget = {.epsilon = one}, .amount = {.epsilon = one}};
+    const tamis_charge charge = {
+        .survey = "s", .release = "p", .frozen = "{}", .measures = "[]", .budget = {.epsilon = one}, .amount = {.epsilon = one}};
     assert_int_equal(tamis_ledger_open(&ledger, path, NULL), TAMIS_OK);
     assert_int_equal(tamis_ledger_charge(&charged, ledger, &charge, NULL), TAMIS_OK);
     assert_int_equal(tamis_ledger_released(ledger, charged.entry, text, NULL), TAMIS_INVALID);
@@ -172,8 +175,10 @@ static void names_of_a_charge_are_checked_without_a_ledger(void **state)
         size_t n = (size_t)snprintf(text, 4096, "tamis: 1\nsurvey: ");
         memset(text + n, 's', TAMIS_LEDGER_NAME + more);
         n += TAMIS_LEDGER_NAME + more;
-        snprintf(text + n, 4096 - n, "\nsource: {file: a.csv}\ndesign: {" SRS "}\nprivacy: {unit: person, epsilon: 1}\ncolumns:\n"
-                 "  g: {values: [a, b]}\nstatistics:\n  - {count: units, by: g}\nledger: %s\n", path);
+        snprintf(text + n, 4096 - n,
+                 "\nsource: {file: a.csv}\ndesign: {" SRS "}\nprivacy: {unit: person, epsilon: 1}\ncolumns:\n"
+                 "  g: {values: [a, b]}\nstatistics:\n  - {count: units, by: g}\nledger: %s\n",
+                 path);
         tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
         if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
         assert_int_equal(status, more ? TAMIS_INVALID : TAMIS_OK);
@@ -185,7 +190,8 @@ static void names_of_a_charge_are_checked_without_a_ledger(void **state)
 
 /* ---- engines ---- */
 
-static tamis_status no_room(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status no_room(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
+                            tamis_error *err)
 {
     (void)engine;
     (void)progress;

@@ -1,5 +1,5 @@
-/* An output folder is durable before it has its name, and its name is durable before a release is reported as done. The calls that
- * make it so are this file's own fsync and renameat2, which write down what they were asked for and may fail. */
+/* An output folder is durable before it has its name, and its name is durable before a release is reported as done. The calls
+ * that make it so are this file's own fsync and renameat2, which write down what they were asked for and may fail. */
 #include "tests/test.h"
 
 #include <dirent.h>
@@ -125,7 +125,8 @@ static void a_relative_name_has_a_parent_too(void **state)
     assert_string_equal(calls.what[STEPS - 1], "sync parent");
 }
 
-/* Whatever fails before the rename leaves nothing. After it the folder is complete, and the caller hears that its name may be lost. */
+/* Whatever fails before the rename leaves nothing. After it the folder is complete, and the caller hears that its name may be
+ * lost. */
 static void each_step_may_fail(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* No measurement is returned as another one. Every key of a plan is changed in turn, and each change must either be refused by the
- * account (another survey, a frozen field), or make another identity, which is paid for with fresh noise, or leave everything
+/* No measurement is returned as another one. Every key of a plan is changed in turn, and each change must either be refused by
+ * the account (another survey, a frozen field), or make another identity, which is paid for with fresh noise, or leave everything
  * that shapes the integers as it was: the question that an engine is asked, letter by letter, and the noise laws.
  *
- * The keys are those that the reader itself lists when it meets an unknown one: a new key without a line here fails.      */
+ * The keys are those that the reader itself lists when it meets an unknown one: a new key without a line here fails. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -14,16 +14,16 @@
 #include "ledger/book.h"
 #include "plan/json.h"
 #include "release/identity.h"
-#include "schedule/noise_law.h"
 #include "report/promise.h"
+#include "schedule/noise_law.h"
 #include "schedule/request.h"
 #include "tests/rng/scripted_bits.h"
 
 /* ---- plans to change ---- */
 
-#define TAIL                                                                                                          \
+#define TAIL \
     "columns:\n  x: {from: 0, to: 10, step: 1}\n  y: {from: 0, to: 6, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v]}\n" \
-    "statistics:\n  - {total: x}\n  - {mean: x, by: h}\n  - {ratio: {of: x, to: y}}\n"                                \
+    "statistics:\n  - {total: x}\n  - {mean: x, by: h}\n  - {ratio: {of: x, to: y}}\n" \
     "  - {share: {h: u}, where: {y: {from: 1, to: 3}}}\n  - {histogram: y, cuts: [2]}\n"
 #define HEAD "tamis: 1\nsurvey: s\n"
 #define FILE_A "source: {file: a.csv}\n"
@@ -35,19 +35,22 @@
 #define STRATA "stratified: {by: g, within: srs, strata: {a: {population: 900, sample: 20}, b: {population: 100, sample: 20}}}"
 static const char strata[] = WITH(STRATA, PERSON);
 /* Weights that share no coarse grid: the largest is always 2^30 points, so that only the others betray a change. */
-static const char uneven[] = HEAD FILE_A "design: {stratified: {by: k, within: srs, strata: {a: {population: 90001, sample: 30}, "
-                             "b: {population: 90007, sample: 31}, c: {population: 90011, sample: 29}}}, regularise: 0.3}\n" PERSON
-                             "columns:\n  x: {from: 0, to: 10, step: 1}\n  k: {values: [a, b, c]}\nstatistics:\n  - {total: x}\n" BUDGET;
+static const char uneven[] = HEAD FILE_A
+    "design: {stratified: {by: k, within: srs, strata: {a: {population: 90001, sample: 30}, "
+    "b: {population: 90007, sample: 31}, c: {population: 90011, sample: 29}}}, regularise: 0.3}\n" PERSON
+    "columns:\n  x: {from: 0, to: 10, step: 1}\n  k: {values: [a, b, c]}\nstatistics:\n  - {total: x}\n" BUDGET;
 static const char srs[] = WITH("srs: {population: 900, sample: 30}", PERSON);
 static const char units[] = WITH("srs: {population: 900, sample: 30}", UNITS);
-static const char usual[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n" PERSON
-                            "columns:\n  x: {from: 0, to: 10, step: 1, typical: {mean: 7}}\nstatistics:\n  - {total: x}\n  - {mean: x}\n" BUDGET;
+static const char usual[] = HEAD FILE_A
+    "design: {srs: {population: 900, sample: 30}}\n" PERSON
+    "columns:\n  x: {from: 0, to: 10, step: 1, typical: {mean: 7}}\nstatistics:\n  - {total: x}\n  - {mean: x}\n" BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
-                                  "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL "budget: {epsilon: 4, delta: 1e-5}\n";
+                                              "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL
+                                              "budget: {epsilon: 4, delta: 1e-5}\n";
 static const char zero_concentrated[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
-                                        "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";
+                                                    "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";
 static const char census[] = WITH("census: {population: 900}", PERSON);
 static const char again[] = WITH("srs_with_replacement: {population: 900, sample: 30}", UNITS);
 static const char bernoulli[] = WITH("bernoulli: {rate: 1/10, population: 900}", PERSON);
@@ -55,23 +58,27 @@ static const char poisson[] = WITH("poisson: {probability: p, population: 900}, 
 static const char pps[] = WITH("pps: {method: sampford, probability: p, sample: 30, population: 900}, max_weight: 50", PERSON);
 static const char framed[] = WITH("pps: {method: sampford, probability: p, sample: 2, frame: frame-one.csv}, regularise: 0.3",
                                   "privacy: {unit: person, id: i, epsilon: 1}\n");
-static const char framed_poisson[] = WITH("poisson: {probability: p, frame: frame-one.csv}", "privacy: {unit: person, id: i, epsilon: 1}\n");
+static const char framed_poisson[] = WITH("poisson: {probability: p, frame: frame-one.csv}",
+                                          "privacy: {unit: person, id: i, epsilon: 1}\n");
 static const char systematic[] = WITH("systematic: {population: 900, sample: 30, order: public}", PERSON);
 static const char cluster[] = WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}", PERSON);
-static const char stages[] = WITH("two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200",
-                                  PERSON);
+static const char stages[] = WITH(
+    "two_stage: {first: {by: c, population: 90, sample: 12}, second: {population: m, sample: 5}}, max_weight: 200", PERSON);
 static const char weights[] = WITH("weights: {strata: l, cluster: c, population: 900}, weight: w, max_weight: 50", PERSON);
-static const char guessed[] = WITH("weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);
+static const char guessed[] = WITH(
+    "weights: {strata: l, cluster: c}, weight: w, max_weight: 50, typical: {population: 900, sample: 90}", PERSON);
 static const char deff[] = WITH("weights: {deff: 1.5}, weight: w, max_weight: 50", PERSON);
-static const char duckdb[] = HEAD "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
-static const char postgres[] = HEAD "source: {postgres: {connection: service=s, table: t}}\ndesign: {srs: {population: 900, sample: 30}}\n"
-                               PERSON TAIL BUDGET;
+static const char duckdb[] = HEAD
+    "source: {file: a.duckdb, table: t}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
+static const char postgres[] = HEAD
+    "source: {postgres: {connection: service=s, table: t}}\ndesign: {srs: {population: 900, sample: 30}}\n" PERSON TAIL BUDGET;
 static const char shards[] = HEAD "source: {postgres: {connections: [service=s, service=t], table: t}, sharded_by: id}\n"
-                             "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
-static const char respondents[] = WITH(STRATA ", nonresponse: yes", PERSON)
-                                  "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
-static const char totals[] = WITH(STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
-                             "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
+                                  "design: {srs: {population: 900, sample: 30}}\n" UNITS TAIL BUDGET;
+static const char respondents[] = WITH(
+    STRATA ", nonresponse: yes", PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}], method: linear}\n";
+static const char totals[] = WITH(
+    STRATA, PERSON) "calibrate: {to: [{count: units, by: h, totals: {u: 300, v: 700}}]}\n"
+                    "postprocess: {nonnegative: yes, consistent: no, suppress: {cv_above: 0.3, units_below: 10}}\n";
 static const char wave[] = WITH(STRATA, PERSON) "wave: {name: w1, groups: [A, B], same_sample: no}\n";
 static const char book[] = WITH(STRATA, PERSON) "ledger: {file: book.ledger, existing: no}\n";
 
@@ -86,7 +93,8 @@ typedef enum outcome {
     ORDER     /* the same tables, asked in another order */
 } outcome;
 
-static const char *const outcome_names[] = {"no plan", "another account", "frozen", "fresh integers", "the same", "another order"};
+static const char *const outcome_names[] = {"no plan",        "another account", "frozen",
+                                            "fresh integers", "the same",        "another order"};
 
 static const struct line {
     const char *key, *plan, *from, *to;
@@ -145,7 +153,8 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     }
 }
 
-/* What an account fixes for the plan's wave: the frozen fields as they are kept, and the wave but for its name, which leads to it. */
+/* What an account fixes for the plan's wave: the frozen fields as they are kept, and the wave but for its name, which leads to
+ * it. */
 static char *fixed_by(const tamis_plan *plan, const tmi_frame_facts *frame)
 {
     char *frozen, *kept, *fixed = NULL;
@@ -267,7 +276,8 @@ static const struct map {
     {"design.weights.", WITH("weights: {" UNKNOWN "}", PERSON)},
     {"design.typical.", WITH(STRATA ", typical: {" UNKNOWN "}", PERSON)},
     {"design.typical.rows.", WITH("srs: {population: 900, sample: 30}, typical: {rows: {" UNKNOWN "}}", UNITS)},
-    {"design.typical.cluster.", WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
+    {"design.typical.cluster.",
+     WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
     {"columns.x.typical.", HEAD FILE_A "columns: {x: {from: 0, to: 1, step: 1, typical: {" UNKNOWN "}}}\n"},

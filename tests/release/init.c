@@ -6,8 +6,8 @@
 #include <tamis/plan.h>
 #include <unistd.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "base/text.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/engine/statistics_files.h"
 
 #define SECRET 73519 /* in every row of every file */
@@ -106,13 +106,47 @@ static const char *const kinds[] = {"labelled.sav", "labelled.zsav", "labelled.d
 
 static void labels_are_copied_and_values_are_not(void **state)
 {
-    static const char *const with_codes[] = {"pay-2026", "{srs: {population: 900, sample: "
-                                                         "500}}", "person", "1", "0", "9000", "10", "1, 2", "a", "4", NULL};
-    static const char *const without[] = {"pay-2026", "{srs: {population: 900, sample: "
-                                                      "500}}", "person", "1", "0", "9000", "10", "0", "3", "1", "a", "4", NULL};
-    static const char *const without_title[] = {"pay-2026", "Pay", "{srs: {population: 900, sample: "
-                                                                   "500}}", "person", "1", "0", "9000", "10", "0", "3",
-                                                "1", "a", "4", NULL};
+    static const char *const with_codes[] = {"pay-2026",
+                                             "{srs: {population: 900, sample: "
+                                             "500}}",
+                                             "person",
+                                             "1",
+                                             "0",
+                                             "9000",
+                                             "10",
+                                             "1, 2",
+                                             "a",
+                                             "4",
+                                             NULL};
+    static const char *const without[] = {"pay-2026",
+                                          "{srs: {population: 900, sample: "
+                                          "500}}",
+                                          "person",
+                                          "1",
+                                          "0",
+                                          "9000",
+                                          "10",
+                                          "0",
+                                          "3",
+                                          "1",
+                                          "a",
+                                          "4",
+                                          NULL};
+    static const char *const without_title[] = {"pay-2026",
+                                                "Pay",
+                                                "{srs: {population: 900, sample: "
+                                                "500}}",
+                                                "person",
+                                                "1",
+                                                "0",
+                                                "9000",
+                                                "10",
+                                                "0",
+                                                "3",
+                                                "1",
+                                                "a",
+                                                "4",
+                                                NULL};
     (void)state;
     for (size_t k = 0; k < KINDS; k++) {
         char *text = init_of(write_labelled(kinds[k]));
@@ -153,11 +187,20 @@ static void rows_are_not_read(void **state)
 
 static void of_a_csv_file_the_first_line_is_read(void **state)
 {
-    static const char rows[] = "pay,\"the, region\",yes,a\xe2\x80\x8b" "b,\n\"never closed " SECRET_TEXT "\0\xff\xfe,,,,,,";
-    static const char *const words[] = {"s", "t", "{srs: {population: 900, sample: 500}}", "person", "1", "{from: 0, to: 9, "
-                                                                                                          "step: 1}", "{values: "
-                                                                                                                      "[a]}",
-                                        "{values: [b]}", "4", NULL};
+    static const char rows[] = "pay,\"the, region\",yes,a\xe2\x80\x8b"
+                               "b,\n\"never closed " SECRET_TEXT "\0\xff\xfe,,,,,,";
+    static const char *const words[] = {"s",
+                                        "t",
+                                        "{srs: {population: 900, sample: 500}}",
+                                        "person",
+                                        "1",
+                                        "{from: 0, to: 9, "
+                                        "step: 1}",
+                                        "{values: "
+                                        "[a]}",
+                                        "{values: [b]}",
+                                        "4",
+                                        NULL};
     (void)state;
     char *text = init_of(write_bytes("rows.csv", rows, sizeof rows - 1));
     has(text, "\n  pay: FILL_IN\n  \"the, region\": FILL_IN\n  \"yes\": FILL_IN\n  # a<U+200B>b: a name that a plan cannot have");

@@ -35,7 +35,8 @@ static void names_types_and_comments(void **state)
 
 static void what_is_wrong_is_said(void **state)
 {
-    const tamis_init list[] = {{.connection = server_text(), .table = "tamis_nobody"}, {.connection = server_text()},
+    const tamis_init list[] = {{.connection = server_text(), .table = "tamis_nobody"},
+                               {.connection = server_text()},
                                {.connection = "service=s password=p", .table = "t"},
                                {.connection = "postgresql://me:secret@host/db", .table = "t"},
                                {.connection = "x=y", .file = "a.csv", .table = "t"}};

@@ -6,22 +6,22 @@
 #include <tamis/profile.h>
 
 #include "engine/files/source.h"
-#include "tests/ledger/kit.h"
 #include "num/exact.h"
-#include "tests/release/array_engine.h"
-#include "tests/release/plans.h"
 #include "release/release.h"
 #include "schedule/request.h"
+#include "tests/ledger/kit.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
 #define STATISTICS "  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n"
 #define APART "stratified: {by: s, within: srs, strata: {p: {population: 70, sample: 4}, q: {population: 10, sample: 4}}}"
 
 static const array_row rows[] = {
-    {.x = 12.3, .g = "a", .h = "u", .s = "p", .u = "1"}, {.x = 500, .g = "a", .h = "v", .s = "p", .u = "1"},
-    {.x = -3, .g = "b", .h = "u", .s = "p", .u = "1"},   {.x = 17, .g = "b", .h = "w", .s = "p", .u = "2"},
+    {.x = 12.3, .g = "a", .h = "u", .s = "p", .u = "1"},  {.x = 500, .g = "a", .h = "v", .s = "p", .u = "1"},
+    {.x = -3, .g = "b", .h = "u", .s = "p", .u = "1"},    {.x = 17, .g = "b", .h = "w", .s = "p", .u = "2"},
     {.x = 20.25, .g = "b", .h = "w", .s = "q", .u = "3"}, {.x = 29.9, .g = "a", .h = "w", .s = "q", .u = "4"},
-    {.x = 15, .g = "b", .h = "v", .s = "q", .u = "5"},   {.x = 11, .g = "a", .h = "u", .s = "q", .u = " 5 "},
+    {.x = 15, .g = "b", .h = "v", .s = "q", .u = "5"},    {.x = 11, .g = "a", .h = "u", .s = "q", .u = " 5 "},
 };
 
 /* ---- scales ---- */
@@ -93,8 +93,10 @@ static tamis_plan *plan_with_rho(const char *rho)
 {
     char text[400];
     tamis_plan *plan;
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 80, sample: 8}}\n"
-             "privacy: {unit: person, rho: %s}\nstatistics: [{count: units, by: g}]\ncolumns: {g: {values: [a, b]}}\n", rho);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 80, sample: 8}}\n"
+             "privacy: {unit: person, rho: %s}\nstatistics: [{count: units, by: g}]\ncolumns: {g: {values: [a, b]}}\n",
+             rho);
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
     return plan;
 }
@@ -126,11 +128,21 @@ static void what_follows_from_a_rho_is_rounded_up(void **state)
 static void parts_that_are_too_large_are_refused(void **state)
 {
     (void)state;
-    static const struct { const char *privacy; bool rho; const char *parts[3]; bool allowed; } cases[] = {
-        {"1", false, {"1/2", "1/2"}, true}, {"1", false, {"1/2", "51/100"}, false}, {"1", false, {"1", "0"}, false},
-        {"1", false, {"3/2", "-1/2"}, false}, {"1", false, {"1"}, false}, {"1", true, {"1/100", "1/100"}, false},
-        {"1, delta: 1e-6", true, {"1/200", "1/200"}, true}, {"1, delta: 1e-6", true, {"1/10", "1/10"}, false},
-        {"1, delta: 1e-6", false, {"1/2", "1/2"}, true}, {"1, delta: 1e-6", false, {"1/2", "1"}, false}};
+    static const struct {
+        const char *privacy;
+        bool rho;
+        const char *parts[3];
+        bool allowed;
+    } cases[] = {{"1", false, {"1/2", "1/2"}, true},
+                 {"1", false, {"1/2", "51/100"}, false},
+                 {"1", false, {"1", "0"}, false},
+                 {"1", false, {"3/2", "-1/2"}, false},
+                 {"1", false, {"1"}, false},
+                 {"1", true, {"1/100", "1/100"}, false},
+                 {"1, delta: 1e-6", true, {"1/200", "1/200"}, true},
+                 {"1, delta: 1e-6", true, {"1/10", "1/10"}, false},
+                 {"1, delta: 1e-6", false, {"1/2", "1/2"}, true},
+                 {"1, delta: 1e-6", false, {"1/2", "1"}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].privacy, "  - {count: units, by: g}\n  - {count: units, by: h}\n");
         tamis_number *list[2] = {NULL};
@@ -249,7 +261,10 @@ static void outsiders_are_told_of_the_whole_account(void **state)
 static void outsiders_are_told_nothing_that_is_not_proved(void **state)
 {
     (void)state;
-    static const struct { const char *design, *privacy; bool proved; } cases[] = {
+    static const struct {
+        const char *design, *privacy;
+        bool proved;
+    } cases[] = {
         {SRS, SECRET, true},
         {SRS, "protect: frame, given: population", false},
         {SRS, "secret_sample: yes", false},
@@ -288,14 +303,19 @@ static void write_frame(char *file, size_t size, const char *lines)
 static void the_smallest_probability_bounds_the_weights(void **state)
 {
     (void)state;
-    static const struct { const char *more; double most; } cases[] = {{"", 10}, {", max_weight: 4", 4}, {", max_weight: 40", 10}};
+    static const struct {
+        const char *more;
+        double most;
+    } cases[] = {{"", 10}, {", max_weight: 4", 4}, {", max_weight: 40", 10}};
     char file[200], design[600];
     write_frame(file, sizeof file, "u,w,s\n1,1/2,p\n2,1/2,p\n3,1/10,q\n4,4/10,q\n5,1/2,q\n");
     for (size_t i = 0; i < 3; i++) {
         tmi_schedule s;
         tamis_error err = {0};
-        snprintf(design, sizeof design, "stratified: {by: s, within: {pps: {method: sampford, probability: w, frame: '%s'}}, "
-                 "strata: {p: {sample: 1}, q: {sample: 1}}}%s", file, cases[i].more);
+        snprintf(design, sizeof design,
+                 "stratified: {by: s, within: {pps: {method: sampford, probability: w, frame: '%s'}}, "
+                 "strata: {p: {sample: 1}, q: {sample: 1}}}%s",
+                 file, cases[i].more);
         tamis_plan *plan = plan_of(design, "1, id: u", "  - {count: units, by: g}\n");
         if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
         const double most = (double)s.sampling.most * tmi_number_nearest(s.sampling.step);
@@ -308,8 +328,8 @@ static void the_smallest_probability_bounds_the_weights(void **state)
 static void frames_that_contradict_the_plan_are_refused(void **state)
 {
     (void)state;
-    static const char *const frames[] = {"u,w\n1,1/2\n2,1/2\n3,1\n", "u,w\n1,1/2\n2,1/2\n2,1\n",
-                                         "u,w\n1,1/2\n2,1/4\n3,1\n", "u,w\n1,0\n2,1\n3,1\n"};
+    static const char *const frames[] = {"u,w\n1,1/2\n2,1/2\n3,1\n", "u,w\n1,1/2\n2,1/2\n2,1\n", "u,w\n1,1/2\n2,1/4\n3,1\n",
+                                         "u,w\n1,0\n2,1\n3,1\n"};
     char file[200], design[400];
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         tmi_schedule s;
@@ -325,14 +345,10 @@ static void frames_that_contradict_the_plan_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(noise_is_large_enough_for_the_budget),
-        cmocka_unit_test(what_follows_from_a_rho_is_rounded_up),
-        cmocka_unit_test(parts_that_are_too_large_are_refused),
-        cmocka_unit_test(rows_of_a_unit_are_bounded),
-        IN_A_FOLDER(a_repeated_release_returns_its_own_numbers),
-        IN_A_FOLDER(outsiders_are_told_of_the_whole_account),
-        cmocka_unit_test(outsiders_are_told_nothing_that_is_not_proved),
-        IN_A_FOLDER(the_smallest_probability_bounds_the_weights),
+        cmocka_unit_test(noise_is_large_enough_for_the_budget),          cmocka_unit_test(what_follows_from_a_rho_is_rounded_up),
+        cmocka_unit_test(parts_that_are_too_large_are_refused),          cmocka_unit_test(rows_of_a_unit_are_bounded),
+        IN_A_FOLDER(a_repeated_release_returns_its_own_numbers),         IN_A_FOLDER(outsiders_are_told_of_the_whole_account),
+        cmocka_unit_test(outsiders_are_told_nothing_that_is_not_proved), IN_A_FOLDER(the_smallest_probability_bounds_the_weights),
         IN_A_FOLDER(frames_that_contradict_the_plan_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 #include "base/json/json.h"
-#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
-#include "tests/release/array_engine.h"
-#include "schedule/variance_groups.h"
-#include "tests/release/plans.h"
 #include "release/release.h"
+#include "schedule/variance_groups.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/release/array_engine.h"
+#include "tests/release/plans.h"
 
 #define SRS "srs: {population: 80, sample: 8}"
-#define STATISTICS                                                                                                    \
-    "  - count: units\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n  - {mean: x}\n"
+#define STATISTICS "  - count: units\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {mean: x, by: g}\n  - {mean: x}\n"
 
 static const array_row rows[] = {
-    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}, {.x = NAN, .g = "b", .h = "w"},
-    {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"}, {.x = 15, .g = "z", .h = "v"}, {.x = 11, .g = "a", .h = NULL},
+    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"},   {.x = -3, .g = "b", .h = "u"},
+    {.x = NAN, .g = "b", .h = "w"},  {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"},
+    {.x = 15, .g = "z", .h = "v"},   {.x = 11, .g = "a", .h = NULL},
 };
 
 /* ---- noise drawn again ---- */
@@ -59,9 +59,7 @@ static void assert_truth(const tamis_release *r, const char *name, const int64_t
         assert_int_equal(r->schedule.measurements[i].cells, cells);
         bits_from_seed(7);
         int64_t *noise = noise_again(&r->schedule, i);
-        for (size_t cell = 0; cell < cells; cell++) {
-            assert_int_equal((int64_t)r->noisy[i][cell] - noise[cell], truth[cell]);
-        }
+        for (size_t cell = 0; cell < cells; cell++) { assert_int_equal((int64_t)r->noisy[i][cell] - noise[cell], truth[cell]); }
         free(noise);
         return;
     }
@@ -73,7 +71,8 @@ static tamis_release *run(const tamis_plan *plan, array_engine *engine, const ch
     tamis_release *release;
     tamis_error err = {0};
     bits_from_seed(7);
-    if (tmi_release_with(&release, plan, &engine->engine, &(tmi_run){.folder = folder}, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_release_with(&release, plan, &engine->engine, &(tmi_run){.folder = folder}, &err) != TAMIS_OK)
+        fail_msg("%s", err.message);
     return release;
 }
 
@@ -169,7 +168,8 @@ static mode_t rights_of(const char *path)
 
 static void remove_files(const char *path)
 {
-    static const char *const names[] = {"release.json", "release.csv", "measurements.json", "certificate.json", "registry.yaml", "report.html"};
+    static const char *const names[] = {"release.json",     "release.csv",   "measurements.json",
+                                        "certificate.json", "registry.yaml", "report.html"};
     char file[200];
     for (size_t i = 0; i < FILES; i++) {
         snprintf(file, sizeof file, "%s/%s", path, names[i]);
@@ -217,9 +217,13 @@ static void a_contradiction_stops_before_values_are_read(void **state)
 static void every_number_that_the_design_fixes_is_compared(void **state)
 {
     (void)state;
-    static const array_row some[] = {{.x = 12, .s = "p", .c = "1"}, {.x = 13, .s = "p", .c = "2"}, {.x = 14, .s = "q", .c = "3"},
+    static const array_row some[] = {{.x = 12, .s = "p", .c = "1"},
+                                     {.x = 13, .s = "p", .c = "2"},
+                                     {.x = 14, .s = "q", .c = "3"},
                                      {.x = 15, .s = "q", .c = "3"}};
-    static const struct { const char *design, *message; } cases[] = {
+    static const struct {
+        const char *design, *message;
+    } cases[] = {
         {"srs: {population: 80, sample: 3}",
          "the source has 4 rows, but the design `srs` declares 3: correct the plan or the source"},
         {"srs: {population: 80, sample: 5}",
@@ -246,9 +250,9 @@ static void rows_are_not_counted_where_they_are_protected(void **state)
     (void)state;
     static const char statistics[] = "  - {mean: x}\n  - {mean: x, by: g}\n";
     for (size_t i = 0; i < 6; i++) {
-        tamis_plan *plan = i < 3 ? plan_of("srs: {population: 80, sample: 7}", "20, protect: respondents, given: frame",
-                                           STATISTICS)
-                                 : plan_of("srs: {population: 80, sample: 7}, nonresponse: yes", "20", statistics);
+        tamis_plan *plan = i < 3
+                               ? plan_of("srs: {population: 80, sample: 7}", "20, protect: respondents, given: frame", STATISTICS)
+                               : plan_of("srs: {population: 80, sample: 7}, nonresponse: yes", "20", statistics);
         array_engine engine = array_engine_of(rows, 6 + i % 3);
         tamis_release_free(run(plan, &engine, NULL));
         tamis_plan_free(plan);
@@ -318,7 +322,8 @@ static void an_existing_folder_is_refused_first(void **state)
     tamis_error err = {0};
     assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = place}, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "exists already"));
-    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = "/no/such/place/out"}, &err), TAMIS_INVALID);
+    assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = "/no/such/place/out"}, &err),
+                     TAMIS_INVALID);
     assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = ""}, &err), TAMIS_INVALID);
     assert_int_equal(engine.describes + engine.aggregates, 0);
     tamis_plan_free(plan);
@@ -429,8 +434,10 @@ static tamis_plan *odd_plan(const char *columns, const char *statistics)
     char text[2048];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
-             "privacy: {unit: person, epsilon: 20}\ncolumns:\n%sstatistics:\n%s", columns, statistics);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+             "privacy: {unit: person, epsilon: 20}\ncolumns:\n%sstatistics:\n%s",
+             columns, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     return plan;
 }
@@ -466,11 +473,12 @@ static void csv_for_spreadsheets(void **state)
     assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
-    assert_string_equal(text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,cv,df,lower,upper,confidence,covers,"
-                              "reason,outside_range,notes\n"
-                              "count,,'=1+1,,,,,,,,,,,,,,\ncount,,'@x,,,,,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,,,,,\n"
-                              "count,,\"'+a,b\",,,,,,,,,,,,,,\ncount,,-1,,,,,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,,,,,\ncount,,-,,,,,,,,,,,,,,\n"
-                              "count,,,u,,,,,,,,,,,,,\n");
+    assert_string_equal(
+        text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,cv,df,lower,upper,confidence,covers,"
+              "reason,outside_range,notes\n"
+              "count,,'=1+1,,,,,,,,,,,,,,\ncount,,'@x,,,,,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,,,,,\n"
+              "count,,\"'+a,b\",,,,,,,,,,,,,,\ncount,,-1,,,,,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,,,,,\ncount,,-,,,,,,,,,,,,,,\n"
+              "count,,,u,,,,,,,,,,,,,\n");
     tamis_free(text);
     tmi_results_clear(&r.results);
     tmi_schedule_clear(&r.schedule);
@@ -487,7 +495,8 @@ static void the_example_survey(void **state)
     tamis_error err = {0};
     assert_int_equal(tamis_plan_read(&plan, TESTS_FOLDER "/../examples/api/plan.yaml", &err), TAMIS_OK);
     char ledger[100];
-    snprintf(ledger, sizeof ledger, "%s/ledger", place); /* not beside the plan: nothing is written there, and no charge is found */
+    /* not beside the plan: nothing is written there, and no charge is found */
+    snprintf(ledger, sizeof ledger, "%s/ledger", place);
     tamis_release_options options = {.ledger = ledger};
     bits_from_seed(7);
     tamis_status status = tamis_release_new(&r, plan, NULL, &options, &err);

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/secret.h"
+#include "release/release.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
-#include "release/release.h"
 
 #define SEED 7
 #define MASK UINT64_C(0x5a5a5a5a5a5a5a5a)
@@ -17,8 +17,9 @@
 #define TOO_LARGE (UINT64_C(1) << 30) /* a sanitizer's shadow */
 
 static const array_row rows[] = {
-    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}, {.x = NAN, .g = "b", .h = "w"},
-    {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"}, {.x = 15, .g = "z", .h = "v"}, {.x = 11, .g = "a", .h = NULL},
+    {.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"},   {.x = -3, .g = "b", .h = "u"},
+    {.x = NAN, .g = "b", .h = "w"},  {.x = 20.25, .g = "b", .h = "w"}, {.x = 29.9, .g = NULL, .h = "w"},
+    {.x = 15, .g = "z", .h = "v"},   {.x = 11, .g = "a", .h = NULL},
 };
 
 /* ---- all memory ---- */

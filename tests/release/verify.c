@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/json/json.h"
-#include "tests/base/memory_that_fails.h"
 #include "base/sha256.h"
-#include "tests/release/array_engine.h"
 #include "release/release.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/release/array_engine.h"
 
 static char folder[64];
 
@@ -39,7 +39,8 @@ static const array_row rows[] = {
 };
 
 #define SRS "design: {srs: {population: 80, sample: 8}}\n"
-#define STRATA "design: {stratified: {by: g, within: srs, strata: {b: {population: 50, sample: 3}, a: {population: 30, sample: 5}}}}\n"
+#define STRATA \
+    "design: {stratified: {by: g, within: srs, strata: {b: {population: 50, sample: 3}, a: {population: 30, sample: 5}}}}\n"
 #define PURE "privacy: {unit: person, epsilon: 1}\n"
 #define TOTAL "statistics: [{total: x}]\n"
 #define FRAME "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, "
@@ -52,8 +53,10 @@ static const struct {
     {"pure", SRS PURE TOTAL "budget: {epsilon: 1}\n", 1},
     {"three", SRS PURE TOTAL "budget: {epsilon: 10/3}\n", 3},
     {"rho", SRS "privacy: {unit: person, rho: 0.1}\n" TOTAL "budget: {rho: 1}\n", 2},
-    {"approximate", SRS "privacy: {unit: person, epsilon: 1, delta: 1e-6}\nstatistics: [{table: [g, h]}]\n"
-     "budget: {epsilon: 1, delta: 1e-6}\n", 1},
+    {"approximate",
+     SRS "privacy: {unit: person, epsilon: 1, delta: 1e-6}\nstatistics: [{table: [g, h]}]\n"
+         "budget: {epsilon: 1, delta: 1e-6}\n",
+     1},
     {"strata", STRATA PURE "statistics: [{mean: x, by: g}]\nbudget: {epsilon: 1}\n", 1},
     {"outsider", STRATA FRAME "epsilon: 1/3}\n" TOTAL "budget: {epsilon: 1}\n", 2},
     {"known", SRS PURE "statistics: [{count: units}]\nbudget: {epsilon: 1}\n", 1},
@@ -71,8 +74,10 @@ static void release(size_t which)
     char text[2048], path[256], ledger[256];
     tamis_error err = {0};
     tamis_plan *plan;
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n%scolumns:\n  x: {from: 10, to: 30, step: 0.5}\n"
-             "  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n", cases[which].rest);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n%scolumns:\n  x: {from: 10, to: 30, step: 0.5}\n"
+             "  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n",
+             cases[which].rest);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     snprintf(ledger, sizeof ledger, "%s/%s.ledger", folder, cases[which].name);
     for (int i = 1; i <= cases[which].times; i++) {
@@ -80,7 +85,8 @@ static void release(size_t which)
         tamis_release *r;
         path_of(path, which, i, "");
         bits_from_seed(7);
-        if (tmi_release_with(&r, plan, &engine.engine, &(tmi_run){.folder = path, .ledger = ledger, .again = true}, &err) != TAMIS_OK)
+        if (tmi_release_with(&r, plan, &engine.engine, &(tmi_run){.folder = path, .ledger = ledger, .again = true}, &err) !=
+            TAMIS_OK)
             fail_msg("%s: %s", cases[which].name, err.message);
         tamis_release_free(r);
     }
@@ -272,7 +278,8 @@ static void rehash(char *text)
 static void a_new_hash_does_not_help(void **state)
 {
     (void)state;
-    static const char *const lies[][10] = { /* what is there, and what is said instead */
+    static const char *const lies[][10] = {
+        /* what is there, and what is said instead */
         {"\"sensitivity\": 60", "\"sensitivity\": 6"},
         {"\"scale\": \"", "\"scale\": \"1"},
         {"\"high\": 60", "\"high\": 6"},
@@ -281,9 +288,10 @@ static void a_new_hash_does_not_help(void **state)
          "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"1/2\",\n    \"delta\": \"0\"\n"},
         {"\"before\": {\n      \"epsilon\": \"0\"", "\"before\": {\n      \"epsilon\": \"1\"", /* adds up, beyond the budget */
          "\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"2\"",
-         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"2\",\n    \"delta\": \"0\"\n",
-         "\"entry\": 2", "\"entry\": 4", "\"created\": true", "\"created\": false"},
-        {"\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1\"", "\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1/2\""},
+         "\"epsilon\": \"1\",\n    \"delta\": \"0\"\n", "\"epsilon\": \"2\",\n    \"delta\": \"0\"\n", "\"entry\": 2",
+         "\"entry\": 4", "\"created\": true", "\"created\": false"},
+        {"\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1\"",
+         "\"noise\": \"discrete_laplace\",\n    \"epsilon\": \"1/2\""},
         {"\"to\": \"30\"", "\"to\": \"20\""},
         {"\"tamis\": 1,", "\"tamis\": 1, \"note\": \"approved\","},
     };
@@ -375,8 +383,8 @@ static bool ledger_believes(size_t which)
     return ok;
 }
 
-/* A file of a folder, changed at a place, is found: by its hash, and by what it says where that was made anew. A noisy integer may
- * change no result, such as a negative sum of squares; then the ledger knows. */
+/* A file of a folder, changed at a place, is found: by its hash, and by what it says where that was made anew. A noisy integer
+ * may change no result, such as a negative sum of squares; then the ledger knows. */
 static void is_found(size_t which, const char *name, const char *bytes, const char *place, bool noisy)
 {
     char path[256], place_of_all[256];
@@ -428,7 +436,8 @@ static void every_change_of_a_file_is_found(void **state)
     assert_true(places > 1500 && tried * stride >= places / 2);
 }
 
-/* The last digits may differ, from one computer to another; more may not, and the other files have the numbers of release.json. */
+/* The last digits may differ, from one computer to another; more may not, and the other files have the numbers of
+ * release.json. */
 static void numbers_are_compared_to_nine_digits(void **state)
 {
     (void)state;
@@ -493,9 +502,7 @@ static void no_memory(void **state)
     path_of(path, 4, 1, "certificate.json");
     int ok;
     char *text = NULL;
-    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify_text(&ok, &text, path, NULL, NULL), {
-        assert_true(ok == 0 && !text);
-    });
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, tamis_verify_text(&ok, &text, path, NULL, NULL), { assert_true(ok == 0 && !text); });
     tamis_free(text);
 }
 
@@ -520,12 +527,14 @@ static void wrong_arguments(void **state)
     assert_false(verifies(path, NULL));
 }
 
-/* How to connect is not in a certificate and is put back before its plan is read: as one connection, whatever else is called so. */
+/* How to connect is not in a certificate and is put back before its plan is read: as one connection, whatever else is called
+ * so. */
 static void a_title_is_no_key(void **state)
 {
-    static const char text[] = "tamis: 1\nsurvey: s\ntitle: sharded_by\nsource: {postgres: {connection: service=s, table: t}}\n"
-                               "design: {srs: {population: 900, sample: 30}}\nprivacy: {unit: person, id: i, epsilon: 1}\n"
-                               "columns: {sharded_by: {values: [a, b]}}\nstatistics: [{count: units, by: sharded_by}]\nbudget: {epsilon: 1}\n";
+    static const char text[] =
+        "tamis: 1\nsurvey: s\ntitle: sharded_by\nsource: {postgres: {connection: service=s, table: t}}\n"
+        "design: {srs: {population: 900, sample: 30}}\nprivacy: {unit: person, id: i, epsilon: 1}\n"
+        "columns: {sharded_by: {values: [a, b]}}\nstatistics: [{count: units, by: sharded_by}]\nbudget: {epsilon: 1}\n";
     tamis_plan *plan = NULL;
     tmi_schedule schedule;
     tmi_certificate c;

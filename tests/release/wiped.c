@@ -1,11 +1,11 @@
 /* When a release is over, no block of memory that was given back still holds its noise, its exact answers or its keys. */
 #include "tests/test.h"
 
-#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
+#include "release/release.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
-#include "release/release.h"
 
 #define STRATA "stratified: {by: s, within: srs, strata: {p: {population: 40, sample: 4}, q: {population: 8, sample: 4}}}"
 

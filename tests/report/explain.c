@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "base/json/json.h"
-#include "tests/base/memory_that_fails.h"
 #include "base/table.h"
+#include "tests/base/memory_that_fails.h"
 
 static char *explain(const char *topic, int json)
 {
     char *text;
     tamis_error err;
-    if ((json ? tamis_explain_json : tamis_explain_text)(&text, topic, &err) != TAMIS_OK) fail_msg("%s: %s", topic ? topic : "NULL", err.message);
+    if ((json ? tamis_explain_json : tamis_explain_text)(&text, topic, &err) != TAMIS_OK)
+        fail_msg("%s: %s", topic ? topic : "NULL", err.message);
     return text;
 }
 
@@ -84,7 +85,8 @@ static void a_method_tells_of_itself(void **state)
 {
     char *tille = explain("tille", 0), *pps = explain("pps", 0), *settings = explain("settings", 0);
     (void)state;
-    assert_true(strncmp(tille, "tille: ", 7) == 0 && strstr(tille, "{method: tille,") && strstr(tille, "tille, epsilon 1") && !strstr(tille, "brewer, epsilon 1"));
+    assert_true(strncmp(tille, "tille: ", 7) == 0 && strstr(tille, "{method: tille,") && strstr(tille, "tille, epsilon 1") &&
+                !strstr(tille, "brewer, epsilon 1"));
     assert_true(strstr(pps, "tille, epsilon 1") && strstr(pps, "brewer, epsilon 1"));
     const char *heading = strstr(settings, "in tamis");
     assert_non_null(heading);
@@ -97,11 +99,21 @@ static void a_method_tells_of_itself(void **state)
 /* Verdicts: proved with a number below 1, or refused. */
 static void designs_say_what_is_proved(void **state)
 {
-    static const struct { const char *name, *number; } rows[] = {
-        {"srs  ", "0.158566  srs"}, {"bernoulli", "0.158566  poisson"}, {"\npoisson", "0.295"}, {"conditional_poisson", "strongly_rayleigh"},
-        {"sampford", "strongly_rayleigh"}, {"pivotal  ", "strongly_rayleigh"}, {"systematic_random", "refused  not proved"},
-        {"brewer", "refused  not proved"}, {"tille", "refused  not proved"}, {"weights", "refused  not proved"},
-        {"stratified", "0.295"}, {"census", "1  census"},
+    static const struct {
+        const char *name, *number;
+    } rows[] = {
+        {"srs  ", "0.158566  srs"},
+        {"bernoulli", "0.158566  poisson"},
+        {"\npoisson", "0.295"},
+        {"conditional_poisson", "strongly_rayleigh"},
+        {"sampford", "strongly_rayleigh"},
+        {"pivotal  ", "strongly_rayleigh"},
+        {"systematic_random", "refused  not proved"},
+        {"brewer", "refused  not proved"},
+        {"tille", "refused  not proved"},
+        {"weights", "refused  not proved"},
+        {"stratified", "0.295"},
+        {"census", "1  census"},
     };
     (void)state;
     char *text = explain("designs", 0);
@@ -153,12 +165,9 @@ static void bad_arguments_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_topic_has_a_screen),
-        cmocka_unit_test(settings_tell_everything),
-        cmocka_unit_test(a_method_tells_of_itself),
-        cmocka_unit_test(designs_say_what_is_proved),
-        cmocka_unit_test(plans_take_every_design),
-        cmocka_unit_test(bad_arguments_are_named),
+        cmocka_unit_test(every_topic_has_a_screen), cmocka_unit_test(settings_tell_everything),
+        cmocka_unit_test(a_method_tells_of_itself), cmocka_unit_test(designs_say_what_is_proved),
+        cmocka_unit_test(plans_take_every_design),  cmocka_unit_test(bad_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

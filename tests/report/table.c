@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/release/plans.h"
 #include "report/results.h"
+#include "tests/release/plans.h"
 
 /* The table of one result that was made by hand. */
 static void assert_line(const tmi_schedule *s, tmi_result result, const char *line)
@@ -52,8 +52,10 @@ static void errors_that_are_none_or_nothing(void **state)
     static const struct {
         double estimate, se;
         const char *line;
-    } cases[] = {{6194, TMI_NULL, "total of x     6,194        none  none\n"}, {TMI_NULL, TMI_NULL, "total of x      none              none\n"},
-                 {6194, 2e-11, "total of x     6,194           0  6,194 to 6,194\n"}, {0, 0, "total of x         0           0  0 to 0\n"}};
+    } cases[] = {{6194, TMI_NULL, "total of x     6,194        none  none\n"},
+                 {TMI_NULL, TMI_NULL, "total of x      none              none\n"},
+                 {6194, 2e-11, "total of x     6,194           0  6,194 to 6,194\n"},
+                 {0, 0, "total of x         0           0  0 to 0\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_text text;
         tmi_text_init(&text);
@@ -77,8 +79,10 @@ static void rows_of_units_are_called_rows(void **state)
         tamis_plan *plan;
         tmi_text title;
         tmi_schedule s;
-        snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100, sample: 20}}\n"
-                 "privacy: {%s}\ncolumns: {g: {values: [a]}}\nstatistics: [{count: units}]\n", privacy[i]);
+        snprintf(text, sizeof text,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100, sample: 20}}\n"
+                 "privacy: {%s}\ncolumns: {g: {values: [a]}}\nstatistics: [{count: units}]\n",
+                 privacy[i]);
         assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         assert_int_equal(s.uses[0].known, i == 0); /* the number of rows does not follow from that of units */
@@ -100,7 +104,8 @@ static void reasons_stand_below(void **state)
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     tmi_result list[] = {TMI_NO_RESULT, TMI_NO_RESULT};
     list[1].cell = 1;
-    list[0].reason = "a reason of many words, so that with the columns before it no line of eighty letters would hold it any more";
+    list[0]
+        .reason = "a reason of many words, so that with the columns before it no line of eighty letters would hold it any more";
     list[1].reason = "another";
     const tmi_results results = {.plan = plan, .schedule = &s, .list = list, .count = 2};
     for (int i = 0; i < 2; i++) {
@@ -112,7 +117,8 @@ static void reasons_stand_below(void **state)
         assert_int_equal(strstr(text.bytes, "none (2)") != NULL, i == 0);
         assert_int_equal(strstr(text.bytes, "\n(2) another\n") != NULL, i == 0);
         for (const char *line = text.bytes; *line; line += strcspn(line, "\n") + 1)
-            if ((unsigned char)*line < 128) assert_true(strcspn(line, "\n") <= 80); /* the rule is wider in bytes than in letters */
+            if ((unsigned char)*line < 128)
+                assert_true(strcspn(line, "\n") <= 80); /* the rule is wider in bytes than in letters */
         tmi_text_clear(&text);
         list[1].reason = list[0].reason;
     }

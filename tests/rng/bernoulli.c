@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
 #include "num/digits.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/rng/law.h"
 #include "tests/rng/with_rng.h"
 
@@ -37,8 +37,9 @@ static tamis_status exp_minus(tmi_ball *z, const void *x, long bits, tamis_error
 /* Strings of three bytes: all but one leaf (none if p is 0 or 1) are decided, so P(yes) is pinned to 2^-24. */
 static void every_string_agrees(void **state)
 {
-    static const char *const probabilities[] = {"0", "1", "1/2", "1/3", "2/3", "2/7", "1/256", "255/256", "1/65536",
-                                                "65535/65536", "1e-30", "0.999999999999", "123/1000"};
+    static const char *const probabilities[] = {"0",       "1",       "1/2",     "1/3",         "2/3",   "2/7",
+                                                "1/256",   "255/256", "1/65536", "65535/65536", "1e-30", "0.999999999999",
+                                                "123/1000"};
     static const char *const exponents[] = {"0", "1e-30", "1/1000", "1/3", "1", "7/2", "11", "1000000"};
     (void)state;
     for (size_t i = 0; i < sizeof probabilities / sizeof *probabilities; i++) {
@@ -69,7 +70,11 @@ static void every_string_agrees(void **state)
  * 24 and more need further ones. */
 static void ties_are_refined(void **state)
 {
-    static const struct { toss *toss; tmi_digit_kind kind; const char *x; } cases[] = {
+    static const struct {
+        toss *toss;
+        tmi_digit_kind kind;
+        const char *x;
+    } cases[] = {
         {tamis_bernoulli, TMI_DIGITS_RATIONAL, "1/3"},
         {tamis_bernoulli, TMI_DIGITS_RATIONAL, "5/7"},
         {tamis_bernoulli_exp, TMI_DIGITS_EXP, "1"},
@@ -131,8 +136,13 @@ static void shares_are_right(void **state)
 
 static void refuses_bad_input(void **state)
 {
-    static const struct { toss *toss; const char *x, *word; } cases[] = {
-        {tamis_bernoulli, "-1/1000", "p:"}, {tamis_bernoulli, "1001/1000", "p:"}, {tamis_bernoulli, "1e1000", "p:"},
+    static const struct {
+        toss *toss;
+        const char *x, *word;
+    } cases[] = {
+        {tamis_bernoulli, "-1/1000", "p:"},
+        {tamis_bernoulli, "1001/1000", "p:"},
+        {tamis_bernoulli, "1e1000", "p:"},
         {tamis_bernoulli_exp, "-1e-1000", "x:"},
     };
     int yes;

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/ball.h"
 #include "num/number.h"
 #include "rng/choice.h"
 #include "rng/inversion.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/rng/law.h"
 #include "tests/rng/with_rng.h"
 
@@ -46,9 +46,20 @@ static uint64_t threshold(uint64_t p, uint64_t q, bool *exact)
 /* Small integers as weights: around every threshold, the index is the one that exact fractions say. */
 static void thresholds_are_exact(void **state)
 {
-    static const struct { size_t count; uint64_t weights[MOST]; } cases[] = {
-        {1, {5}}, {2, {1, 1}}, {3, {1, 2, 3}}, {3, {1, 1, 1}}, {5, {0, 1, 0, 1, 0}}, {4, {1, 0, 0, 2}},
-        {8, {1, 2, 4, 8, 16, 32, 64, 128}}, {2, {1, UINT64_C(1) << 40}}, {2, {UINT64_C(1) << 40, 1}}, {3, {7, 0, 4}},
+    static const struct {
+        size_t count;
+        uint64_t weights[MOST];
+    } cases[] = {
+        {1, {5}},
+        {2, {1, 1}},
+        {3, {1, 2, 3}},
+        {3, {1, 1, 1}},
+        {5, {0, 1, 0, 1, 0}},
+        {4, {1, 0, 0, 2}},
+        {8, {1, 2, 4, 8, 16, 32, 64, 128}},
+        {2, {1, UINT64_C(1) << 40}},
+        {2, {UINT64_C(1) << 40, 1}},
+        {3, {7, 0, 4}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -59,8 +70,7 @@ static void thresholds_are_exact(void **state)
             assert_int_equal(tmi_number_ratio(&weights[j], (int64_t)cases[i].weights[j], 3, NULL), TAMIS_OK);
             total += cases[i].weights[j];
         }
-        assert_int_equal(
-            tamis_choice_new(&choice, (const tamis_number *const *)weights, cases[i].count, NULL), TAMIS_OK);
+        assert_int_equal(tamis_choice_new(&choice, (const tamis_number *const *)weights, cases[i].count, NULL), TAMIS_OK);
         for (size_t j = 0; j < cases[i].count; j++) {
             if (cases[i].weights[j] == 0) continue;
             bool exact;
@@ -239,11 +249,8 @@ static void refuses_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thresholds_are_exact),
-        cmocka_unit_test(ties_are_refined),
-        cmocka_unit_test(tables_may_be_loose),
-        cmocka_unit_test(shares_are_right),
-        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(thresholds_are_exact), cmocka_unit_test(ties_are_refined),  cmocka_unit_test(tables_may_be_loose),
+        cmocka_unit_test(shares_are_right),     cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);
 }

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/number.h"
+#include "rng/noise.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/rng/gaussian_blocks.h"
 #include "tests/rng/law.h"
-#include "rng/noise.h"
 #include "tests/rng/with_rng.h"
 
 static tamis_noise *gaussian(const char *variance)
@@ -215,8 +215,7 @@ static void keep_probability(tmi_ball *z, const tamis_number *variance, uint64_t
 
 /* The first `a` that does not keep u in the block of `word`; those below all do. At most one a wants a byte more: it is
  * *tie, or 2^32. The caller's digits `more` (1 byte) follow the tie. */
-static uint64_t find_keep(uint64_t *tie, const tamis_noise *noise, uint64_t word, uint64_t u, unsigned m,
-                          int64_t expected)
+static uint64_t find_keep(uint64_t *tie, const tamis_noise *noise, uint64_t word, uint64_t u, unsigned m, int64_t expected)
 {
     uint64_t low = 0, high = UINT64_C(1) << 32;
     *tie = high;
@@ -414,8 +413,10 @@ static void shares_are_right(void **state)
 static void tails_are_right(void **state)
 {
     enum { n = 1 << 20, seed = 52 };
-    static const struct { const char *variance; double sd; } cases[] = {{"1e6", 1e3}, {"1e12", 1e6}, {"1e24", 1e12},
-                                                                        {"1e32", 1e16}};
+    static const struct {
+        const char *variance;
+        double sd;
+    } cases[] = {{"1e6", 1e3}, {"1e12", 1e6}, {"1e24", 1e12}, {"1e32", 1e16}};
     int64_t *out = malloc(n * sizeof *out);
     (void)state;
     print_message("# seed %d\n", seed);

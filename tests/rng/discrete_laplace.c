@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/digits.h"
 #include "num/number.h"
 #include "rng/discrete_laplace.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/rng/laplace_script.h"
 #include "tests/rng/law.h"
 #include "tests/rng/with_rng.h"
@@ -35,7 +35,10 @@ static tamis_status draw_same(int64_t *outcome, void *noise)
 /* All lanes get the same digits, so that a string of digits is one draw. */
 static void every_string_agrees(void **state)
 {
-    static const struct { const char *scale; unsigned depth; } cases[] = {
+    static const struct {
+        const char *scale;
+        unsigned depth;
+    } cases[] = {
         {"1/1000000", 14}, {"1/17", 14}, {"1/16", 14}, {"1/8", 16}, {"1/5", 17}, {"1/3", 19}, {"1", 20}, {"5/2", 18},
     };
     (void)state;
@@ -68,8 +71,8 @@ static int64_t value_of(const wish *w, unsigned levels)
  * kept, with high parts on either side, saturated or not; both forms of the code agree. */
 static void lanes_keep_to_themselves(void **state)
 {
-    static const char *const scales[] = {"1/1000000", "1/16", "1", "7", "8", "4095/2", "4097/2", "134217728",
-                                         "134217729", "36028797018963968"}; /* both sides of each width */
+    static const char *const scales[] = {"1/1000000",        "1/16", "1", "7", "8", "4095/2", "4097/2", "134217728", "134217729",
+                                         "36028797018963968"}; /* both sides of each width */
     static const unsigned ties[] = {0, 0, 0, 0, 3, 7, 8, 9, 16, 63, 64, 127, 128, 129, 200, 256};
     script s = {0};
     (void)state;
@@ -87,8 +90,7 @@ static void lanes_keep_to_themselves(void **state)
          * the others 0: a place reads the number of its lane. */
         for (int r = 0; r < 8 && !tiny; r++) {
             memset(wishes, 0, sizeof wishes);
-            for (unsigned lane = 0; lane < TMI_LANES; lane++)
-                *(levels > 0 ? wishes[lane].g : wishes[lane].h) = lane >> r & 1;
+            for (unsigned lane = 0; lane < TMI_LANES; lane++) *(levels > 0 ? wishes[lane].g : wishes[lane].h) = lane >> r & 1;
             write_script(&s, &digits, wishes);
             draw_script(out, &s, noise);
             for (int j = 0; j < TMI_LANES; j++) {
@@ -237,8 +239,7 @@ static void shares_are_right(void **state)
             below += out[k] < 0;
             above += out[k] > 0;
         }
-        for (int64_t k = -span; k <= span; k++)
-            assert_true(may_be_chance(counts[k + span], n, laplace_mass(scales[i], k)));
+        for (int64_t k = -span; k <= span; k++) assert_true(may_be_chance(counts[k + span], n, laplace_mass(scales[i], k)));
         tamis_bound zero = laplace_mass(scales[i], 0), side = {(1 - zero.upper) / 2, (1 - zero.lower) / 2};
         assert_true(may_be_chance(below, n, side) && may_be_chance(above, n, side));
         tamis_noise_free(noise);
@@ -376,12 +377,8 @@ static void refuses_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_string_agrees),
-        cmocka_unit_test(lanes_keep_to_themselves),
-        cmocka_unit_test(every_coin_is_exact),
-        cmocka_unit_test(shares_are_right),
-        cmocka_unit_test(tails_are_right),
-        cmocka_unit_test(any_count_is_fine),
+        cmocka_unit_test(every_string_agrees), cmocka_unit_test(lanes_keep_to_themselves), cmocka_unit_test(every_coin_is_exact),
+        cmocka_unit_test(shares_are_right),    cmocka_unit_test(tails_are_right),          cmocka_unit_test(any_count_is_fine),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "rng/bits.h"
+#include "tests/base/memory_that_fails.h"
 
 #define BUFFER 65536 /* as in door.c; a test below notices if it changes */
 
@@ -364,16 +364,11 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_different_bits),
-        cmocka_unit_test(children_get_bits_of_their_own),
-        cmocka_unit_test(noise_differs_after_fork),
-        cmocka_unit_test(wipes_what_was_used),
-        cmocka_unit_test(lends_its_key_for_one_fill),
-        cmocka_unit_test(asks_the_system_again),
-        cmocka_unit_test(every_bit_is_random),
-        cmocka_unit_test(survives_slow_system),
-        cmocka_unit_test(failures_are_errors_for_ever),
-        cmocka_unit_test(child_without_key_fails),
+        cmocka_unit_test(gives_different_bits),         cmocka_unit_test(children_get_bits_of_their_own),
+        cmocka_unit_test(noise_differs_after_fork),     cmocka_unit_test(wipes_what_was_used),
+        cmocka_unit_test(lends_its_key_for_one_fill),   cmocka_unit_test(asks_the_system_again),
+        cmocka_unit_test(every_bit_is_random),          cmocka_unit_test(survives_slow_system),
+        cmocka_unit_test(failures_are_errors_for_ever), cmocka_unit_test(child_without_key_fails),
         cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

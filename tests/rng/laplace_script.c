@@ -103,8 +103,7 @@ static void digits_of_level(uint64_t *p, const tamis_number *scale, unsigned lev
 void find_digits(coin_digits *d, const tamis_number *scale)
 {
     d->levels = levels_of(scale);
-    for (unsigned level = 0; level <= d->levels; level++)
-        digits_of_level(d->p[level], scale, level, level == d->levels);
+    for (unsigned level = 0; level <= d->levels; level++) digits_of_level(d->p[level], scale, level, level == d->levels);
 }
 
 void write_script(script *s, const coin_digits *d, const wish *wishes)
@@ -120,6 +119,5 @@ void write_script(script *s, const coin_digits *d, const wish *wishes)
     const uint64_t *high = d->p[d->levels];
     for (int lane = 0; lane < TMI_LANES; lane++)
         for (int side = 0; side < 2; side++)
-            for (uint64_t h = wishes[lane].h[side]; h > 0; h--)
-                put_bytes(s, high, decider(high, h > 1, wishes[lane].tie), 0);
+            for (uint64_t h = wishes[lane].h[side]; h > 0; h--) put_bytes(s, high, decider(high, h > 1, wishes[lane].tie), 0);
 }

@@ -27,7 +27,7 @@ bool may_be_chance(uint64_t count, uint64_t n, tamis_bound p);
  * plane: then all lanes of a bit-sliced sampler get the same digit. */
 typedef struct tree {
     unsigned depth;
-    size_t plane;          /* takes of this many bytes are a plane; 0: no planes */
+    size_t plane;                     /* takes of this many bytes are a plane; 0: no planes */
     uint64_t mass[2 * TREE_SPAN + 1]; /* of outcomes -TREE_SPAN, ..., TREE_SPAN, in units of 2^-depth */
     uint64_t elsewhere, undecided;
     /* the walk */

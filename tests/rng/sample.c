@@ -86,19 +86,19 @@ static uint64_t code_of_sample(const uint64_t *values, size_t n)
 static void samples_are_equally_likely(void **state)
 {
     /* n of N; a turn that has one unit to choose from takes no byte */
-    static const size_t cases[][4] = {{1, 5, 1, 5},  {2, 5, 2, 10}, {3, 5, 3, 10}, {4, 5, 4, 5},   {5, 5, 4, 1},
+    static const size_t cases[][4] = {{1, 5, 1, 5},  {2, 5, 2, 10}, {3, 5, 3, 10}, {4, 5, 4, 5},  {5, 5, 4, 1},
                                       {2, 8, 2, 28}, {3, 8, 3, 56}, {4, 8, 4, 70}, {5, 8, 5, 56}, {3, 6, 3, 20}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        every_outcome_is_equally_likely(cases[i][0], cases[i][1], cases[i][2], draw_sample, code_of_sample,
-                                        cases[i][3]);
+        every_outcome_is_equally_likely(cases[i][0], cases[i][1], cases[i][2], draw_sample, code_of_sample, cases[i][3]);
 }
 
 /* Populations of any size up to 2^40, sorted, without repetition, within the population. */
 static void large_samples_are_samples(void **state)
 {
-    static const uint64_t cases[][2] = {{0, 0}, {0, 7}, {1, 1}, {1, UINT64_C(1) << 40}, {1000, 1000}, {999, 1000},
-                                        {65536, 65536}, {100000, 100001}, {100000, UINT64_C(1) << 40}, {70000, 70256}};
+    static const uint64_t cases[][2] = {
+        {0, 0},      {0, 7},         {1, 1},           {1, UINT64_C(1) << 40},      {1000, 1000},
+        {999, 1000}, {65536, 65536}, {100000, 100001}, {100000, UINT64_C(1) << 40}, {70000, 70256}};
     uint64_t *units = malloc(100000 * sizeof *units);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -168,10 +168,8 @@ static void refuses_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_are_equally_likely),
-        cmocka_unit_test(samples_are_equally_likely),
-        cmocka_unit_test(large_samples_are_samples),
-        cmocka_unit_test(shares_are_right),
+        cmocka_unit_test(orders_are_equally_likely), cmocka_unit_test(samples_are_equally_likely),
+        cmocka_unit_test(large_samples_are_samples), cmocka_unit_test(shares_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);

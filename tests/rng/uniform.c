@@ -48,8 +48,7 @@ static void every_value_is_equally_likely(void **state)
 /* At 64 bits: n - 1 is kept, n is not, and what follows is. */
 static void ends_are_right(void **state)
 {
-    static const uint64_t cases[] = {3, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, (UINT64_C(1) << 63) + 1,
-                                     UINT64_MAX};
+    static const uint64_t cases[] = {3, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, (UINT64_C(1) << 63) + 1, UINT64_MAX};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t n = cases[i], value, top = n - 1;

@@ -1,8 +1,8 @@
 /* The sensitivity of every measurement against its definition: all pairs of neighbours of a tiny survey, through an engine.
  *
  * A record of the survey is replaced by another one that the design could have drawn instead: any answers, any weight that the
- * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too. The distance of the two tables, each cell in units of its own law's
- * sensitivity, is never above 1, and for some pair it is 1. */
+ * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too. The distance of the two tables,
+ * each cell in units of its own law's sensitivity, is never above 1, and for some pair it is 1. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "num/number.h"
-#include "tests/release/array_engine.h"
 #include "schedule/request.h"
+#include "tests/release/array_engine.h"
 
 static const double xs[] = {-100, 10, 19.75, 30, 1e9, NAN};
 static const double ys[] = {-5, 0, 3, NAN};
@@ -59,9 +59,11 @@ static tamis_plan *plan_with(const char *design, const char *privacy, const char
     char text[4096];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
              "columns:\n  x: %s\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v, w]}\n"
-             "statistics:\n%s", design, privacy, x, statistics);
+             "statistics:\n%s",
+             design, privacy, x, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     return plan;
 }
@@ -76,8 +78,10 @@ static void count(tables *t, const array_row *rows, size_t row_count)
 {
     array_engine engine = array_engine_of(rows, row_count);
     for (size_t i = 0; i < t->asking->table_count; i++)
-        memset(t->asking->answers[i], 0, tmi_table_cells(&t->asking->tables[i]) * t->asking->tables[i].measure_count * sizeof(tmi_int128));
-    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL, NULL), TAMIS_OK);
+        memset(t->asking->answers[i], 0,
+               tmi_table_cells(&t->asking->tables[i]) * t->asking->tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL, NULL),
+                     TAMIS_OK);
 }
 
 typedef struct worst {
@@ -175,18 +179,21 @@ static void check(const char *design, const char *privacy, const char *x, const 
     tamis_plan_free(plan);
 }
 
-#define ALL                                                                                                           \
-    "  - {count: units, by: g}\n  - total: x\n  - {total: y, by: g}\n  - {mean: x, by: g}\n  - {mean: y}\n"        \
-    "  - {ratio: {of: x, to: y}}\n  - {variance: y}\n  - {share: {g: a}}\n  - {total: y, where: {h: [u, w]}}\n"     \
+#define ALL \
+    "  - {count: units, by: g}\n  - total: x\n  - {total: y, by: g}\n  - {mean: x, by: g}\n  - {mean: y}\n" \
+    "  - {ratio: {of: x, to: y}}\n  - {variance: y}\n  - {share: {g: a}}\n  - {total: y, where: {h: [u, w]}}\n" \
     "  - {table: [g, h]}\n  - {histogram: x, cuts: [20]}\n"
 #define X "{from: 10, to: 30, step: 0.5}"
 
 static const double ones[] = {1};
-static const array_row four[] = {{.x = 10, .g = "a", .h = "u", .s = "p"}, {.x = 12, .g = "b", .s = "p"},
-                                 {.x = 20, .g = "b", .h = "w", .s = "q"}, {.x = 25, .g = "a", .h = "u", .s = "q"}};
-static const array_row two[] = {{.x = 10, .g = "a", .h = "u", .s = "p", .c = "1"}, {.x = 20, .g = "b", .h = "w", .s = "q", .c = "2"}};
+static const array_row four[] = {{.x = 10, .g = "a", .h = "u", .s = "p"},
+                                 {.x = 12, .g = "b", .s = "p"},
+                                 {.x = 20, .g = "b", .h = "w", .s = "q"},
+                                 {.x = 25, .g = "a", .h = "u", .s = "q"}};
+static const array_row two[] = {{.x = 10, .g = "a", .h = "u", .s = "p", .c = "1"},
+                                {.x = 20, .g = "b", .h = "w", .s = "q", .c = "2"}};
 
-#define STRATIFIED(p, q)                                                                                               \
+#define STRATIFIED(p, q) \
     "stratified: {by: s, within: srs, strata: {p: {population: " p ", sample: 2}, q: {population: " q ", sample: 2}}}"
 
 static void simple_random_samples(void **state)
@@ -214,10 +221,11 @@ static void weights_of_rows(void **state)
 {
     (void)state;
     static const double weights[] = {-1, 0.001, 1, 7.3, 50, 1e6, NAN};
-    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2,
-          weights, 7);
+    check("weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two,
+          2, weights, 7);
     static const double probabilities[] = {0, 1e-9, 0.02, 0.3, 1, NAN};
-    check("poisson: {probability: w}, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {share: {g: a}}\n", two, 2, probabilities, 6);
+    check("poisson: {probability: w}, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n  - {share: {g: a}}\n", two, 2,
+          probabilities, 6);
 }
 
 /* A record stays in its cluster, and so in one variance unit. */
@@ -314,9 +322,10 @@ static void strata_that_are_protected(void **state)
             for (size_t h = 0; h < 2; h++)
                 for (size_t s = 0; s < 2; s++) /* neighbours in the list differ in their stratum alone */
                     list[records++] = (array_row){.x = x[i % 3], .y = y[i / 3], .g = gs[g], .h = hs[h], .s = s ? "q" : "p"};
-    tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
-                                 "protect: population, given: nothing, design_variables: protected, epsilon: 1", X,
-                                 "  - {count: units, by: g}\n  - total: x\n  - {mean: y, by: g}\n  - {ratio: {of: x, to: y}}\n");
+    tamis_plan *plan = plan_with(
+        "stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+        "protect: population, given: nothing, design_variables: protected, epsilon: 1", X,
+        "  - {count: units, by: g}\n  - total: x\n  - {mean: y, by: g}\n  - {ratio: {of: x, to: y}}\n");
     tmi_schedule s;
     tmi_asking asking;
     tamis_error err = {0};
@@ -374,8 +383,8 @@ static void protected_strata_are_no_cells(void **state)
 }
 
 /* A weight that moves is rounded with what it multiplies: the difference of two roundings may be the next larger integer. Here
- * the weights are 2^29 and 2^29 + 1, a value of 4001 makes a product of 41 bits, the last bit is shifted away, and the three other
- * records move by 2001 each although 4001 / 2 is less. */
+ * the weights are 2^29 and 2^29 + 1, a value of 4001 makes a product of 41 bits, the last bit is shifted away, and the three
+ * other records move by 2001 each although 4001 / 2 is less. */
 static void moved_weights_are_rounded_up(void **state)
 {
     (void)state;
@@ -406,17 +415,22 @@ static void complete_values_may_be_left_out_all_the_same(void **state)
 {
     (void)state;
     static const char complete[] = "{from: 90, to: 100, step: 1, missing: 95}", srs[] = "srs: {population: 20, sample: 2}";
-    static const struct { const char *design, *statistics; } cases[] = {
-        {srs, "  - total: x\n"}, {srs, "  - {total: x, where: {h: u}}\n"}, {srs, "  - {total: x, by: g}\n"},
-        {srs, "  - {ratio: {of: x, to: y}}\n"}, {srs, "  - {mean: x, where: {y: {from: 0}}}\n"},
-        {"bernoulli: {rate: 1/10, population: 20}", "  - total: x\n"}};
+    static const struct {
+        const char *design, *statistics;
+    } cases[] = {{srs, "  - total: x\n"},
+                 {srs, "  - {total: x, where: {h: u}}\n"},
+                 {srs, "  - {total: x, by: g}\n"},
+                 {srs, "  - {ratio: {of: x, to: y}}\n"},
+                 {srs, "  - {mean: x, where: {y: {from: 0}}}\n"},
+                 {"bernoulli: {rate: 1/10, population: 20}", "  - total: x\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].design, "epsilon: 1", complete, cases[i].statistics, two, 2, ones, 1);
     check(STRATIFIED("9", "7"), "epsilon: 1", complete, "  - {total: x, where: {h: u}}\n", four, 4, ones, 1);
-    static const struct { const char *design, *privacy, *statistics; } whole[] = {
-        {srs, "epsilon: 1", "  - {total: x, by: o}\n"}, /* outside of the only group */
-        {"srs_with_replacement: {population: 50, sample: 3}", "id: u, rows_per_unit: 1, epsilon: 1",
-         "  - total: x\n"}}; /* drawn again */
+    static const struct {
+        const char *design, *privacy, *statistics;
+    } whole[] = {{srs, "epsilon: 1", "  - {total: x, by: o}\n"}, /* outside of the only group */
+                 {"srs_with_replacement: {population: 50, sample: 3}", "id: u, rows_per_unit: 1, epsilon: 1",
+                  "  - total: x\n"}}; /* drawn again */
     for (size_t i = 0; i < 2; i++) {
         tamis_plan *plan = plan_with(whole[i].design, whole[i].privacy,
                                      "{from: 90, to: 100, step: 1, missing: 95}\n  o: {values: [a]}", whole[i].statistics);
@@ -467,8 +481,9 @@ static void a_unit_may_be_kept_without_its_stratum(void **state)
     (void)state;
     static const char *const privacy[] = {"epsilon: 1", "id: u, rows_per_unit: 1, epsilon: 1"};
     for (size_t i = 0; i < 2; i++) {
-        tamis_plan *plan = plan_with("stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
-                                     privacy[i], "{from: 10, to: 30, step: 1, missing: 10}", "  - total: x\n");
+        tamis_plan *plan = plan_with(
+            "stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+            privacy[i], "{from: 10, to: 30, step: 1, missing: 10}", "  - total: x\n");
         tmi_schedule s;
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         const tmi_measurement *m = &s.measurements[0];

@@ -20,7 +20,8 @@ static void spread_is_that_of_the_law(void **state)
             tamis_bound p;
             for (int64_t k = 0; k <= 600; k++) {
                 assert_int_equal(gaussian ? tamis_discrete_gaussian_mass(&p, scale, k, NULL)
-                                          : tamis_discrete_laplace_mass(&p, scale, k, NULL), TAMIS_OK);
+                                          : tamis_discrete_laplace_mass(&p, scale, k, NULL),
+                                 TAMIS_OK);
                 variance += 2 * (double)(k * k) * p.upper;
                 if (k == 0) assert_true(fabs(tmi_noise_zero(scale, gaussian) - p.upper) <= 1e-12 * p.upper);
             }

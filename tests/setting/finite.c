@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/number.h"
 
 /* A small specification in integers; distance -1: infinite. */
 typedef struct plain {
@@ -30,8 +30,8 @@ static tamis_status scales_of(tamis_number **scales, const plain *p, tamis_error
         assert_int_equal(tmi_number_ratio(&epsilon[u], p->epsilon[u], 1, NULL), TAMIS_OK);
         universes[u] = (tamis_universe){p->members[u], p->sizes[u], epsilon[u]};
     }
-    tamis_finite f = {p->datasets, 1, (const tamis_number *const *)q, (const tamis_number *const *)distance, universes,
-                      p->universes};
+    tamis_finite f = {p->datasets, 1,           (const tamis_number *const *)q, (const tamis_number *const *)distance,
+                      universes,   p->universes};
     tamis_status status = tamis_laplace_scales(scales, &f, err);
     for (size_t i = 0; i < p->datasets; i++) tamis_number_free(q[i]);
     for (size_t i = 0; i < p->datasets * p->datasets; i++) tamis_number_free(distance[i]);
@@ -43,16 +43,26 @@ static tamis_status scales_of(tamis_number **scales, const plain *p, tamis_error
  * universe, without a difference) and 1 at 1 (all three): a point against a density, no finite loss. */
 static void overlapping_universes_are_refused(void **state)
 {
-    plain p = {.datasets = 3, .universes = 2, .q = {0, 0, 1}, .distance = {0, 1, 2, 1, 0, 1, 2, 1, 0},
-               .members = {{0, 1}, {1, 2}}, .sizes = {2, 2}, .epsilon = {1, 1}};
+    plain p = {.datasets = 3,
+               .universes = 2,
+               .q = {0, 0, 1},
+               .distance = {0, 1, 2, 1, 0, 1, 2, 1, 0},
+               .members = {{0, 1}, {1, 2}},
+               .sizes = {2, 2},
+               .epsilon = {1, 1}};
     tamis_number *scales[3];
     tamis_error err;
     (void)state;
     assert_int_equal(scales_of(scales, &p, &err), TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "overlap"));
     assert_true(!scales[0] && !scales[1] && !scales[2]);
-    plain joined = {.datasets = 3, .universes = 1, .q = {0, 0, 1}, .distance = {0, 1, 2, 1, 0, 1, 2, 1, 0},
-                    .members = {{0, 1, 2}}, .sizes = {3}, .epsilon = {1}}; /* what the message advises */
+    plain joined = {.datasets = 3,
+                    .universes = 1,
+                    .q = {0, 0, 1},
+                    .distance = {0, 1, 2, 1, 0, 1, 2, 1, 0},
+                    .members = {{0, 1, 2}},
+                    .sizes = {3},
+                    .epsilon = {1}}; /* what the message advises */
     assert_int_equal(scales_of(scales, &joined, &err), TAMIS_OK);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(tmi_number_compare_int(scales[i], 1), 0);
@@ -64,8 +74,13 @@ static void overlapping_universes_are_refused(void **state)
  * printed supremum over none is 0: no noise at all, though b is one step from a. */
 static void incomplete_universes_are_refused(void **state)
 {
-    plain p = {.datasets = 3, .universes = 1, .q = {0, 1, 2}, .distance = {0, 1, -1, 1, 0, 1, -1, 1, 0},
-               .members = {{0, 1, 2}}, .sizes = {3}, .epsilon = {1}};
+    plain p = {.datasets = 3,
+               .universes = 1,
+               .q = {0, 1, 2},
+               .distance = {0, 1, -1, 1, 0, 1, -1, 1, 0},
+               .members = {{0, 1, 2}},
+               .sizes = {3},
+               .epsilon = {1}};
     tamis_number *scales[3];
     tamis_error err;
     (void)state;
@@ -114,7 +129,8 @@ static void the_corrected_theorem_holds(void **state)
 
 static void a_lonely_dataset_needs_no_noise(void **state)
 {
-    plain p = {.datasets = 2, .universes = 1, .q = {5, 9}, .distance = {0, 1, 1, 0}, .members = {{1}}, .sizes = {1}, .epsilon = {1}};
+    plain p = {
+        .datasets = 2, .universes = 1, .q = {5, 9}, .distance = {0, 1, 1, 0}, .members = {{1}}, .sizes = {1}, .epsilon = {1}};
     tamis_number *scales[2];
     (void)state;
     assert_int_equal(scales_of(scales, &p, NULL), TAMIS_OK);
@@ -122,15 +138,15 @@ static void a_lonely_dataset_needs_no_noise(void **state)
         assert_int_equal(tmi_number_sign(scales[i]), 0);
         tamis_number_free(scales[i]);
     }
-    plain twins = {.datasets = 2, .universes = 1, .q = {5, 9}, .distance = {0, 0, 0, 0}, .members = {{0, 1}}, .sizes = {2},
-                   .epsilon = {1}};
+    plain twins = {
+        .datasets = 2, .universes = 1, .q = {5, 9}, .distance = {0, 0, 0, 0}, .members = {{0, 1}}, .sizes = {2}, .epsilon = {1}};
     assert_int_equal(scales_of(scales, &twins, NULL), TAMIS_REFUSED);
 }
 
 static void refuses_bad_input(void **state)
 {
-    const plain good = {.datasets = 2, .universes = 1, .q = {0, 1}, .distance = {0, 1, 1, 0}, .members = {{0, 1}}, .sizes = {2},
-                        .epsilon = {1}};
+    const plain good = {
+        .datasets = 2, .universes = 1, .q = {0, 1}, .distance = {0, 1, 1, 0}, .members = {{0, 1}}, .sizes = {2}, .epsilon = {1}};
     tamis_number *scales[6];
     tamis_error err;
     (void)state;
@@ -143,8 +159,8 @@ static void refuses_bad_input(void **state)
     bad[4].members[0][1] = 7;
     bad[5].epsilon[0] = 0;
     bad[6].distance[1] = -1;
-    static const char *const names[] = {"datasets", "distance", "distance", "universes[0].members", "universes[0].members",
-                                        "universes[0].epsilon", "distance"};
+    static const char *const names[] = {
+        "datasets", "distance", "distance", "universes[0].members", "universes[0].members", "universes[0].epsilon", "distance"};
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(scales_of(scales, &bad[i], &err), TAMIS_INVALID);
         assert_int_equal(strncmp(err.message, names[i], strlen(names[i])), 0);

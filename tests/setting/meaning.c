@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/number.h"
 
 static tamis_meaning meaning(const char *eps, const char *delta)
 {
@@ -27,7 +27,9 @@ static bool holds(tamis_bound b, double x)
 
 static void numbers_are_those_of_the_formulas(void **state)
 {
-    static const struct { const char *eps, *delta; } cases[] = {
+    static const struct {
+        const char *eps, *delta;
+    } cases[] = {
         {"0", "0"}, {"1", "0"}, {"0.05399", "0"}, {"3", "1e-6"}, {"1/7", "1/1000"}, {"8", "0.01"}, {"1", "1"}, {"0", "1"},
     };
     static const double priors[] = {0.01, 0.1, 0.5}, alarms[] = {0.01, 0.05};
@@ -39,7 +41,8 @@ static void numbers_are_those_of_the_formulas(void **state)
         if (i == 4) delta = 1.0 / 1000;
         assert_true(holds(m.odds, slack * E));
         assert_true(holds(m.except, fmin(1, 11 * delta)));
-        for (int j = 0; j < 3; j++) assert_true(holds(m.posterior[j], priors[j] * slack * E / (1 - priors[j] + priors[j] * slack * E)));
+        for (int j = 0; j < 3; j++)
+            assert_true(holds(m.posterior[j], priors[j] * slack * E / (1 - priors[j] + priors[j] * slack * E)));
         for (int j = 0; j < 2; j++)
             assert_true(holds(m.found[j], fmin(1, fmin(E * alarms[j] + delta, 1 - (1 - alarms[j] - delta) / E))));
     }
@@ -258,12 +261,14 @@ static void text_is_the_golden_one(void **state)
     assert_non_null(strstr(text, "journalist, any case          2.72     2.7     23.2     73.2        2.8    13.6"));
     assert_non_null(strstr(text, "outsider                      1.06     1.1     10.5     51.4        1.1     5.3"));
     assert_null(strstr(text, "Delta"));
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) assert_true(strlen(line) < 90 || strstr(line, "\xe2\x94\x80"));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) < 90 || strstr(line, "\xe2\x94\x80"));
     tamis_free(text);
     p = (tamis_promise){.eps = one, .delta = delta};
     assert_int_equal(tamis_meaning_text(&text, &p, NULL), TAMIS_OK);
     assert_non_null(strstr(text, " none"));
-    assert_non_null(strstr(text, "Delta: for an attacker who knows all other records, with probability at most\n  0.000011 the output"));
+    assert_non_null(
+        strstr(text, "Delta: for an attacker who knows all other records, with probability at most\n  0.000011 the output"));
     assert_non_null(strstr(text, " 3.00 ")); /* 1.1 e, rounded up */
     tamis_free(text);
     p = (tamis_promise){.eps = one, .delta = zero, .outsider_eps = out, .outsider_delta = delta};
@@ -291,7 +296,10 @@ static void refuses_bad_input(void **state)
     tamis_error err;
     tamis_bound z;
     (void)state;
-    const struct { const tamis_number *eps, *delta; const char *names; } cases[] = {
+    const struct {
+        const tamis_number *eps, *delta;
+        const char *names;
+    } cases[] = {
         {NULL, zero, "eps:"}, {minus, zero, "eps:"}, {one, NULL, "delta:"}, {one, minus, "delta:"}, {one, two, "delta:"},
     };
     for (size_t i = 0; i < 5; i++) {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
-#include "num/number.h"
 
 static tamis_number *whole(int64_t x)
 {
@@ -137,13 +137,17 @@ static worst brute_force(const world *w, const tamis_setting *s)
     return z;
 }
 
-static tamis_status ask(tamis_sensitivity *z, const world *w, const tamis_setting *s, tamis_estimator estimator,
-                        tamis_error *err)
+static tamis_status ask(tamis_sensitivity *z, const world *w, const tamis_setting *s, tamis_estimator estimator, tamis_error *err)
 {
     tamis_number *a = whole(w->a), *b = whole(w->b), *w0 = whole(w->w0), *w1 = whole(w->w1);
-    tamis_contribution c = {.values = {a, b}, .weights = {{w0, w1}}, .left_out = w->left_out,
-                            .add_remove = w->add_remove, .design_protected = w->design_protected,
-                            .units = w->units, .rows_per_unit = w->rows, .cells = w->cells};
+    tamis_contribution c = {.values = {a, b},
+                            .weights = {{w0, w1}},
+                            .left_out = w->left_out,
+                            .add_remove = w->add_remove,
+                            .design_protected = w->design_protected,
+                            .units = w->units,
+                            .rows_per_unit = w->rows,
+                            .cells = w->cells};
     tamis_status status = tamis_sensitivity_of(z, s, estimator, &c, err);
     tamis_number_free(a);
     tamis_number_free(b);
@@ -172,8 +176,14 @@ static void totals_are_exact(void **state)
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
         for (size_t r = 0; r < 5; r++) {
             for (int flags = 0; flags < 16; flags++) {
-                world w = {.a = ranges[r][0], .b = ranges[r][1], .w0 = 1, .w1 = flags & 8 ? 1 : 3, .cells = 1 + (flags & 1),
-                           .rows = 1 + (flags >> 1 & 1), .units = 3, .left_out = flags & 4};
+                world w = {.a = ranges[r][0],
+                           .b = ranges[r][1],
+                           .w0 = 1,
+                           .w1 = flags & 8 ? 1 : 3,
+                           .cells = 1 + (flags & 1),
+                           .rows = 1 + (flags >> 1 & 1),
+                           .units = 3,
+                           .left_out = flags & 4};
                 assert_total(&w, &tamis_settings()[i]);
                 w.add_remove = true;
                 assert_total(&w, &tamis_settings()[i]);
@@ -185,15 +195,24 @@ static void totals_are_exact(void **state)
 static void totals_are_exact_when_weights_move(void **state)
 {
     static const int ranges[][2] = {{-1, 2}, {1, 2}, {-2, -1}};
-    static const struct { int cells, rows, units; } sizes[] = {{1, 1, 3}, {2, 1, 2}, {1, 2, 2}, {1, 1, 1}};
+    static const struct {
+        int cells, rows, units;
+    } sizes[] = {{1, 1, 3}, {2, 1, 2}, {1, 2, 2}, {1, 1, 1}};
     (void)state;
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
         const tamis_setting *s = &tamis_settings()[i];
         for (size_t r = 0; r < 3 && s->may_protect_design; r++) {
             for (size_t k = 0; k < 4; k++) {
                 for (int flags = 0; flags < 4; flags++) {
-                    world w = {.a = ranges[r][0], .b = ranges[r][1], .w0 = 1, .w1 = 2, .cells = sizes[k].cells,
-                               .rows = sizes[k].rows, .units = sizes[k].units, .left_out = flags & 1, .add_remove = flags & 2,
+                    world w = {.a = ranges[r][0],
+                               .b = ranges[r][1],
+                               .w0 = 1,
+                               .w1 = 2,
+                               .cells = sizes[k].cells,
+                               .rows = sizes[k].rows,
+                               .units = sizes[k].units,
+                               .left_out = flags & 1,
+                               .add_remove = flags & 2,
                                .design_protected = true};
                     assert_total(&w, s);
                 }
@@ -260,8 +279,14 @@ static void hajek_means_are_exact(void **state)
     for (size_t r = 0; r < 4; r++) {
         for (int units = 1; units <= 3; units++) {
             for (int flags = 0; flags < 8; flags++) {
-                world w = {.a = ranges[r][0], .b = ranges[r][1], .w0 = 1, .w1 = flags & 2 ? 1 : 3, .cells = 1 + (flags & 1),
-                           .rows = 1, .units = units, .design_protected = flags & 4};
+                world w = {.a = ranges[r][0],
+                           .b = ranges[r][1],
+                           .w0 = 1,
+                           .w1 = flags & 2 ? 1 : 3,
+                           .cells = 1 + (flags & 1),
+                           .rows = 1,
+                           .units = units,
+                           .design_protected = flags & 4};
                 if (w.b - w.a > 1 && w.cells == 2 && units == 3 && w.w1 == 3) continue; /* too many samples */
                 if (w.cells == 2 && w.design_protected && w.w1 > w.w0) continue;        /* a bound, tested below */
                 double z[3];
@@ -283,8 +308,12 @@ static void hajek_means_of_one_record(void **state)
     static const world left_out = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3, .left_out = true},
                        added = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3, .add_remove = true},
                        plain = {.a = -1, .b = 2, .w0 = 1, .w1 = 1, .cells = 1, .rows = 1, .units = 3};
-    const struct { const world *w; const char *setting; } cases[] = {
-        {&left_out, "sample given population"}, {&added, "sample given population"}, {&plain, "respondents given frame"}};
+    const struct {
+        const world *w;
+        const char *setting;
+    } cases[] = {{&left_out, "sample given population"},
+                 {&added, "sample given population"},
+                 {&plain, "respondents given frame"}};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         tamis_sensitivity found;
@@ -333,8 +362,12 @@ static tamis_status in_the_small_country(tamis_sensitivity *z, const tamis_setti
 {
     tamis_number *n[7];
     for (int i = 0; i < 7; i++) n[i] = whole(i);
-    tamis_contribution c = {.values = {n[1], n[2]}, .weights = {{n[2], n[6]}, {n[2], n[5]}, {n[2], n[4]}, {n[2], n[3]}},
-                            .design_protected = design_protected, .units = 10, .rows_per_unit = 1, .cells = 1};
+    tamis_contribution c = {.values = {n[1], n[2]},
+                            .weights = {{n[2], n[6]}, {n[2], n[5]}, {n[2], n[4]}, {n[2], n[3]}},
+                            .design_protected = design_protected,
+                            .units = 10,
+                            .rows_per_unit = 1,
+                            .cells = 1};
     tamis_status status = tamis_sensitivity_of(z, s, TAMIS_HT_TOTAL, &c, err);
     for (int i = 0; i < 7; i++) tamis_number_free(n[i]);
     return status;
@@ -344,17 +377,21 @@ static tamis_status in_the_small_country(tamis_sensitivity *z, const tamis_setti
  * rows are alike, so every setting differs from its neighbours in a number or in a refusal. */
 static void every_setting_has_its_own_answer(void **state)
 {
-    static const struct { const char *name; int64_t open, closed; int outsider; } rows[] = {
-        {"population given nothing", 8, 12 + 9 * 4 * 2, 1},     /* 4 * 2 - 0;  6 * 2 - 0 */
-        {"frame given nothing", 6, 10 + 9 * 4 * 2, 1},          /* 4 * 2 - 2 * 1;  6 * 2 - 2 * 1 */
-        {"frame given population", 6, 8 + 9 * 3 * 2, 1},        /* 5 * 2 - 2 * 1 */
+    static const struct {
+        const char *name;
+        int64_t open, closed;
+        int outsider;
+    } rows[] = {
+        {"population given nothing", 8, 12 + 9 * 4 * 2, 1}, /* 4 * 2 - 0;  6 * 2 - 0 */
+        {"frame given nothing", 6, 10 + 9 * 4 * 2, 1},      /* 4 * 2 - 2 * 1;  6 * 2 - 2 * 1 */
+        {"frame given population", 6, 8 + 9 * 3 * 2, 1},    /* 5 * 2 - 2 * 1 */
         {"sample given nothing", 6, 10 + 9 * 4 * 2, 0},
         {"sample given population", 6, 8 + 9 * 3 * 2, 0},
         {"sample given frame", 6, -1, 0},
         {"respondents given nothing", 8, 12 + 9 * 4 * 2, 0},
         {"respondents given population", 8, 10 + 9 * 3 * 2, 0},
         {"respondents given frame", 8, -1, 0},
-        {"respondents given sample", 6, -1, 0},                  /* 3 * max(2, 1) */
+        {"respondents given sample", 6, -1, 0}, /* 3 * max(2, 1) */
     };
     (void)state;
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
@@ -397,7 +434,7 @@ static void the_paper_bounds_single_changes_only(void **state)
         }
     }
     assert_int_equal(one, high - low); /* attained */
-    for (int a = 0; a < 4; a++) {     /* four units 1, 1, 8, 8: {1, 1} and {8, 8} differ by twice the bound */
+    for (int a = 0; a < 4; a++) {      /* four units 1, 1, 8, 8: {1, 1} and {8, 8} differ by twice the bound */
         static const int wx[] = {1, 1, 8, 8};
         for (int b = 0; b < a; b++)
             for (int c = 0; c < 4; c++)
@@ -420,8 +457,8 @@ static void assert_exact(const tamis_number *x, const char *expected)
 static void bounds_of_4_5_2(void **state)
 {
     tamis_number *a = number("-1/2"), *b = number("3"), *w0 = number("10.1"), *w1 = number("30.97"), *N = number("6194");
-    tamis_contribution c = {.values = {a, b}, .weights = {{w0, w1}}, .units = 200, .rows_per_unit = 1, .cells = 1,
-                            .population = N};
+    tamis_contribution c = {
+        .values = {a, b}, .weights = {{w0, w1}}, .units = 200, .rows_per_unit = 1, .cells = 1, .population = N};
     tamis_sensitivity z;
     (void)state;
     assert_int_equal(tamis_sensitivity_of(&z, setting("sample given frame"), TAMIS_HT_TOTAL, &c, NULL), TAMIS_OK);
@@ -452,8 +489,8 @@ static void strata_reduce_the_sensitivity(void **state)
     (void)state;
     for (int i = 0; i < 6; i++) n[i] = whole((int64_t[]){0, 10, 100, 120, 1, 5}[i]);
     tamis_contribution strata[] = {
-        {.values = {n[0], n[1]}, .weights = {{n[5], n[5]}}, .units = 4, .rows_per_unit = 1, .cells = 1},  /* 5 * 10 */
-        {.values = {n[2], n[3]}, .weights = {{n[4], n[4]}}, .units = 3, .rows_per_unit = 1, .cells = 1},  /* 1 * 20 */
+        {.values = {n[0], n[1]}, .weights = {{n[5], n[5]}}, .units = 4, .rows_per_unit = 1, .cells = 1}, /* 5 * 10 */
+        {.values = {n[2], n[3]}, .weights = {{n[4], n[4]}}, .units = 3, .rows_per_unit = 1, .cells = 1}, /* 1 * 20 */
     };
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given frame"), strata, 2, NULL), TAMIS_OK);
     assert_int_equal(tmi_number_compare_int(z.l1, 50), 0);
@@ -508,11 +545,12 @@ static void refuses_what_nothing_bounds(void **state)
 static void refuses_bad_input(void **state)
 {
     tamis_number *zero = whole(0), *one = whole(1), *two = whole(2), *minus = whole(-1);
-    const tamis_contribution good = {.values = {one, two}, .weights = {{one, two}}, .units = 5, .rows_per_unit = 1, .cells = 1,
-                                     .population = two};
+    const tamis_contribution good = {
+        .values = {one, two}, .weights = {{one, two}}, .units = 5, .rows_per_unit = 1, .cells = 1, .population = two};
     tamis_contribution bad[11];
-    static const char *const names[] = {"values", "values", "weights[nothing]", "weights[nothing]", "weights[sample]", "units",
-                                        "units", "rows_per_unit", "cells", "population", "population"};
+    static const char *const names[] = {
+        "values",        "values", "weights[nothing]", "weights[nothing]", "weights[sample]", "units", "units",
+        "rows_per_unit", "cells",  "population",       "population"};
     (void)state;
     for (size_t i = 0; i < 11; i++) bad[i] = good;
     bad[0].values.least = NULL;

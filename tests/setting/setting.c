@@ -36,8 +36,16 @@ static void finds_names_as_people_write_them(void **state)
     (void)state;
     assert_ptr_equal(tamis_setting_named("Sample  given\tFRAME "), s);
     assert_ptr_equal(tamis_setting_named("  sample given frame"), s);
-    static const char *const bad[] = {"", " ", "sample", "sample given", "sample given fram", "sample given frames",
-                                      "sample givenframe", "samplegiven frame", "frame given sample", "given"};
+    static const char *const bad[] = {"",
+                                      " ",
+                                      "sample",
+                                      "sample given",
+                                      "sample given fram",
+                                      "sample given frames",
+                                      "sample givenframe",
+                                      "samplegiven frame",
+                                      "frame given sample",
+                                      "given"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_null(tamis_setting_named(bad[i]));
     assert_null(tamis_setting_named(NULL));
     assert_null(tamis_level_name((tamis_level)5));
@@ -69,8 +77,9 @@ static void refusals_name_a_setting_that_works(void **state)
                 tamis_status status = tamis_setting_outsider(s, secret, is_protected, &err);
                 assert_int_equal(status, s->may_amplify && secret && !is_protected ? TAMIS_OK : TAMIS_REFUSED);
                 if (status == TAMIS_OK) continue;
-                assert_non_null(strstr(err.message, !s->may_amplify ? "{protect: frame" : secret ? "design_variables: public"
-                                                                                                 : "secret_sample: yes"));
+                assert_non_null(strstr(err.message, !s->may_amplify ? "{protect: frame"
+                                                    : secret        ? "design_variables: public"
+                                                                    : "secret_sample: yes"));
             }
         }
         tamis_status status = tamis_setting_protects_design(s, &err);

@@ -36,8 +36,10 @@ static tamis_plan *plan_by(const char *design)
     char text[1000];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: 1000}\n"
-             "columns: {x: {from: 0, to: 20, step: 1}, g: {values: [a, b]}}\nstatistics: [{total: x}, {count: units}]\n", design);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: 1000}\n"
+             "columns: {x: {from: 0, to: 20, step: 1}, g: {values: [a, b]}}\nstatistics: [{total: x}, {count: units}]\n",
+             design);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     return plan;
 }
@@ -84,9 +86,11 @@ static void bad_arguments_are_named(void **state)
 /* A plan with nonresponse needs a column of probabilities, and only such a plan takes one. */
 static void refused_nonresponse(void)
 {
-    const char *const design = "srs: {population: 30, sample: 10}, nonresponse: yes}\ncalibrate: {to: [{count: units, by: g, totals: [20, 10]}]";
+    const char *const design =
+        "srs: {population: 30, sample: 10}, nonresponse: yes}\ncalibrate: {to: [{count: units, by: g, totals: [20, 10]}]";
     const tamis_coverage_options one = {.population = file, .runs = 1}, some = {.population = file, .runs = 1, .response = "s"},
-                                 none = {.population = file, .runs = 1, .response = "z"}, declared = {.population = file, .runs = 1, .response = "x"};
+                                 none = {.population = file, .runs = 1, .response = "z"},
+                                 declared = {.population = file, .runs = 1, .response = "x"};
     refused(SRS, &some, TAMIS_INVALID, "nonresponse: yes");
     refused(design, &one, TAMIS_REFUSED, "--response");
     refused(design, &some, TAMIS_INVALID, "not between 0 and 1");
@@ -94,13 +98,15 @@ static void refused_nonresponse(void)
     refused(design, &declared, TAMIS_INVALID, "response: x is declared");
 }
 
-#define STAGES(take) "two_stage: {first: {by: c, population: 6, sample: 3}, second: {population: n, sample: " take "}}, max_weight: 9"
+#define STAGES(take) \
+    "two_stage: {first: {by: c, population: 6, sample: 3}, second: {population: n, sample: " take "}}, max_weight: 9"
 
 static void a_population_that_contradicts_the_plan(void **state)
 {
     (void)state;
     const tamis_coverage_options one = {.population = file, .runs = 1}, sized = {.population = file, .runs = 1, .size = "s"},
-                                 other = {.population = file, .runs = 1, .size = "z"}, declared = {.population = file, .runs = 1, .size = "x"};
+                                 other = {.population = file, .runs = 1, .size = "z"},
+                                 declared = {.population = file, .runs = 1, .size = "x"};
     const char *const pps = "pps: {method: sampford, probability: p, sample: 5, population: 30}, max_weight: 99";
     refused("srs: {population: 31, sample: 10}", &one, TAMIS_INVALID, "30 units, but the plan declares 31");
     refused("cluster: {by: c, population: 7, sample: 2, smallest: 5, largest: 5}", &one, TAMIS_INVALID, "6 clusters");

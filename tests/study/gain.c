@@ -77,8 +77,8 @@ static void fields_agree(void **state)
         for (int64_t n = 1; n <= 20; n++) {
             double e = strtod(eps[i], NULL), f = (double)n / 20;
             tamis_mean_gain g = mean_gain(20, n, eps[i], "3", "2");
-            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) &&
-                        is_narrow(g.V_N) && is_narrow(g.V_n));
+            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) && is_narrow(g.V_N) &&
+                        is_narrow(g.V_n));
             assert_true(fabs(g.eps_n.lower - log1p(expm1(e) / f)) < 1e-13 * g.eps_n.lower);
             assert_true(fabs(g.r.lower - pow(f * g.eps_n.lower / e, 2)) < 1e-13);
             assert_true(fabs(g.one_minus_r.lower - (1 - g.r.lower)) < 1e-13);
@@ -99,8 +99,9 @@ static void fields_agree(void **state)
 static void the_ratio_stays_below_one(void **state)
 {
     static const char *const eps[] = {"1e-1000", "1e-250", "1e-30", "1e-12", "1.66e-6", "0.001", "1", "700", "1e6"};
-    static const struct { int64_t N, n; } designs[] = {{2, 1}, {10000, 1}, {1000000000000, 1},
-                                                      {1000000000000, 999999999999}, {INT64_MAX, INT64_MAX - 1}};
+    static const struct {
+        int64_t N, n;
+    } designs[] = {{2, 1}, {10000, 1}, {1000000000000, 1}, {1000000000000, 999999999999}, {INT64_MAX, INT64_MAX - 1}};
     (void)state;
     for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
         for (size_t j = 0; j < sizeof designs / sizeof *designs; j++) {
@@ -156,11 +157,16 @@ static void stands_absurd_numbers(void **state)
 
 static void refuses_bad_means(void **state)
 {
-    static const struct { int64_t N, n; const char *eps, *R, *S2, *names; } cases[] = {
-        {0, 1, "1", "1", "1", "population:"}, {INT64_MIN, 1, "1", "1", "1", "population:"}, {5, 0, "1", "1", "1", "sample:"},
-        {5, 6, "1", "1", "1", "sample:"}, {5, 1, "0", "1", "1", "eps:"}, {5, 1, "-1", "1", "1", "eps:"},
-        {5, 1, "1", "-1", "1", "R:"}, {5, 1, "1", "1", "-1e-1000", "S2:"}, {5, 1, NULL, "1", "1", "eps:"},
-        {5, 1, "1", NULL, "1", "R:"}, {5, 1, "1", "1", NULL, "S2:"},
+    static const struct {
+        int64_t N, n;
+        const char *eps, *R, *S2, *names;
+    } cases[] = {
+        {0, 1, "1", "1", "1", "population:"}, {INT64_MIN, 1, "1", "1", "1", "population:"},
+        {5, 0, "1", "1", "1", "sample:"},     {5, 6, "1", "1", "1", "sample:"},
+        {5, 1, "0", "1", "1", "eps:"},        {5, 1, "-1", "1", "1", "eps:"},
+        {5, 1, "1", "-1", "1", "R:"},         {5, 1, "1", "1", "-1e-1000", "S2:"},
+        {5, 1, NULL, "1", "1", "eps:"},       {5, 1, "1", NULL, "1", "R:"},
+        {5, 1, "1", "1", NULL, "S2:"},
     };
     tamis_error err;
     (void)state;
@@ -181,12 +187,12 @@ static void refuses_bad_means(void **state)
 static void refuses_bad_rates_and_variances(void **state)
 {
     static const char *const bad_rates[][3] = {{"0", "0.5", "eps:"}, {"-1", "0.5", "eps:"}, {"1", "1", "q:"},
-                                               {"1", "-0.1", "q:"}, {"1", "1e1000", "q:"}, {NULL, "0", "eps:"},
+                                               {"1", "-0.1", "q:"},  {"1", "1e1000", "q:"}, {NULL, "0", "eps:"},
                                                {"1", NULL, "q:"}};
-    static const char *const bad_variances[][4] = {{"0", "1", "1", "eps:"}, {"1", "0", "1", "f:"}, {"1", "-1", "1", "f:"},
-                                                   {"1", "1.1", "1", "f:"}, {"1", "1", "-1", "sensitivity:"},
-                                                   {NULL, "1", "1", "eps:"}, {"1", NULL, "1", "f:"},
-                                                   {"1", "1", NULL, "sensitivity:"}};
+    static const char *const bad_variances[][4] = {{"0", "1", "1", "eps:"},          {"1", "0", "1", "f:"},
+                                                   {"1", "-1", "1", "f:"},           {"1", "1.1", "1", "f:"},
+                                                   {"1", "1", "-1", "sensitivity:"}, {NULL, "1", "1", "eps:"},
+                                                   {"1", NULL, "1", "f:"},           {"1", "1", NULL, "sensitivity:"}};
     tamis_number *x[3];
     tamis_bound z;
     tamis_error err;

@@ -1,6 +1,6 @@
-/* What `tamis check` foresees is what a release then says: for every example, noise and whole error of each statistic are within a
- * factor of 1.5. Plans with data are released from them, plans of the coverage study from samples of their population. Both sides
- * are geometric means, over the groups of a statistic and over the releases; all random bits come from one fixed stream. */
+/* What `tamis check` foresees is what a release then says: for every example, noise and whole error of each statistic are within
+ * a factor of 1.5. Plans with data are released from them, plans of the coverage study from samples of their population. Both
+ * sides are geometric means, over the groups of a statistic and over the releases; all random bits come from one fixed stream. */
 #include "tests/test.h"
 
 #include <dirent.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "release/release.h"
+#include "study/coverage.h"
 #include "tests/rng/scripted_bits.h"
 #include "tests/study/stream.h"
-#include "study/coverage.h"
 
 #define FACTOR 1.5
 #define EXAMPLES TESTS_FOLDER "/../examples/"
@@ -71,7 +71,8 @@ static void compare(const char *name, const tmi_preview *preview, const seen *li
         if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
         const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
         if (!(fabs(log(noise)) <= log(FACTOR) && fabs(log(error)) <= log(FACTOR)))
-            fail_msg("%s: statistic %zu: foreseen noise is %.2f times the released one, the whole error %.2f times", name, i + 1, noise, error);
+            fail_msg("%s: statistic %zu: foreseen noise is %.2f times the released one, the whole error %.2f times", name, i + 1,
+                     noise, error);
         compared++;
     }
     assert_true(compared > 0);
@@ -91,7 +92,8 @@ static void compare_with_data(const char *name, const char *path, int runs)
     for (int run = 0; run < runs; run++) {
         tmi_engine *engine;
         tamis_release *release;
-        if (tmi_engine_for(&engine, plan, &(tamis_estimate_options){.engine = TAMIS_ENGINE_MEMORY}, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (tmi_engine_for(&engine, plan, &(tamis_estimate_options){.engine = TAMIS_ENGINE_MEMORY}, &err) != TAMIS_OK)
+            fail_msg("%s", err.message);
         if (tmi_release_with(&release, plan, engine, &(tmi_run){0}, &err) != TAMIS_OK) fail_msg("%s", err.message);
         for (size_t i = 0; i < places.count; i++) {
             const tmi_result *r = &release->results.list[i];
@@ -143,7 +145,8 @@ static double uniform(void)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Units of several rows, which are alike: x is 20 + (the unit's) + (the row's own), each from -10 to 10, and g is of the row alone. */
+/* Units of several rows, which are alike: x is 20 + (the unit's) + (the row's own), each from -10 to 10, and g is of the row
+ * alone. */
 static void write_units(const char *path, int units, int least, int most)
 {
     FILE *file = fopen(path, "w");
@@ -153,12 +156,14 @@ static void write_units(const char *path, int units, int least, int most)
     for (int i = 0; i < units; i++) {
         const double own = 20 * uniform() - 10;
         const int rows = least + (int)(uniform() * (most - least + 1));
-        for (int k = 0; k < rows; k++) fprintf(file, "%d,%.0f,%c\n", i, 20 + own + 20 * uniform() - 10, "abcd"[(int)(uniform() * 4)]);
+        for (int k = 0; k < rows; k++)
+            fprintf(file, "%d,%.0f,%c\n", i, 20 + own + 20 * uniform() - 10, "abcd"[(int)(uniform() * 4)]);
     }
     assert_int_equal(fclose(file), 0);
 }
 
-/* Rows of a unit are drawn together, and so are units of a cluster: how many there are varies, and in a group there is only a part of them. */
+/* Rows of a unit are drawn together, and so are units of a cluster: how many there are varies, and in a group there is only a
+ * part of them. */
 static void of_rows_that_are_drawn_together(void **state)
 {
     (void)state;
@@ -166,13 +171,21 @@ static void of_rows_that_are_drawn_together(void **state)
         "columns:\n  x: {from: 0, to: 40, step: 1, typical: {mean: 20, sd: 8}}\n"
         "  g: {values: [a, b, c, d], typical: {a: 0.25, b: 0.25, c: 0.25, d: 0.25}}\n"
         "statistics: [{count: units}, {total: x}, {mean: x}, {mean: x, by: g}, {share: {x: {from: 20}}, by: g}]\n";
-    static const struct { const char *name, *head; int least, most; } cases[] = {
-        {"rows of units", "design: {srs: {population: 4000, sample: 400}, typical: {rows: {mean: 5.5, sd: 2.9}, icc: 0.5}}\n"
-                          "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n", 1, 10},
-        {"rows of units, assumed spread", "design: {srs: {population: 4000, sample: 400}, typical: {rows: 5.5, icc: 0.5}}\n"
-                                          "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n", 1, 10},
-        {"groups in clusters", "design: {cluster: {by: u, population: 2000, sample: 200, smallest: 12, largest: 28}, "
-                               "typical: {cluster: {mean: 20, sd: 5}, icc: 0.5}}\nprivacy: {unit: person, epsilon: 40}\n", 12, 28}};
+    static const struct {
+        const char *name, *head;
+        int least, most;
+    } cases[] = {{"rows of units",
+                  "design: {srs: {population: 4000, sample: 400}, typical: {rows: {mean: 5.5, sd: 2.9}, icc: 0.5}}\n"
+                  "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n",
+                  1, 10},
+                 {"rows of units, assumed spread",
+                  "design: {srs: {population: 4000, sample: 400}, typical: {rows: 5.5, icc: 0.5}}\n"
+                  "privacy: {unit: person, id: u, rows_per_unit: 10, epsilon: 400}\n",
+                  1, 10},
+                 {"groups in clusters",
+                  "design: {cluster: {by: u, population: 2000, sample: 200, smallest: 12, largest: 28}, "
+                  "typical: {cluster: {mean: 20, sd: 5}, icc: 0.5}}\nprivacy: {unit: person, epsilon: 40}\n",
+                  12, 28}};
     char folder[] = "/tmp/tamis-preview-XXXXXX", plan[100], data[100];
     assert_non_null(mkdtemp(folder));
     snprintf(plan, sizeof plan, "%s/plan.yaml", folder);
@@ -199,10 +212,13 @@ static void of_values_that_are_missing(void **state)
     write_units(data, 2000, 1, 1);
     FILE *file = fopen(plan, "w");
     assert_non_null(file);
-    fputs("tamis: 1\nsurvey: s\nsource: {file: data.csv}\ndesign: {srs: {population: 40000, sample: 2000}}\nprivacy: {epsilon: 1}\n"
-          "columns:\n  g: {values: [a, b], typical: {a: 0.25, b: 0.25}}\n  x: {from: 0, to: 40, step: 1, typical: {mean: 20, sd: 8}}\n"
-          "statistics: [{share: {g: a}}, {total: {g: a}}, {mean: x, by: g}, {ratio: {of: {g: a}, to: {g: b}}}, {total: x, where: {g: a}}]\n",
-          file);
+    fputs(
+        "tamis: 1\nsurvey: s\nsource: {file: data.csv}\ndesign: {srs: {population: 40000, sample: 2000}}\nprivacy: {epsilon: 1}\n"
+        "columns:\n  g: {values: [a, b], typical: {a: 0.25, b: 0.25}}\n  x: {from: 0, to: 40, step: 1, typical: {mean: 20, sd: "
+        "8}}\n"
+        "statistics: [{share: {g: a}}, {total: {g: a}}, {mean: x, by: g}, {ratio: {of: {g: a}, to: {g: b}}}, {total: x, where: "
+        "{g: a}}]\n",
+        file);
     assert_int_equal(fclose(file), 0);
     compare_with_data("missing values", plan, test_size(3, 40));
     assert_int_equal(remove(plan) | remove(data) | rmdir(folder), 0);
@@ -220,7 +236,8 @@ static void compare_with_study(const char *name, const tamis_plan *plan, const t
     seen *list = calloc(study->places.count, sizeof *list);
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
-        list[i] = (seen){study->places.list[i].statistic, study->places.list[i].cell, tmi_middle_of(&c->noise), tmi_middle_of(&c->error)};
+        list[i] = (seen){study->places.list[i].statistic, study->places.list[i].cell, tmi_middle_of(&c->noise),
+                         tmi_middle_of(&c->error)};
     }
     compare(name, tmi_preview_made(preview), list, study->places.count);
     free(list);
@@ -242,10 +259,13 @@ static void of_every_plan_of_the_coverage_study(void **state)
         snprintf(path, sizeof path, EXAMPLES "coverage/%s", name);
         snprintf(population, sizeof population, EXAMPLES "coverage/%.*s.csv", (int)strcspn(name, "-"), name);
         tamis_plan *plan = plan_at(path);
-        /* one district of api has 552 of its schools: the sampling errors of samples with it are three times those of the others */
+        /* one district of api has 552 of its schools: the sampling errors of samples with it are three times those of the
+         * others */
         const bool uneven = strcmp(name, "api-cluster.yaml") == 0, large = strncmp(name, "persons", 7) == 0;
         const int runs = uneven ? test_size(16, 200) : large ? test_size(4, 100) : test_size(8, 100);
-        const tamis_coverage_options options = {.population = population, .runs = runs, .threads = 1,
+        const tamis_coverage_options options = {.population = population,
+                                                .runs = runs,
+                                                .threads = 1,
                                                 .size = strstr(name, "-pps") ? "size" : NULL,
                                                 .response = strstr(name, "-nonresponse") ? "response" : NULL,
                                                 .drawn_by = strstr(name, "-weights") ? drawn : NULL};
@@ -266,22 +286,23 @@ static void of_a_sample_of_random_size(void **state)
         "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {bernoulli: {rate: 1/6}, typical: {population: 12000}}\n"
         "privacy: {epsilon: 4}\ncolumns:\n  wage: {from: 0, to: 60000, step: 1, typical: {mean: 9000, sd: 11000}, missing: 0}\n"
         "  sex: {values: [f, m], typical: {f: 0.5}}\n"
-        "statistics: [{total: wage}, {mean: wage, by: sex}, {count: units, by: sex}, {count: units}, {ratio: {of: wage, to: {sex: f}}}]\n";
+        "statistics: [{total: wage}, {mean: wage, by: sex}, {count: units, by: sex}, {count: units}, {ratio: {of: wage, to: "
+        "{sex: f}}}]\n";
     tamis_plan *plan;
     tamis_error err = {0};
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
-    compare_with_study("bernoulli", plan, &(tamis_coverage_options){.population = EXAMPLES "coverage/persons.csv", .runs = test_size(3, 40),
-                                                                    .threads = 1});
+    compare_with_study("bernoulli", plan,
+                       &(tamis_coverage_options){.population = EXAMPLES "coverage/persons.csv",
+                                                 .runs = test_size(3, 40),
+                                                 .threads = 1});
     tamis_plan_free(plan);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_every_example_with_data),
-        cmocka_unit_test(of_rows_that_are_drawn_together),
-        cmocka_unit_test(of_values_that_are_missing),
-        cmocka_unit_test(of_every_plan_of_the_coverage_study),
+        cmocka_unit_test(of_every_example_with_data), cmocka_unit_test(of_rows_that_are_drawn_together),
+        cmocka_unit_test(of_values_that_are_missing), cmocka_unit_test(of_every_plan_of_the_coverage_study),
         cmocka_unit_test(of_a_sample_of_random_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

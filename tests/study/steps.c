@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "study/coverage.h"
 #include "tests/release/random_unit.h"
 #include "tests/rng/scripted_bits.h"
 #include "tests/study/stream.h"
-#include "study/coverage.h"
 
 #define PEOPLE 2400
 #define UNLIKELY 1e-12
@@ -35,7 +35,11 @@ static int make_file(void **state)
         int h = random_unit() < 0.4, s = i % 900 < 300;
         of_h[h]++;
         of_s[s]++;
-        fprintf(out, "%.0f,%s,%s,%s,%d,%s\n", x, u < 0.02 ? "c" : u < 0.3 ? "b" : "a", h ? "v" : "u", s ? "o" : "n", i / 3, h ? "0.5" : "0.9");
+        fprintf(out, "%.0f,%s,%s,%s,%d,%s\n", x,
+                u < 0.02  ? "c"
+                : u < 0.3 ? "b"
+                          : "a",
+                h ? "v" : "u", s ? "o" : "n", i / 3, h ? "0.5" : "0.9");
     }
     return fclose(out);
 }
@@ -51,8 +55,10 @@ static tamis_plan *plan_of_steps(const char *design, const char *epsilon, const 
     char text[2048];
     tamis_plan *plan;
     tamis_error err = {0};
-    snprintf(text, sizeof text, "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: %s}\n"
-             "columns: {x: {from: 0, to: %s, step: 1, missing: 0}, g: {values: [a, b, c]}, h: {values: [u, v]}, s: {values: [n, o]}}\n%s",
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: %s}\n"
+             "columns: {x: {from: 0, to: %s, step: 1, missing: 0}, g: {values: [a, b, c]}, h: {values: [u, v]}, s: {values: [n, "
+             "o]}}\n%s",
              design, epsilon, bounds, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     return plan;
@@ -60,7 +66,8 @@ static tamis_plan *plan_of_steps(const char *design, const char *epsilon, const 
 
 static tamis_coverage *study_of(const tamis_plan *plan, const char *response, const tamis_plan *drawn_by, int runs)
 {
-    const tamis_coverage_options options = {.population = file, .runs = runs, .threads = 1, .response = response, .drawn_by = drawn_by};
+    const tamis_coverage_options options = {
+        .population = file, .runs = runs, .threads = 1, .response = response, .drawn_by = drawn_by};
     tamis_coverage *study;
     tamis_error err = {0};
     uint64_t stream = 7;
@@ -83,10 +90,12 @@ static void assert_covers(const tamis_coverage *study, size_t least)
 }
 
 #define SRS "srs: {population: 2400, sample: 300}"
-#define SUMS                                                                                                          \
-    "statistics:\n  - {count: units, by: g}\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {total: x, by: g}\n  - {total: x, by: [g, h]}\n"
-#define GROUPS                                                                                                        \
-    "statistics:\n  - {count: units, by: g}\n  - {total: x, by: g}\n  - {mean: x}\n  - {mean: x, by: g}\n  - {share: {g: b}, by: h}\n"
+#define SUMS \
+    "statistics:\n  - {count: units, by: g}\n  - {count: units, by: [g, h]}\n  - {total: x}\n  - {total: x, by: g}\n  - " \
+    "{total: x, by: [g, h]}\n"
+#define GROUPS \
+    "statistics:\n  - {count: units, by: g}\n  - {total: x, by: g}\n  - {mean: x}\n  - {mean: x, by: g}\n  - {share: {g: b}, " \
+    "by: h}\n"
 
 /* 100 samples tell 0.8 from 0.95, and the fault that this test is for covered 0.55. */
 static void consistent_margins(void **state)
@@ -123,10 +132,11 @@ static void calibrated(void **state)
     char text[1024];
     for (int raking = 0; raking < 2; raking++) {
         if (raking)
-            snprintf(text, sizeof text, GROUPS "calibrate: {method: raking, to: [{count: units, by: h, totals: [%d, %d]}, "
-                     "{count: units, by: s, totals: [%d, %d]}]}\npostprocess: {consistent: yes}\n", of_h[0], of_h[1], of_s[0], of_s[1]);
-        else
-            snprintf(text, sizeof text, GROUPS "calibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
+            snprintf(text, sizeof text,
+                     GROUPS "calibrate: {method: raking, to: [{count: units, by: h, totals: [%d, %d]}, "
+                            "{count: units, by: s, totals: [%d, %d]}]}\npostprocess: {consistent: yes}\n",
+                     of_h[0], of_h[1], of_s[0], of_s[1]);
+        else snprintf(text, sizeof text, GROUPS "calibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
         tamis_plan *plan = plan_of_steps(SRS, "4", "100", text);
         tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
         assert_covers(study, 12);
@@ -139,7 +149,8 @@ static void bounds_by_stratum(void **state)
 {
     (void)state;
     char design[256];
-    snprintf(design, sizeof design, "stratified: {by: s, within: srs, strata: {n: {population: %d, sample: 200}, o: {population: %d, sample: 150}}}",
+    snprintf(design, sizeof design,
+             "stratified: {by: s, within: srs, strata: {n: {population: %d, sample: 200}, o: {population: %d, sample: 150}}}",
              of_s[0], of_s[1]);
     tamis_plan *plan = plan_of_steps(design, "4", "{n: 40, o: 60}", GROUPS "  - {total: x, by: s}\n");
     tamis_coverage *study = study_of(plan, NULL, NULL, test_size(20, 2000));
@@ -155,7 +166,8 @@ static void nonresponse(void **state)
 {
     (void)state;
     char text[1024];
-    snprintf(text, sizeof text, GROUPS "  - {total: x}\ncalibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0], of_h[1]);
+    snprintf(text, sizeof text, GROUPS "  - {total: x}\ncalibrate: {to: [{count: units, by: h, totals: [%d, %d]}]}\n", of_h[0],
+             of_h[1]);
     tamis_plan *plan = plan_of_steps(SRS ", nonresponse: yes", "4", "100", text);
     tamis_coverage *study = study_of(plan, "r", NULL, test_size(20, 2000));
     assert_covers(study, 12);
@@ -168,11 +180,13 @@ static void weights_of_strata_and_clusters(void **state)
 {
     (void)state;
     char design[256];
-    snprintf(design, sizeof design, "stratified: {by: s, within: {cluster: {by: k, smallest: 3, largest: 3}}, strata: "
-             "{n: {population: %d, sample: 80}, o: {population: %d, sample: 60}}}", of_s[0] / 3, of_s[1] / 3);
+    snprintf(design, sizeof design,
+             "stratified: {by: s, within: {cluster: {by: k, smallest: 3, largest: 3}}, strata: "
+             "{n: {population: %d, sample: 80}, o: {population: %d, sample: 60}}}",
+             of_s[0] / 3, of_s[1] / 3);
     tamis_plan *drawn_by = plan_of_steps(design, "4", "100", "statistics: [{mean: x}]\n");
-    tamis_plan *plan = plan_of_steps("weights: {strata: s, cluster: k, population: 2400}, weight: w, max_weight: 8", "4", "100", GROUPS
-                                     "postprocess: {consistent: yes}\n");
+    tamis_plan *plan = plan_of_steps("weights: {strata: s, cluster: k, population: 2400}, weight: w, max_weight: 8", "4", "100",
+                                     GROUPS "postprocess: {consistent: yes}\n");
     tamis_coverage *study = study_of(plan, NULL, drawn_by, test_size(20, 2000));
     assert_covers(study, 12);
     tamis_coverage_free(study);
@@ -199,8 +213,9 @@ static void binomial_tails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(consistent_margins), cmocka_unit_test(suppressed_groups), cmocka_unit_test(calibrated),
-        cmocka_unit_test(bounds_by_stratum), cmocka_unit_test(nonresponse), cmocka_unit_test(weights_of_strata_and_clusters),
+        cmocka_unit_test(consistent_margins), cmocka_unit_test(suppressed_groups),
+        cmocka_unit_test(calibrated),         cmocka_unit_test(bounds_by_stratum),
+        cmocka_unit_test(nonresponse),        cmocka_unit_test(weights_of_strata_and_clusters),
         cmocka_unit_test(binomial_tails),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);

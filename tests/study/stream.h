@@ -1,4 +1,5 @@
-/* One stream of bits for all generators: by a seed, each of them would begin anew, and every release would have the same noise. */
+/* One stream of bits for all generators: by a seed, each of them would begin anew, and every release would have the same
+ * noise. */
 #ifndef TESTS_STUDY_STREAM_H
 #define TESTS_STUDY_STREAM_H
 

@@ -57,23 +57,23 @@ static void agrees_with_R(void **state)
     const char *name;
     size_t i, compared = 0;
     (void)state;
-    json_object_foreach(json_object_get(s->file, "calibrations"), name, json) {
+    json_object_foreach (json_object_get(s->file, "calibrations"), name, json) {
         double w[UNITS], reference[UNITS], lower, upper;
         const char *method;
         assert_int_equal(json_unpack(json, "{s:s,s:F,s:F}", "method", &method, "lower", &lower, "upper", &upper), 0);
         reals(reference, json, "weights", UNITS);
-        assert_int_equal(tamis_calibrate(w, method, lower, upper, s->weights, s->x, s->totals, UNITS, VARIABLES, NULL),
-                         TAMIS_OK);
+        assert_int_equal(tamis_calibrate(w, method, lower, upper, s->weights, s->x, s->totals, UNITS, VARIABLES, NULL), TAMIS_OK);
         for (i = 0; i < UNITS; i++)
             if (!close_to(w[i], reference[i])) fail_msg("%s: weight %zu is %.17g, R says %.17g", name, i, w[i], reference[i]);
-        json_array_foreach(json_object_get(json, "expected"), i, row) {
+        json_array_foreach (json_object_get(json, "expected"), i, row) {
             double values[UNITS], u[UNITS], estimate, se, e, v;
             tamis_stage stage = {NULL, s->clusters, s->populations};
             const char *statistic, *y;
             assert_int_equal(json_unpack(row, "[ssFF]", &statistic, &y, &estimate, &se), 0);
             reals(values, json_object_get(s->file, "values"), y, UNITS);
             assert_int_equal(strcmp(statistic, "total") == 0 ? tamis_total(&e, u, values, w, NULL, UNITS, NULL)
-                                                             : tamis_mean(&e, u, values, w, NULL, UNITS, NULL), TAMIS_OK);
+                                                             : tamis_mean(&e, u, values, w, NULL, UNITS, NULL),
+                             TAMIS_OK);
             assert_int_equal(tamis_calibration_residuals(u, u, s->weights, s->x, UNITS, VARIABLES, NULL), TAMIS_OK);
             assert_int_equal(tamis_variance_stages(&v, NULL, u, w, UNITS, &stage, 1, NULL, NULL), TAMIS_OK);
             if (!close_to(e, estimate) || !close_to(sqrt(v), se))
@@ -141,11 +141,11 @@ static void residuals(void **state)
     assert_true(fabs(flat) < 1e-14 && fabs(slope) < 1e-14 && fabs(e[0]) > 0.1);
 }
 
-#define INVALID(parameter, call)                                                                                      \
-    do {                                                                                                              \
-        tamis_error err = {0};                                                                                        \
-        out[0] = out[1] = 7;                                                                                          \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
+#define INVALID(parameter, call) \
+    do { \
+        tamis_error err = {0}; \
+        out[0] = out[1] = 7; \
+        assert_int_equal(call, TAMIS_INVALID); \
         if (strncmp(err.message, parameter ":", strlen(parameter) + 1) != 0) fail_msg("%s: %s", parameter, err.message); \
     } while (0)
 

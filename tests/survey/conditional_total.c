@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "survey/design/design.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/survey/frames.h"
 
 static const char *const values[] = {"3", "-1/2", "0", "7/3", "1", "1", "-4", "100"};
@@ -53,8 +53,8 @@ static bool holds(const tamis_law *law, size_t j, int64_t unit)
 }
 
 /* Sum of p(s) (t(s) - centre)^power over the samples with the unit, or without; divided by sum of p(s). */
-static void moment(tmi_ball *m, const tamis_law *law, const tmi_ball *t, int64_t unit, bool with,
-                   const tmi_ball *centre, int power)
+static void moment(tmi_ball *m, const tamis_law *law, const tmi_ball *t, int64_t unit, bool with, const tmi_ball *centre,
+                   int power)
 {
     tmi_ball p, gap, all;
     tmi_ball_init(&p);
@@ -165,9 +165,19 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_law_given(&fixed, 3, (int64_t[]){0}, (size_t[]){1}, (const tamis_number *const[]){one}, 1, NULL),
                      TAMIS_OK);
     const tamis_number *const x[] = {one, one, one}, *const gap[] = {one, NULL, one};
-    const struct { const tamis_law *law; const tamis_number *const *x; int64_t unit; const char *word; } cases[] = {
-        {NULL, x, 0, "law:"}, {law, NULL, 0, "x:"}, {law, gap, 0, "x[1]:"}, {law, x, -1, "unit:"}, {law, x, 3, "unit:"},
-        {law, x, INT64_MAX, "unit:"}, {fixed, x, 0, "unit: is in every"}, {fixed, x, 1, "unit: is in no"}};
+    const struct {
+        const tamis_law *law;
+        const tamis_number *const *x;
+        int64_t unit;
+        const char *word;
+    } cases[] = {{NULL, x, 0, "law:"},
+                 {law, NULL, 0, "x:"},
+                 {law, gap, 0, "x[1]:"},
+                 {law, x, -1, "unit:"},
+                 {law, x, 3, "unit:"},
+                 {law, x, INT64_MAX, "unit:"},
+                 {fixed, x, 0, "unit: is in every"},
+                 {fixed, x, 1, "unit: is in no"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(tamis_ht_given(&in, &out, cases[i].law, cases[i].x, cases[i].unit, &err), TAMIS_INVALID);
         assert_non_null(strstr(err.message, cases[i].word));

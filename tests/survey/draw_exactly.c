@@ -16,8 +16,8 @@
 #include "tests/survey/frames.h"
 
 #define TAKES 64
-#define VALUES 32            /* of a byte: the denominators here need five bits */
-#define PROBES 10            /* continuations */
+#define VALUES 32                /* of a byte: the denominators here need five bits */
+#define PROBES 10                /* continuations */
 #define FINE (UINT64_C(1) << 59) /* choices are longer than 1/32 */
 #define NEAR (UINT64_C(1) << 24) /* their ends are found to 2^-40 */
 #define SAMPLES 256

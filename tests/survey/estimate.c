@@ -31,7 +31,7 @@ static void read_sample(sample *s, json_t *json)
     list(s->weights, json_object_get(json, "weights"), s->count);
     list(s->probabilities, json_object_get(json, "probabilities"), s->count);
     s->frame_squares = json_number_value(json_object_get(json, "frame_squares"));
-    json_array_foreach(json_object_get(json, "joint"), k, row) list(&s->joint[k * s->count], row, s->count);
+    json_array_foreach (json_object_get(json, "joint"), k, row) list(&s->joint[k * s->count], row, s->count);
 }
 
 static tamis_status variance_of(double *v, const char *name, const double *u, const sample *s)
@@ -66,10 +66,10 @@ static void agrees_with_R(void **state)
     size_t compared = 0, i;
     (void)state;
     assert_non_null(file);
-    json_object_foreach(json_object_get(file, "samples"), name, json) {
+    json_object_foreach (json_object_get(file, "samples"), name, json) {
         static sample s;
         read_sample(&s, json);
-        json_array_foreach(json_object_get(json, "expected"), i, row) {
+        json_array_foreach (json_object_get(json, "expected"), i, row) {
             const char *variance, *statistic, *y, *x;
             double estimate, se, values[UNITS], bases[UNITS], u[UNITS], e = NAN, v = NAN;
             assert_int_equal(json_unpack(row, "[ssssFF]", &variance, &statistic, &y, &x, &estimate, &se), 0);
@@ -185,9 +185,9 @@ static void certainty(void **state)
 {
     static const double y[] = {3, 1e9, 4, 1, -7}, p[] = {0.5, 1, 0.25, 0.125, 1}, few[] = {3, 4, 1}, q[] = {0.5, 0.25, 0.125};
     static const double ones[] = {1, 1, 1, 1, 1};
-    tamis_status (*const all[])(double *, const double *, const double *, size_t, tamis_error *) = {
-        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer,
-        tamis_variance_overton, hartley_rao};
+    tamis_status (*const all[])(double *, const double *, const double *, size_t,
+                                tamis_error *) = {tamis_variance_poisson, tamis_variance_hajek,   tamis_variance_deville,
+                                                  tamis_variance_brewer,  tamis_variance_overton, hartley_rao};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         double v, w;
@@ -226,14 +226,14 @@ static void sums_keep_digits(void **state)
 
 /* ---- what a caller may get wrong ---- */
 
-#define INVALID(parameter, pessimistic, output, call)                                                                 \
-    do {                                                                                                              \
-        tamis_error err = {0};                                                                                        \
-        output = 7;                                                                                                   \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
+#define INVALID(parameter, pessimistic, output, call) \
+    do { \
+        tamis_error err = {0}; \
+        output = 7; \
+        assert_int_equal(call, TAMIS_INVALID); \
+        assert_int_equal(call, TAMIS_INVALID); \
         if (strncmp(err.message, parameter ":", strlen(parameter) + 1) != 0) fail_msg("%s: %s", parameter, err.message); \
-        assert_true(pessimistic(output));                                                                             \
+        assert_true(pessimistic(output)); \
     } while (0)
 
 static void invalid_points(void **state)
@@ -273,11 +273,11 @@ static void invalid_variances(void **state)
 {
     static const double fine[] = {1, 2}, half[] = {0.5, 0.25}, joint[] = {0.5, 0.2, 0.2, 0.5}, one[] = {0.5, 1};
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1.5}, skew[] = {0.5, 0.2, 0.3, 0.5}, huge[] = {1e300, -1e300};
-    tamis_status (*const pps[])(double *, const double *, const double *, size_t, tamis_error *) = {
-        tamis_variance_poisson, tamis_variance_hajek, tamis_variance_deville, tamis_variance_brewer,
-        tamis_variance_overton, hartley_rao};
-    tamis_status (*const joints[])(double *, const double *, const double *, size_t, tamis_error *) = {
-        tamis_variance_horvitz_thompson, tamis_variance_yates_grundy};
+    tamis_status (*const pps[])(double *, const double *, const double *, size_t,
+                                tamis_error *) = {tamis_variance_poisson, tamis_variance_hajek,   tamis_variance_deville,
+                                                  tamis_variance_brewer,  tamis_variance_overton, hartley_rao};
+    tamis_status (*const joints[])(double *, const double *, const double *, size_t,
+                                   tamis_error *) = {tamis_variance_horvitz_thompson, tamis_variance_yates_grundy};
     double v;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -320,10 +320,14 @@ static void invalid_variances(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_R),    cmocka_unit_test(means_over_all_samples),
-        cmocka_unit_test(equal_probabilities), cmocka_unit_test(certainty),
-        cmocka_unit_test(domains),          cmocka_unit_test(sums_keep_digits),
-        cmocka_unit_test(invalid_points),   cmocka_unit_test(invalid_variances),
+        cmocka_unit_test(agrees_with_R),
+        cmocka_unit_test(means_over_all_samples),
+        cmocka_unit_test(equal_probabilities),
+        cmocka_unit_test(certainty),
+        cmocka_unit_test(domains),
+        cmocka_unit_test(sums_keep_digits),
+        cmocka_unit_test(invalid_points),
+        cmocka_unit_test(invalid_variances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
 
 #include "num/number.h"
 
-static const char *const methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic",
-                                      "systematic_random", "brewer", "tille"};
+static const char *const methods[] = {"conditional_poisson", "sampford",          "pivotal", "pivotal_random",
+                                      "systematic",          "systematic_random", "brewer",  "tille"};
 #define METHODS (sizeof methods / sizeof *methods)
 
 /* Probabilities that sum to an integer, blanks between them. */
@@ -43,8 +43,7 @@ static inline void read_frame(frame *f, const char *text)
     char copy[512], *rest = copy;
     snprintf(copy, sizeof copy, "%s", text);
     f->count = 0;
-    for (char *word; (word = strsep(&rest, " "));)
-        assert_int_equal(tamis_number_read(&f->pi[f->count++], word, NULL), TAMIS_OK);
+    for (char *word; (word = strsep(&rest, " "));) assert_int_equal(tamis_number_read(&f->pi[f->count++], word, NULL), TAMIS_OK);
 }
 
 static inline void free_frame(frame *f)
@@ -133,13 +132,15 @@ static inline void each_design(void (*test)(const tamis_design *design, const ch
     for (int64_t N = 1; N <= 7; N++)
         for (int64_t n = 1; n <= N; n++)
             for (int kind = 0; kind < 4; kind++) {
-                tamis_design *design = kind == 0 ? srs(N, n) : kind == 3 ? with_replacement(N, n)
-                                                                                  : systematic(N, n, kind - 1);
+                tamis_design *design = kind == 0 ? srs(N, n) : kind == 3 ? with_replacement(N, n) : systematic(N, n, kind - 1);
                 snprintf(name, sizeof name, "%s %d of %d", tamis_design_name(design), (int)n, (int)N);
                 test(design, name);
                 tamis_design_free(design);
             }
-    struct { const char *name; tamis_design *design; } others[] = {
+    struct {
+        const char *name;
+        tamis_design *design;
+    } others[] = {
         {"census", census(4)},
         {"bernoulli", bernoulli(5, "2/7")},
         {"bernoulli 1", bernoulli(3, "1")},

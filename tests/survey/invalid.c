@@ -10,13 +10,13 @@
 static char message[TAMIS_ERROR_SIZE];
 
 /* The call must fail as INVALID, with a message that begins with the parameter. */
-#define INVALID(parameter, output, call)                                                                              \
-    do {                                                                                                              \
-        tamis_error err = {0};                                                                                        \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
-        snprintf(message, sizeof message, "%s:", parameter);                                                          \
-        if (strncmp(err.message, message, strlen(message)) != 0) fail_msg("%s expected: %s", message, err.message);   \
-        assert_null(output);                                                                                          \
+#define INVALID(parameter, output, call) \
+    do { \
+        tamis_error err = {0}; \
+        assert_int_equal(call, TAMIS_INVALID); \
+        snprintf(message, sizeof message, "%s:", parameter); \
+        if (strncmp(err.message, message, strlen(message)) != 0) fail_msg("%s expected: %s", message, err.message); \
+        assert_null(output); \
     } while (0)
 
 static tamis_design *const rubbish = (tamis_design *)&message;
@@ -102,7 +102,10 @@ static void sizes_to_probabilities(void **state)
     INVALID("sizes", pi[0], tamis_pps_probabilities(pi, good, 0, 1, &err));
     INVALID("sizes", pi[0], tamis_pps_probabilities(pi, good, SIZE_MAX, 1, &err));
     assert_int_equal(tamis_pps_probabilities(NULL, good, 3, 1, NULL), TAMIS_INVALID);
-    EVERY_ALLOCATION_FAILS(tamis_pps_probabilities(pi, good, 3, 2, NULL), { assert_null(pi[0]); assert_null(pi[2]); });
+    EVERY_ALLOCATION_FAILS(tamis_pps_probabilities(pi, good, 3, 2, NULL), {
+        assert_null(pi[0]);
+        assert_null(pi[2]);
+    });
     assert_int_equal(tmi_number_compare_int(pi[0], 1), 0);
     assert_int_equal(tmi_number_compare_int(pi[1], 0), 0);
     for (size_t i = 0; i < 3; i++) tamis_number_free(pi[i]);
@@ -116,7 +119,7 @@ static void parts(void **state)
     tamis_design *d = rubbish, *x = srs(4, 2), *y = srs(3, 1), *twice = with_replacement(2, 2);
     (void)state;
     INVALID("strata", d, tamis_design_take_strata(&d, NULL, 2, &err));
-    INVALID("strata", d, tamis_design_take_strata(&d, (tamis_design *[]){x}, 0, &err)); /* no stratum */
+    INVALID("strata", d, tamis_design_take_strata(&d, (tamis_design *[]){x}, 0, &err));       /* no stratum */
     INVALID("strata", d, tamis_design_take_strata(&d, (tamis_design *[]){x, NULL}, 2, &err)); /* an empty one */
     INVALID("strata", d, tamis_design_take_strata(&d, (tamis_design *[]){x, x}, 2, &err));
     INVALID("first", d, tamis_design_take_stages(&d, NULL, (tamis_design *[]){x, y}, 2, &err));
@@ -146,7 +149,7 @@ static void questions(void **state)
 {
     tamis_bound p[9];
     tamis_design *d = srs(3, 2), *large = pps("brewer", "0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5 "
-                                                    "0.5 0.5 0.5 0.5 0.5 0.5 0.5");
+                                                        "0.5 0.5 0.5 0.5 0.5 0.5 0.5");
     static const int64_t outside[] = {0, 3}, below[] = {-1, 0}, same[] = {1, 1};
     (void)state;
     assert_int_equal(tamis_inclusion_first(NULL, d, NULL, 3, NULL), TAMIS_INVALID);
@@ -286,8 +289,8 @@ static void no_bits(const tamis_design *design, const char *name)
     assert_int_equal(tamis_sampler_new(&sampler, design, NULL, NULL), TAMIS_OK);
     bits_from_bytes("", 0);
     tamis_status status = tamis_sampler_draw(&drawn, sampler, rng, NULL, NULL);
-    if (status == TAMIS_OK && tamis_design_sample(design) != tamis_design_population(design) &&
-        strncmp(name, "census", 6) != 0 && !strstr(name, ": 1") && !strstr(name, "of 1") && !strstr(name, " 1"))
+    if (status == TAMIS_OK && tamis_design_sample(design) != tamis_design_population(design) && strncmp(name, "census", 6) != 0 &&
+        !strstr(name, ": 1") && !strstr(name, "of 1") && !strstr(name, " 1"))
         fail_msg("%s: drawn without random bits", name);
     if (status != TAMIS_OK) assert_null(drawn.units);
     tamis_drawn_clear(&drawn);

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "tests/base/memory_that_fails.h"
 #include "num/bound.h"
-#include "tests/survey/frames.h"
 #include "survey/sample_law.h"
+#include "tests/base/memory_that_fails.h"
+#include "tests/survey/frames.h"
 
 static bool meet(tamis_bound x, tamis_bound y)
 {
@@ -42,8 +42,7 @@ static void sums_to_one(const tamis_law *law, const char *name)
     tamis_bound bound = tmi_ball_bound(&total);
     if (bound.lower > 1 || bound.upper < 1 || bound.upper - bound.lower > 1e-15) fail_msg("%s: sum of p(s)", name);
     if (exact && tmi_number_compare_int(sum, 1) != 0) fail_msg("%s: exact sum of p(s)", name);
-    if (exact != (strstr(name, "conditional") == NULL && strstr(name, "irrational") == NULL) &&
-        tamis_law_count(law) > 1)
+    if (exact != (strstr(name, "conditional") == NULL && strstr(name, "irrational") == NULL) && tamis_law_count(law) > 1)
         fail_msg("%s: exact or not?", name);
     tamis_number_free(sum);
     tmi_ball_clear(&total);
@@ -65,8 +64,8 @@ static void formulas_agree(const tamis_design *design, const char *name)
             tamis_bound p, q = pij[k * (int64_t)N + l];
             assert_int_equal(tamis_law_inclusion(&p, law, (int64_t[]){k, l}, 2, &err), TAMIS_OK);
             if (!meet(p, q) || !narrow(p) || !narrow(q))
-                fail_msg("%s: pi(%d, %d): law [%.17g, %.17g], formula [%.17g, %.17g]", name, (int)k, (int)l, p.lower,
-                         p.upper, q.lower, q.upper);
+                fail_msg("%s: pi(%d, %d): law [%.17g, %.17g], formula [%.17g, %.17g]", name, (int)k, (int)l, p.lower, p.upper,
+                         q.lower, q.upper);
             if (!meet(tmi_number_bound(tmi_sample_law_pi(law, (size_t)k)), pi[k])) fail_msg("%s: exact pi(%d)", name, (int)k);
             if (k == l && (q.lower != pi[k].lower || q.upper != pi[k].upper)) fail_msg("%s: diagonal", name);
         }

@@ -2,8 +2,8 @@
  * 1 / (1 - pi). At every precision the balls must hold these, and be as narrow as asked. */
 #include "tests/test.h"
 
-#include "tests/survey/frames.h"
 #include "survey/design/max_entropy.h"
+#include "tests/survey/frames.h"
 
 /* w_k / w_0 against the known ratio. */
 static void check(const char *text, long bits)
@@ -41,14 +41,8 @@ static void check(const char *text, long bits)
 static void odds_are_enclosed(void **state)
 {
     static const char *const texts[] = {
-        "1/3 2/3",
-        "0.1 0.2 0.3 0.4",
-        "1/1000000 1/3 1999997/3000000",
-        "0.9 0.05 0.03 0.015 0.005",
-        "0.999 0.001",
-        "0.7 0.8 0.5",
-        "0.9 0.9 0.9 0.9 0.9 0.5",
-        "0.999 0.99 0.9 0.111",
+        "1/3 2/3",     "0.1 0.2 0.3 0.4", "1/1000000 1/3 1999997/3000000", "0.9 0.05 0.03 0.015 0.005",
+        "0.999 0.001", "0.7 0.8 0.5",     "0.9 0.9 0.9 0.9 0.9 0.5",       "0.999 0.99 0.9 0.111",
         "1 0.2 0.8 1",
     };
     (void)state;

@@ -44,13 +44,14 @@ static void joint_matches(const population *p, const char *method, json_t *matri
     size_t which;
     assert_int_equal(tamis_design_pps(&design, method, (const tamis_number *const *)p->pi, p->count, NULL), TAMIS_OK);
     assert_int_equal(tamis_inclusion_joint(pij, design, NULL, p->count, NULL), TAMIS_OK);
-    json_array_foreach(matrices, which, matrix) for (size_t k = 0; k < p->count; k++)
-        for (size_t l = 0; l < p->count; l++) {
-            double reference = json_number_value(json_array_get(json_array_get(matrix, k), l));
-            if (!is_near(pij[k * p->count + l], reference))
-                fail_msg("%s, %s: pi(%zu, %zu) is in [%.17g, %.17g], R says %.17g", name, method, k, l,
-                         pij[k * p->count + l].lower, pij[k * p->count + l].upper, reference);
-        }
+    json_array_foreach (matrices, which, matrix)
+        for (size_t k = 0; k < p->count; k++)
+            for (size_t l = 0; l < p->count; l++) {
+                double reference = json_number_value(json_array_get(json_array_get(matrix, k), l));
+                if (!is_near(pij[k * p->count + l], reference))
+                    fail_msg("%s, %s: pi(%zu, %zu) is in [%.17g, %.17g], R says %.17g", name, method, k, l,
+                             pij[k * p->count + l].lower, pij[k * p->count + l].upper, reference);
+            }
     free(pij);
     tamis_design_free(design);
 }
@@ -65,7 +66,7 @@ static void law_matches(const population *p, const char *method, json_t *samples
     if (strcmp(method, "poisson") == 0) assert_int_equal(tamis_design_poisson(&design, pi, p->count, NULL), TAMIS_OK);
     else assert_int_equal(tamis_design_pps(&design, method, pi, p->count, NULL), TAMIS_OK);
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
-    json_array_foreach(samples, i, sample) {
+    json_array_foreach (samples, i, sample) {
         const char *set = json_string_value(json_array_get(sample, 0));
         double reference = json_number_value(json_array_get(sample, 1));
         bool found = false;
@@ -92,14 +93,14 @@ static void agrees_with_R(void **state)
     int compared = 0;
     (void)state;
     assert_non_null(file);
-    json_object_foreach(json_object_get(file, "populations"), name, json) {
+    json_object_foreach (json_object_get(file, "populations"), name, json) {
         population p = {0};
         probabilities(&p, json, name);
-        json_object_foreach(json_object_get(json, "pikl"), method, reference) {
+        json_object_foreach (json_object_get(json, "pikl"), method, reference) {
             joint_matches(&p, method, reference, name);
             compared++;
         }
-        json_object_foreach(json_object_get(json, "design"), method, reference) {
+        json_object_foreach (json_object_get(json, "design"), method, reference) {
             law_matches(&p, method, reference, name);
             compared++;
         }

@@ -1,9 +1,9 @@
 /* Designs of sizes: the same as by way of the probabilities, with units that are certain, ties, and numbers of any length. */
 #include "tests/test.h"
 
+#include "survey/design/pps.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/survey/frames.h"
-#include "survey/design/pps.h"
 
 static void agrees(const char *text, const char *method, int64_t sample)
 {
@@ -17,7 +17,8 @@ static void agrees(const char *text, const char *method, int64_t sample)
     assert_true(f.count <= 16);
     assert_int_equal(tamis_pps_probabilities(pi, sizes, f.count, sample, NULL), TAMIS_OK);
     assert_int_equal(poisson ? tamis_design_poisson(&listed, list, f.count, NULL)
-                             : tamis_design_pps(&listed, method, list, f.count, NULL), TAMIS_OK);
+                             : tamis_design_pps(&listed, method, list, f.count, NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_design_pps_sizes(&direct, method, sizes, f.count, sample, NULL), TAMIS_OK);
     assert_string_equal(tamis_design_name(direct), method);
     assert_int_equal(tamis_design_sample(direct), poisson ? -1 : sample);
@@ -59,7 +60,8 @@ static void refused(const char *begins, const char *text, const char *method, si
     tamis_error err = {0};
     if (text) read_frame(&f, text);
     assert_int_equal(tamis_design_pps_sizes(&design, method, text ? (const tamis_number *const *)f.pi : NULL, count, sample,
-                                            &err), TAMIS_INVALID);
+                                            &err),
+                     TAMIS_INVALID);
     assert_null(design);
     if (strncmp(err.message, begins, strlen(begins)) != 0) fail_msg("%s expected: %s", begins, err.message);
     if (text) free_frame(&f);

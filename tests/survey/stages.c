@@ -47,16 +47,15 @@ static void compare(const char *name, json_t *sample, json_t *design, json_t *ro
     reals(weights, json_object_get(sample, "weights"), count);
     if (of >= 0) labels(by, json_object_get(sample, "by"), count);
     for (size_t i = 0; i < count; i++) domain[i] = of < 0 || by[i] == of;
-    if (strcmp(statistic, "total") == 0)
-        assert_int_equal(tamis_total(&e, u, values, weights, domain, count, NULL), TAMIS_OK);
-    else if (strcmp(statistic, "mean") == 0)
-        assert_int_equal(tamis_mean(&e, u, values, weights, domain, count, NULL), TAMIS_OK);
+    if (strcmp(statistic, "total") == 0) assert_int_equal(tamis_total(&e, u, values, weights, domain, count, NULL), TAMIS_OK);
+    else if (strcmp(statistic, "mean") == 0) assert_int_equal(tamis_mean(&e, u, values, weights, domain, count, NULL), TAMIS_OK);
     else {
         reals(bases, json_object_get(json_object_get(sample, "values"), x), count);
         assert_int_equal(tamis_ratio(&e, u, values, bases, weights, domain, count, NULL), TAMIS_OK);
     }
     assert_int_equal(tamis_variance_stages(&v, &degrees, u, weights, count, stages, stage_count,
-                                           json_string_value(json_object_get(design, "lonely")), NULL), TAMIS_OK);
+                                           json_string_value(json_object_get(design, "lonely")), NULL),
+                     TAMIS_OK);
     if (!close_to(e, estimate) || !close_to(sqrt(v), se))
         fail_msg("%s, %s, %s of %s in %d: %.17g (%.17g), R says %.17g (%.17g)", name,
                  json_string_value(json_object_get(design, "name")), statistic, y, of, e, sqrt(v), estimate, se);
@@ -71,18 +70,18 @@ static void agrees_with_R(void **state)
     size_t compared = 0, d, i;
     (void)state;
     assert_non_null(file);
-    json_object_foreach(json_object_get(file, "samples"), name, sample) {
+    json_object_foreach (json_object_get(file, "samples"), name, sample) {
         size_t count = json_array_size(json_object_get(sample, "weights"));
         assert_true(count <= UNITS);
-        json_array_foreach(json_object_get(sample, "designs"), d, design) {
+        json_array_foreach (json_object_get(sample, "designs"), d, design) {
             tamis_stage stages[STAGES];
-            json_array_foreach(json_object_get(design, "stages"), i, row) {
+            json_array_foreach (json_object_get(design, "stages"), i, row) {
                 assert_true(i < STAGES);
                 stages[i].strata = labels(kept[i].strata, json_object_get(row, "strata"), count);
                 stages[i].clusters = labels(kept[i].clusters, json_object_get(row, "clusters"), count);
                 stages[i].populations = reals(kept[i].populations, json_object_get(row, "populations"), count);
             }
-            json_array_foreach(json_object_get(design, "expected"), i, row) {
+            json_array_foreach (json_object_get(design, "expected"), i, row) {
                 compare(name, sample, design, row, stages);
                 compared++;
             }
@@ -120,7 +119,8 @@ static void unbiased(tamis_design *design, const int64_t *part, const double *si
         tamis_stage strata[] = {{parts, NULL, sizes}}, stages[] = {{NULL, parts, first}, {NULL, NULL, sizes}};
         assert_int_equal(tamis_total(&t, NULL, u, w, NULL, n, NULL), TAMIS_OK);
         assert_int_equal(clusters ? tamis_variance_stages(&v, NULL, u, w, n, stages, 2, NULL, NULL)
-                                  : tamis_variance_stages(&v, NULL, u, w, n, strata, 1, NULL, NULL), TAMIS_OK);
+                                  : tamis_variance_stages(&v, NULL, u, w, n, strata, 1, NULL, NULL),
+                         TAMIS_OK);
         squares += p * (t - truth) * (t - truth);
         mean += p * v;
     }
@@ -160,14 +160,14 @@ static void any_order(void **state)
     assert_true(close_to(b, v));
 }
 
-#define INVALID(parameter, call)                                                                                      \
-    do {                                                                                                              \
-        tamis_error err = {0};                                                                                        \
-        v = 7;                                                                                                        \
-        degrees = 7;                                                                                                  \
-        assert_int_equal(call, TAMIS_INVALID);                                                                        \
+#define INVALID(parameter, call) \
+    do { \
+        tamis_error err = {0}; \
+        v = 7; \
+        degrees = 7; \
+        assert_int_equal(call, TAMIS_INVALID); \
         if (strncmp(err.message, parameter ":", strlen(parameter) + 1) != 0) fail_msg("%s: %s", parameter, err.message); \
-        assert_true(isinf(v) && degrees == 0);                                                                        \
+        assert_true(isinf(v) && degrees == 0); \
     } while (0)
 
 static void invalid(void **state)
@@ -186,10 +186,11 @@ static void invalid(void **state)
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         double list[] = {wrong[i], wrong[i], wrong[i]};
-        INVALID("populations", tamis_variance_stages(&v, &degrees, fine, fine, 3, &(tamis_stage){NULL, NULL, list}, 1, NULL, &err));
+        INVALID("populations",
+                tamis_variance_stages(&v, &degrees, fine, fine, 3, &(tamis_stage){NULL, NULL, list}, 1, NULL, &err));
     }
-    INVALID("populations", tamis_variance_stages(&v, &degrees, fine, fine, 3,
-                                                 &(tamis_stage){NULL, NULL, (double[]){9, 9, 8}}, 1, NULL, &err));
+    INVALID("populations",
+            tamis_variance_stages(&v, &degrees, fine, fine, 3, &(tamis_stage){NULL, NULL, (double[]){9, 9, 8}}, 1, NULL, &err));
     INVALID("clusters", tamis_variance_stages(&v, &degrees, fine, fine, 3, &(tamis_stage){lonely, NULL, NULL}, 1, NULL, &err));
     INVALID("clusters", tamis_variance_stages(&v, &degrees, fine, fine, 1, &stage, 1, NULL, &err));
     INVALID("clusters", tamis_variance_stages(&v, &degrees, fine, fine, 1, &stage, 1, "fail", &err));
@@ -204,8 +205,9 @@ static void invalid(void **state)
     INVALID("stage_count", tamis_variance_stages(&v, &degrees, fine, fine, 3, nine, TAMIS_MAX_STAGES + 1, NULL, &err));
     assert_int_equal(tamis_variance_stages(NULL, NULL, fine, fine, 3, &stage, 1, NULL, NULL), TAMIS_INVALID);
     /* A stratum that has no other cluster does not vary. */
-    assert_int_equal(tamis_variance_stages(&v, NULL, fine, fine, 3, &(tamis_stage){lonely, NULL, (double[]){2, 2, 1}}, 1,
-                                           NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_variance_stages(&v, NULL, fine, fine, 3, &(tamis_stage){lonely, NULL, (double[]){2, 2, 1}}, 1, NULL,
+                                           NULL),
+                     TAMIS_OK);
     assert_true(v == 0);
 }
 
@@ -223,8 +225,9 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_R), cmocka_unit_test(means_over_all_samples), cmocka_unit_test(any_order),
-        cmocka_unit_test(invalid),       cmocka_unit_test(memory),
+        cmocka_unit_test(agrees_with_R), cmocka_unit_test(means_over_all_samples),
+        cmocka_unit_test(any_order),     cmocka_unit_test(invalid),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#include "tests/rng/scripted_bits.h"
-#include "tests/survey/frames.h"
 #include "survey/design/pps.h"
 #include "survey/design/tree.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/survey/frames.h"
 
 #define COINS 40
 
@@ -101,7 +101,11 @@ static tamis_status marked_tree(tmi_tree *tree, const tamis_design *design, long
 /* One of two equal units: U < 1/2 takes the right one, which 64 digits next to 1/2 do not tell. */
 static void draws_on_the_edge(void **state)
 {
-    static const struct { uint64_t words[3]; size_t taken; int64_t unit; } cases[] = {
+    static const struct {
+        uint64_t words[3];
+        size_t taken;
+        int64_t unit;
+    } cases[] = {
         {{UINT64_C(0x7ffffffffffffffe), 0, 0}, 8, 1},
         {{UINT64_C(0x8000000000000001), 0, 0}, 8, 0},
         {{UINT64_C(0x7fffffffffffffff), UINT64_MAX - 1, 0}, 16, 1},
@@ -114,7 +118,8 @@ static void draws_on_the_edge(void **state)
         tamis_design *design = pps(m == 0 ? "conditional_poisson" : "sampford", "1/2 1/2");
         void *tables;
         assert_int_equal(m == 0 ? tmi_design_prepare(&tables, design, NULL, NULL)
-                                : tmi_tree_prepare(&tables, design, marked_tree, 112, NULL, NULL), TAMIS_OK);
+                                : tmi_tree_prepare(&tables, design, marked_tree, 112, NULL, NULL),
+                         TAMIS_OK);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             tamis_drawn drawn = {0};
             bits_from_bytes(cases[i].words, sizeof cases[i].words);

@@ -61,7 +61,7 @@ tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_
     }
     json_decref(root);
     if (root || where.text[0] == '\0') return tmi_fail_memory(err); /* jansson has no words for it */
-    char *quote = strstr(where.text, " near '"); /* the text there may be a value of somebody's data */
+    char *quote = strstr(where.text, " near '");                    /* the text there may be a value of somebody's data */
     if (quote) *quote = '\0';
     tmi_fail(err, TAMIS_INVALID, "not valid JSON at line %d, column %d: %s", where.line, where.column, where.text);
     if (err) err->items[0].line = where.line, err->items[0].column = where.column;

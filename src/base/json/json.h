@@ -13,7 +13,13 @@
 typedef struct tmi_json tmi_json; /* a value inside a document; lives as long as the document */
 
 typedef enum tmi_json_kind {
-    TMI_JSON_NULL, TMI_JSON_BOOLEAN, TMI_JSON_INTEGER, TMI_JSON_REAL, TMI_JSON_STRING, TMI_JSON_LIST, TMI_JSON_OBJECT
+    TMI_JSON_NULL,
+    TMI_JSON_BOOLEAN,
+    TMI_JSON_INTEGER,
+    TMI_JSON_REAL,
+    TMI_JSON_STRING,
+    TMI_JSON_LIST,
+    TMI_JSON_OBJECT
 } tmi_json_kind;
 
 /* Parses one document; the caller frees it with tmi_json_free; NULL on failure. INVALID (with position) on malformed text,
@@ -27,7 +33,7 @@ void tmi_json_free(tmi_json *document);
 tmi_json_kind tmi_json_kind_of(const tmi_json *value);
 bool tmi_json_is_true(const tmi_json *value);
 int64_t tmi_json_integer(const tmi_json *value);
-double tmi_json_real(const tmi_json *value); /* of an integer too */
+double tmi_json_real(const tmi_json *value);        /* of an integer too */
 const char *tmi_json_string(const tmi_json *value); /* strings with an inner zero byte are refused on reading */
 
 size_t tmi_json_size(const tmi_json *list_or_object);
@@ -64,11 +70,11 @@ typedef struct tmi_json_out {
 } tmi_json_out;
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty);
-void tmi_json_open(tmi_json_out *out, char bracket); /* '{' or '[' */
+void tmi_json_open(tmi_json_out *out, char bracket);  /* '{' or '[' */
 void tmi_json_close(tmi_json_out *out, char bracket); /* '}' or ']' */
 void tmi_json_key(tmi_json_out *out, const char *key);
 void tmi_json_put_string(tmi_json_out *out, const char *string); /* NULL writes null */
-bool tmi_is_utf8(const char *string); /* then it is written as it is */
+bool tmi_is_utf8(const char *string);                            /* then it is written as it is */
 void tmi_json_put_integer(tmi_json_out *out, int64_t value);
 void tmi_json_put_boolean(tmi_json_out *out, bool value);
 void tmi_json_put_null(tmi_json_out *out);

@@ -38,7 +38,8 @@ static tamis_status make_dots(dots *d, const tmi_plot_trace *trace, double width
     size_t count = 0;
     for (size_t i = 0; i < trace->count; i++)
         count += 1 + (trace->points[i].pen_up
-                          ? 0 : steps_between(at(&trace->points[i - 1], width, height), at(&trace->points[i], width, height)));
+                          ? 0
+                          : steps_between(at(&trace->points[i - 1], width, height), at(&trace->points[i], width, height)));
     d->list = tmi_alloc(count, sizeof *d->list);
     if (!d->list) return tmi_fail_memory(err);
     for (size_t i = 0; i < trace->count; i++) {
@@ -71,8 +72,8 @@ static double distance(const dots *d, box b)
 
 static bool overlap(box a, tmi_plot_label label)
 {
-    return label.width > 0 && a.left < label.left + label.width + 0.5 && label.left - 0.5 < a.right &&
-           a.top < label.top + 1 && label.top < a.bottom;
+    return label.width > 0 && a.left < label.left + label.width + 0.5 && label.left - 0.5 < a.right && a.top < label.top + 1 &&
+           label.top < a.bottom;
 }
 
 /* How good a position is; larger is better. A name that touches a curve or lies outside is bad, but if there is no other
@@ -94,8 +95,8 @@ static double score(box b, size_t own, const dots *curves, size_t count, const t
     return value - 100 * outside;
 }
 
-tamis_status tmi_plot_place(tmi_plot_label *labels, const tmi_plot_drawing *drawing, double width, double height,
-                            double gap, double snap, tamis_error *err)
+tamis_status tmi_plot_place(tmi_plot_label *labels, const tmi_plot_drawing *drawing, double width, double height, double gap,
+                            double snap, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t count = drawing->plot->curve_count;
@@ -106,8 +107,8 @@ tamis_status tmi_plot_place(tmi_plot_label *labels, const tmi_plot_drawing *draw
         if (curves[i].count == 0) labels[i].width = w = 0;
         for (size_t k = 0; w > 0 && k < curves[i].count; k += TRIED) {
             dot p = curves[i].list[k];
-            const dot tried[] = {{p.x + gap, p.y - gap - 1}, {p.x - w / 2, p.y - gap - 1}, {p.x - gap - w, p.y - gap - 1},
-                                 {p.x + gap, p.y + gap},     {p.x - w / 2, p.y + gap},     {p.x - gap - w, p.y + gap},
+            const dot tried[] = {{p.x + gap, p.y - gap - 1},  {p.x - w / 2, p.y - gap - 1}, {p.x - gap - w, p.y - gap - 1},
+                                 {p.x + gap, p.y + gap},      {p.x - w / 2, p.y + gap},     {p.x - gap - w, p.y + gap},
                                  {p.x + 1.5 * gap, p.y - 0.5}};
             for (size_t t = 0; t < sizeof tried / sizeof *tried; t++) {
                 double left = snap > 0 ? round(tried[t].x / snap) * snap : tried[t].x;

@@ -14,7 +14,8 @@
 static tamis_status check_axis(const tamis_plot_axis *axis, const char *name, tamis_error *err)
 {
     double largest = fmax(fabs(axis->from), fabs(axis->to));
-    if (isnan(axis->from) || isnan(axis->to) || largest > LARGEST || axis->from > axis->to || (axis->from < axis->to && axis->to - axis->from < FINEST * largest))
+    if (isnan(axis->from) || isnan(axis->to) || largest > LARGEST || axis->from > axis->to ||
+        (axis->from < axis->to && axis->to - axis->from < FINEST * largest))
         return tmi_fail(err, TAMIS_INVALID, "%s: from and to must be at most 1e300, equal or from clearly less than to", name);
     if (axis->log && axis->from < axis->to && !(axis->from > 0))
         return tmi_fail(err, TAMIS_INVALID, "%s: from must be positive on a logarithmic axis", name);
@@ -67,8 +68,7 @@ static tamis_status make_scale(tmi_plot_scale *scale, const tamis_plot *plot, bo
         }
     }
     if (!(low <= high))
-        return tmi_fail(err, TAMIS_INVALID, "curves: no point has a finite%s %c", axis->log ? ", positive" : "",
-                        y ? 'y' : 'x');
+        return tmi_fail(err, TAMIS_INVALID, "curves: no point has a finite%s %c", axis->log ? ", positive" : "", y ? 'y' : 'x');
     double largest = fmax(fabs(low), fabs(high));
     if (high - low < (scale->log ? 0.05 : fmax(SMALLEST, FINEST * largest))) {
         double more = scale->log ? 0.3 : largest < SMALLEST ? 1 : 0.1 * largest;
@@ -122,8 +122,7 @@ static void add_point(tmi_plot_trace *trace, tmi_plot_point p, bool pen_up)
     trace->points[trace->count++] = p;
 }
 
-static tamis_status make_trace(tmi_plot_trace *trace, const tamis_plot_curve *curve, const tmi_plot_drawing *d,
-                               tamis_error *err)
+static tamis_status make_trace(tmi_plot_trace *trace, const tamis_plot_curve *curve, const tmi_plot_drawing *d, tamis_error *err)
 {
     trace->points = tmi_alloc(2 * curve->count, sizeof *trace->points);
     if (!trace->points) return tmi_fail_memory(err);

@@ -57,7 +57,7 @@ typedef struct tmi_plot_label {
 
 /* Finds a place beside each curve, away from the others. The frame is `width` and `height` lines large; `gap` is the
  * distance from a curve to its name; places are multiples of `snap` lines across and of one line down if snap > 0. */
-tamis_status tmi_plot_place(tmi_plot_label *labels, const tmi_plot_drawing *drawing, double width, double height,
-                            double gap, double snap, tamis_error *err);
+tamis_status tmi_plot_place(tmi_plot_label *labels, const tmi_plot_drawing *drawing, double width, double height, double gap,
+                            double snap, tamis_error *err);
 
 #endif

@@ -10,10 +10,10 @@
 
 #define WIDTH 720
 #define HEIGHT 430
-#define LEFT 20    /* of texts */
-#define RIGHT 28   /* margin */
-#define BOTTOM 58  /* margin, with the labels of the x axis */
-#define LINE 16.0  /* pixels */
+#define LEFT 20     /* of texts */
+#define RIGHT 28    /* margin */
+#define BOTTOM 58   /* margin, with the labels of the x axis */
+#define LINE 16.0   /* pixels */
 #define LETTER 0.47 /* of a line: the mean width of a letter; names are placed by it */
 #define X_TICKS 8
 #define Y_TICKS 6
@@ -82,29 +82,27 @@ static void put_heading(tmi_text *text, const char *class, double y, double size
 
 static void put_style(tmi_text *text, size_t curves)
 {
-    tmi_text_put(text,
-                 "<style>\n"
-                 ".tp text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
-                 "fill:#57606a}\n"
-                 ".tp .tp-title{font-weight:600;fill:#1f2328}\n"
-                 ".tp .tp-axis{fill:#1f2328}\n"
-                 ".tp .tp-name{font-weight:600;paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}\n"
-                 ".tp .tp-other{fill:#57606a}\n"
-                 ".tp-paper{fill:#ffffff}\n"
-                 ".tp-grid{stroke:#e4e7eb;fill:none}\n"
-                 ".tp-base{stroke:#8c959f;fill:none}\n"
-                 ".tp-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}\n"
-                 ".tp-reference{fill:none;stroke:#8c959f;stroke-width:1.4;stroke-dasharray:5 4}\n");
+    tmi_text_put(text, "<style>\n"
+                       ".tp text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
+                       "fill:#57606a}\n"
+                       ".tp .tp-title{font-weight:600;fill:#1f2328}\n"
+                       ".tp .tp-axis{fill:#1f2328}\n"
+                       ".tp .tp-name{font-weight:600;paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}\n"
+                       ".tp .tp-other{fill:#57606a}\n"
+                       ".tp-paper{fill:#ffffff}\n"
+                       ".tp-grid{stroke:#e4e7eb;fill:none}\n"
+                       ".tp-base{stroke:#8c959f;fill:none}\n"
+                       ".tp-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}\n"
+                       ".tp-reference{fill:none;stroke:#8c959f;stroke-width:1.4;stroke-dasharray:5 4}\n");
     for (size_t i = 0; i < curves; i++)
         tmi_text_format(text, ".tp-s%zu{stroke:%s}.tp .tp-f%zu{fill:%s}\n", i, colours[i].light, i, colours[i].light);
-    tmi_text_put(text,
-                 "@media (prefers-color-scheme:dark){\n"
-                 ".tp text,.tp .tp-other{fill:#9aa4af}\n"
-                 ".tp .tp-title,.tp .tp-axis{fill:#e6edf3}\n"
-                 ".tp .tp-name{stroke:#0d1117}\n"
-                 ".tp-paper{fill:#0d1117}\n"
-                 ".tp-grid{stroke:#262c34}\n"
-                 ".tp-base,.tp-reference{stroke:#6e7781}\n");
+    tmi_text_put(text, "@media (prefers-color-scheme:dark){\n"
+                       ".tp text,.tp .tp-other{fill:#9aa4af}\n"
+                       ".tp .tp-title,.tp .tp-axis{fill:#e6edf3}\n"
+                       ".tp .tp-name{stroke:#0d1117}\n"
+                       ".tp-paper{fill:#0d1117}\n"
+                       ".tp-grid{stroke:#262c34}\n"
+                       ".tp-base,.tp-reference{stroke:#6e7781}\n");
     for (size_t i = 0; i < curves; i++)
         tmi_text_format(text, ".tp-s%zu{stroke:%s}.tp .tp-f%zu{fill:%s}\n", i, colours[i].dark, i, colours[i].dark);
     tmi_text_put(text, "}\n</style>\n");
@@ -165,8 +163,7 @@ static void put_axes(tmi_text *text, const tmi_plot_drawing *d, const frame *f)
     tmi_text_put(text, "\"/>\n<path class=\"tp-base\" d=\"");
     put_pair(text, "M", f->left, " ", f->top + f->height, "H");
     put_length(text, f->left + f->width);
-    for (size_t i = 0; i < d->x.tick_count; i++)
-        put_pair(text, "M", x_of(f, d->x.ticks[i].share), " ", f->top + f->height, "v5");
+    for (size_t i = 0; i < d->x.tick_count; i++) put_pair(text, "M", x_of(f, d->x.ticks[i].share), " ", f->top + f->height, "v5");
     tmi_text_put(text, "\"/>\n");
     for (size_t i = 0; i < d->y.tick_count; i++)
         put_label(text, "tp-tick", "end", f->left - 8, y_of(f, d->y.ticks[i].share) + 4.5, d->y.ticks[i].label);
@@ -202,8 +199,7 @@ static void put_curve(tmi_text *text, const tmi_plot_drawing *d, size_t i, const
 static tamis_status put_names(tmi_text *text, const tmi_plot_drawing *d, const frame *f, tamis_error *err)
 {
     tmi_plot_label labels[TAMIS_PLOT_CURVES] = {0};
-    for (size_t i = 0; i < d->plot->curve_count; i++)
-        labels[i].width = d->names[i] ? letters_width(d->names[i], 13) / LINE : 0;
+    for (size_t i = 0; i < d->plot->curve_count; i++) labels[i].width = d->names[i] ? letters_width(d->names[i], 13) / LINE : 0;
     tamis_status status = tmi_plot_place(labels, d, f->width / LINE, f->height / LINE, 0.35, 0, err);
     for (size_t i = 0; status == TAMIS_OK && i < d->plot->curve_count; i++) {
         char class[40];
@@ -225,8 +221,11 @@ tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_error *err
     *svg = NULL;
     TMI_TRY(tmi_plot_draw(&drawing, plot, X_TICKS, Y_TICKS, true, err));
     frame f = make_frame(&drawing);
-    tmi_text_format(&text, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tp\" role=\"img\" font-size=\"13\" width=\"%d\" height=\"%d\" "
-                    "viewBox=\"0 0 %d %d\">\n", WIDTH, HEIGHT, WIDTH, HEIGHT);
+    tmi_text_format(
+        &text,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tp\" role=\"img\" font-size=\"13\" width=\"%d\" height=\"%d\" "
+        "viewBox=\"0 0 %d %d\">\n",
+        WIDTH, HEIGHT, WIDTH, HEIGHT);
     put_description(&text, &drawing);
     put_style(&text, plot->curve_count);
     tmi_text_format(&text, "<rect class=\"tp-paper\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);

@@ -81,8 +81,7 @@ static tamis_status draw_names(canvas *c, const tmi_plot_drawing *d, tamis_error
         labels[i].width = d->names[i] ? (double)tmi_text_columns(d->names[i]) / 2 : 0;
     tamis_status status = tmi_plot_place(labels, d, c->columns / 2.0, ROWS, 0.5, 0.5, err);
     for (size_t i = 0; status == TAMIS_OK && i < d->plot->curve_count; i++)
-        if (labels[i].width > 0)
-            draw_name(c, d->names[i], (int)lround(2 * labels[i].left), (int)lround(labels[i].top));
+        if (labels[i].width > 0) draw_name(c, d->names[i], (int)lround(2 * labels[i].left), (int)lround(labels[i].top));
     return status;
 }
 

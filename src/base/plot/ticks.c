@@ -88,8 +88,10 @@ static tick_number step_for(double span, int wanted)
     double rough = span / wanted;
     int exponent = (int)floor(log10(rough));
     double rest = rough / pow(10, exponent);
-    return rest < 1.41 ? (tick_number){1, exponent} : rest < 3.16 ? (tick_number){2, exponent}
-         : rest < 7.07 ? (tick_number){5, exponent} : (tick_number){1, exponent + 1};
+    return rest < 1.41   ? (tick_number){1, exponent}
+           : rest < 3.16 ? (tick_number){2, exponent}
+           : rest < 7.07 ? (tick_number){5, exponent}
+                         : (tick_number){1, exponent + 1};
 }
 
 #define NEARLY 1e-6 /* of a step: a tick at the very end of the axis is still on it */

@@ -27,9 +27,9 @@ typedef struct block {
 typedef struct recipe {
     tmi_addend term;
     const tmi_measure *measure;
-    size_t factors[TMI_MAX_FACTORS]; /* columns in the layout */
+    size_t factors[TMI_MAX_FACTORS];                  /* columns in the layout */
     size_t needed[TMI_MAX_FACTORS + 2], needed_count; /* distinct columns that must not be missing */
-    size_t where;                    /* SIZE_MAX: no such column */
+    size_t where;                                     /* SIZE_MAX: no such column */
     bool is_integer, must_clamp;
     void *room; /* for the terms or for left_out */
 } recipe;
@@ -106,8 +106,7 @@ static void plan_recipe(recipe *made, const tmi_measure *measure, const tmi_layo
     made->where = measure->where ? tmi_layout_index(layout, measure->where) : SIZE_MAX;
     /* A bound of at most 2^52 was computed exactly, and so were the smaller products before it. */
     made->is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
-    made->must_clamp = !made->is_integer ||
-                       floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low ||
+    made->must_clamp = !made->is_integer || floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low ||
                        floor(ldexp(most, -measure->shift) + 0.5) > (double)measure->high;
     made->term.kind = measure->factor_count == 0 ? TMI_ADD_ONES : TMI_ADD_SUM;
     made->term.one = clamp(measure->shift <= 1, measure->low, measure->high); /* floor(2^-shift + 1/2) */
@@ -223,10 +222,8 @@ static void make_cuts(int32_t *codes, const tmi_column *column, const int64_t *p
         size_t low = 0, high = cuts; /* cuts[0 .. low) <= point < cuts[high ..) */
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
-            if (column->cuts[middle] <= points[i])
-                low = middle + 1;
-            else
-                high = middle;
+            if (column->cuts[middle] <= points[i]) low = middle + 1;
+            else high = middle;
         }
         codes[i] = points[i] == TMI_NO_POINT ? (int32_t)column->value_count : (int32_t)low;
     }
@@ -250,10 +247,8 @@ static void make_indicator(int64_t *points, const tmi_addends *terms, const tmi_
                 missing = code == (int32_t)count;
                 holds = listed[code];
             }
-            if (!missing && !holds)
-                points[i] = 0;
-            else if (missing && points[i] != 0)
-                points[i] = TMI_NO_POINT;
+            if (!missing && !holds) points[i] = 0;
+            else if (missing && points[i] != 0) points[i] = TMI_NO_POINT;
         }
         listed += count + 1;
     }
@@ -347,8 +342,7 @@ static void make_sum(recipe *recipe, const block *blocks, size_t n)
     for (size_t j = 0; j < recipe->needed_count; j++)
         if (recipe->needed[j] != recipe->factors[0]) all_there = all_there && !blocks[recipe->needed[j]].some_missing;
     recipe->term.terms = to;
-    if (measure->factor_count == 1 && measure->factors[0].minus == 0 && measure->shift == 0 && !recipe->must_clamp &&
-        all_there) {
+    if (measure->factor_count == 1 && measure->factors[0].minus == 0 && measure->shift == 0 && !recipe->must_clamp && all_there) {
         recipe->term.terms = first->points; /* 0 where it is missing */
         return;
     }
@@ -389,10 +383,8 @@ void tmi_addends_make(tmi_addends *terms, const void *const *columns, size_t n)
     const tmi_layout *layout = terms->layout;
     for (size_t c = 0; c < layout->column_count; c++) {
         terms->blocks[c].looked = false;
-        if (tmi_is_given(layout->columns[c]))
-            terms->blocks[c].values = columns[c];
-        else if (layout->columns[c]->kind != TMI_LABEL)
-            make_values(terms, c, n);
+        if (tmi_is_given(layout->columns[c])) terms->blocks[c].values = columns[c];
+        else if (layout->columns[c]->kind != TMI_LABEL) make_values(terms, c, n);
     }
     for (size_t r = 0; r < terms->recipe_count; r++) {
         recipe *recipe = &terms->recipes[r];

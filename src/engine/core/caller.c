@@ -32,10 +32,8 @@ typedef struct asking {
 static void put_place(tmi_json_out *out, const char *key, const tmi_layout *layout, const tmi_column *column)
 {
     tmi_json_key(out, key);
-    if (column)
-        tmi_json_put_integer(out, (int64_t)tmi_layout_index(layout, column));
-    else
-        tmi_json_put_null(out);
+    if (column) tmi_json_put_integer(out, (int64_t)tmi_layout_index(layout, column));
+    else tmi_json_put_null(out);
 }
 
 static void put_integer(tmi_json_out *out, const char *key, int64_t value)
@@ -392,8 +390,8 @@ done:
     return status;
 }
 
-static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
-                              tmi_take_rows *take, void *context, tamis_error *err)
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                              void *context, tamis_error *err)
 {
     (void)engine;
     (void)columns;
@@ -413,9 +411,14 @@ tamis_status tmi_engine_asking(tmi_engine **engine, tamis_answer *answer, void *
     asking *a = tmi_alloc(1, sizeof *a);
     *engine = NULL;
     if (!a) return tmi_fail_memory(err);
-    *a = (asking){.engine = {.name = "caller", .state = a, .describe = describe, .aggregate = aggregate, .rows = read_rows,
+    *a = (asking){.engine = {.name = "caller",
+                             .state = a,
+                             .describe = describe,
+                             .aggregate = aggregate,
+                             .rows = read_rows,
                              .free = free_engine},
-                  .answer = answer, .context = context};
+                  .answer = answer,
+                  .context = context};
     *engine = &a->engine;
     return TAMIS_OK;
 }

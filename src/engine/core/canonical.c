@@ -44,7 +44,8 @@ tmi_class tmi_class_of(tmi_form form)
     case TMI_FORM_TEXT: return TMI_CLASS_TEXT;
     case TMI_FORM_DATE: return TMI_CLASS_DATE;
     case TMI_FORM_BOOLEAN: return TMI_CLASS_BOOLEAN;
-    case TMI_FORM_UUID: case TMI_FORM_NONE: return TMI_CLASS_OTHER;
+    case TMI_FORM_UUID:
+    case TMI_FORM_NONE: return TMI_CLASS_OTHER;
     default: return TMI_CLASS_NUMBER;
     }
 }
@@ -96,7 +97,8 @@ tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form 
         if (may_be_in(form, tmi_trimmed(values[v], strlen(values[v])))) return TAMIS_OK;
     return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
                               "%s%scolumn %s: by its type it contains %s, and none of the values listed in the plan is one: "
-                              "list them as they are in the source", PART(part), column, name_of(form));
+                              "list them as they are in the source",
+                              PART(part), column, name_of(form));
 }
 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err)
@@ -214,7 +216,7 @@ size_t tmi_decimal_text(char text[TMI_NUMBER_TEXT], tmi_cell number)
     const long long exponent = *at ? strtoll(at + 1, NULL, 10) : 0, far = 2 * TMI_PLAIN_NUMBER;
     places -= exponent > far ? far : exponent < -far ? -far : exponent;
     while (count > 0 && digits[count - 1] == '0') count--, places--; /* the number is digits * 10^-places */
-    const long long whole = (long long)count - places; /* digits before the point */
+    const long long whole = (long long)count - places;               /* digits before the point */
     if (count == 0) {
         length = put_digits(text, "0", 1, 0);
     } else if ((places > 0 ? (whole > 0 ? (long long)count : places) + 2 : whole) + 2 <= TMI_NUMBER_TEXT) {

@@ -47,8 +47,7 @@ typedef struct tmi_source_part {
 
 /* Joins the form `here` of a column in this part with the form `seen` in earlier parts (at first TMI_FORM_ANY). INVALID, as a
  * further line of the message, if they cannot be compared. `here` is not TMI_FORM_NONE. */
-tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part *part, const char *column,
-                           tamis_error *err);
+tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part *part, const char *column, tamis_error *err);
 
 /* ---- classes ----
  *
@@ -80,8 +79,9 @@ tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err);
 
 /* The message about a column without a canonical form, after its name: why, and what to do. */
-#define TMI_NO_FORM "has a type or collation without one form for equal values; ids, strata, clusters and categories need " \
-                    "plain text, numbers, booleans, dates or UUIDs: convert it, for example in a view"
+#define TMI_NO_FORM \
+    "has a type or collation without one form for equal values; ids, strata, clusters and categories need " \
+    "plain text, numbers, booleans, dates or UUIDs: convert it, for example in a view"
 
 /* Size of the canonical text of a double: a sign, "0.", 1074 digits, and one more byte. */
 #define TMI_NUMBER_TEXT 1080

@@ -152,8 +152,7 @@ tmi_cells *tmi_cells_new(const tmi_layout *layout)
     cells->tables = tmi_alloc(request->table_count, sizeof *cells->tables);
     cells->squares = tmi_alloc(layout->column_count, sizeof *cells->squares);
     bool made = cells->terms && cells->tables && cells->squares;
-    for (size_t t = 0; made && t < request->table_count; t++)
-        made = make_table(cells, &cells->tables[t], &request->tables[t]);
+    for (size_t t = 0; made && t < request->table_count; t++) made = make_table(cells, &cells->tables[t], &request->tables[t]);
     if (made) find_moments(cells);
     if (made && make_room(cells)) return cells;
     tmi_cells_free(cells);
@@ -210,19 +209,19 @@ static const int32_t *find_cells(tmi_cells *cells, const table *table, size_t n)
 }
 
 /* Adds TERM(i), i < n, to the cell of row i; the lanes take turns. Without cells, there is one sum. */
-#define ADD_TERMS(to, stride, cell, n, TERM)                                                                          \
-    do {                                                                                                              \
-        int64_t *l0 = (to)->lanes, *l1 = l0 + (stride), *l2 = l1 + (stride), *l3 = l2 + (stride), in_all = 0;         \
-        size_t i = 0;                                                                                                 \
-        for (; !(cell) && i < (n); i++) in_all += TERM(i);                                                            \
-        if (!(cell)) l0[0] += in_all;                                                                                 \
-        for (; i + LANES <= (n); i += LANES) {                                                                        \
-            l0[(cell)[i]] += TERM(i);                                                                                 \
-            l1[(cell)[i + 1]] += TERM(i + 1);                                                                         \
-            l2[(cell)[i + 2]] += TERM(i + 2);                                                                         \
-            l3[(cell)[i + 3]] += TERM(i + 3);                                                                         \
-        }                                                                                                             \
-        for (; i < (n); i++) l0[(cell)[i]] += TERM(i);                                                                \
+#define ADD_TERMS(to, stride, cell, n, TERM) \
+    do { \
+        int64_t *l0 = (to)->lanes, *l1 = l0 + (stride), *l2 = l1 + (stride), *l3 = l2 + (stride), in_all = 0; \
+        size_t i = 0; \
+        for (; !(cell) && i < (n); i++) in_all += TERM(i); \
+        if (!(cell)) l0[0] += in_all; \
+        for (; i + LANES <= (n); i += LANES) { \
+            l0[(cell)[i]] += TERM(i); \
+            l1[(cell)[i + 1]] += TERM(i + 1); \
+            l2[(cell)[i + 2]] += TERM(i + 2); \
+            l3[(cell)[i + 3]] += TERM(i + 3); \
+        } \
+        for (; i < (n); i++) l0[(cell)[i]] += TERM(i); \
     } while (0)
 
 static void add_terms(const sum *to, size_t stride, const int32_t *cell, const int64_t *terms, size_t n)
@@ -257,10 +256,8 @@ static void add_block(tmi_cells *cells, const void *const *columns, size_t n)
         if (table->counts_rows) add_rows(&table->sums[table->measure_count], table->stride, cell, n);
         for (size_t m = 0; m < table->measure_count; m++) {
             const sum *sum = &table->sums[m];
-            if (sum->term->kind == TMI_ADD_SUM)
-                add_terms(sum, table->stride, cell, sum->term->terms, n);
-            else if (sum->term->left_out)
-                add_left_out(sum, table->stride, cell, sum->term->left_out, n);
+            if (sum->term->kind == TMI_ADD_SUM) add_terms(sum, table->stride, cell, sum->term->terms, n);
+            else if (sum->term->left_out) add_left_out(sum, table->stride, cell, sum->term->left_out, n);
         }
     }
 }
@@ -310,12 +307,9 @@ bool tmi_cells_take_numbers(const tmi_cells *cells)
  * number of rows. */
 static void add_moments(sum *sum, const tmi_measure *measure, const tmi_moments *found, size_t n)
 {
-    if (measure->factor_count == 0)
-        sum->totals[0] += (int64_t)n - found->present; /* the rows that add nothing */
-    else if (measure->factor_count == 1)
-        sum->totals[0] += found->sum - (tmi_int128)measure->factors[0].minus * found->present;
-    else
-        sum->totals[0] += found->squares;
+    if (measure->factor_count == 0) sum->totals[0] += (int64_t)n - found->present; /* the rows that add nothing */
+    else if (measure->factor_count == 1) sum->totals[0] += found->sum - (tmi_int128)measure->factors[0].minus * found->present;
+    else sum->totals[0] += found->squares;
 }
 
 tamis_status tmi_cells_add_numbers(tmi_cells *cells, const double *const *columns, size_t n, tamis_error *err)
@@ -347,8 +341,7 @@ tamis_status tmi_cells_add_cells(tmi_cells *cells, tmi_cells *others, tamis_erro
     for (size_t t = 0; t < cells->layout->request->table_count; t++) {
         const table *table = &cells->tables[t];
         for (size_t m = 0; m <= table->measure_count; m++)
-            for (size_t c = 0; c < table->cell_count; c++)
-                table->sums[m].totals[c] += others->tables[t].sums[m].totals[c];
+            for (size_t c = 0; c < table->cell_count; c++) table->sums[m].totals[c] += others->tables[t].sums[m].totals[c];
     }
     return TAMIS_OK;
 }
@@ -362,8 +355,7 @@ void tmi_cells_answers(tmi_int128 *answers, tmi_cells *cells)
         for (size_t c = 0; c < table->cell_count; c++)
             for (size_t m = 0; m < table->measure_count; m++) {
                 const sum *sum = &table->sums[m];
-                *answers++ = sum->term->kind == TMI_ADD_SUM ? sum->totals[c]
-                                                              : sum->term->one * (rows[c] - sum->totals[c]);
+                *answers++ = sum->term->kind == TMI_ADD_SUM ? sum->totals[c] : sum->term->one * (rows[c] - sum->totals[c]);
             }
     }
 }

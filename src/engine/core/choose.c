@@ -54,13 +54,13 @@ tamis_engine tmi_engine_fitting(const tmi_source *source)
     return only ? only : only_csv(source) && !tmi_duckdb_is_there() ? TAMIS_ENGINE_MEMORY : TAMIS_ENGINE_DUCKDB;
 }
 
-tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_source *source, unsigned threads,
-                             tamis_error *err)
+tamis_status tmi_engine_open(tmi_engine **engine, tamis_engine kind, const tmi_source *source, unsigned threads, tamis_error *err)
 {
     const tamis_engine only = only_engine(source);
     *engine = NULL;
     if (kind == TAMIS_ENGINE_FITTING) kind = tmi_engine_fitting(source);
-    if (!tamis_engine_name(kind)) return tmi_fail(err, TAMIS_INVALID, "engine: %d is unknown; use one of tamis_engine", (int)kind);
+    if (!tamis_engine_name(kind))
+        return tmi_fail(err, TAMIS_INVALID, "engine: %d is unknown; use one of tamis_engine", (int)kind);
     if (only ? kind != only : kind != TAMIS_ENGINE_DUCKDB && kind != TAMIS_ENGINE_MEMORY)
         return tmi_fail(err, TAMIS_INVALID, "engine: %s does not read this source; use %s", tamis_engine_name(kind),
                         only ? tamis_engine_name(only) : "duckdb or memory");

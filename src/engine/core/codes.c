@@ -39,8 +39,7 @@ static slot *find(const tmi_codes *codes, int forms, tmi_cell text)
 {
     for (size_t i = tmi_hash_text(text.bytes, text.length) & codes->mask;; i = (i + 1) & codes->mask) {
         slot *s = &codes->slots[i];
-        if (!s->text ||
-            ((s->forms & forms) && s->length == text.length && memcmp(s->text, text.bytes, text.length) == 0))
+        if (!s->text || ((s->forms & forms) && s->length == text.length && memcmp(s->text, text.bytes, text.length) == 0))
             return s;
     }
 }
@@ -114,8 +113,7 @@ tamis_status tmi_codes_new(tmi_codes **codes, const tmi_column *column, tamis_er
 {
     *codes = NULL;
     if (column->value_count > (size_t)TMI_MAX_CELLS || column->missing_text_count > (size_t)TMI_MAX_CELLS)
-        return tmi_fail(err, TAMIS_INVALID, "column %s has more than %lld values", column->name,
-                        (long long)TMI_MAX_CELLS);
+        return tmi_fail(err, TAMIS_INVALID, "column %s has more than %lld values", column->name, (long long)TMI_MAX_CELLS);
     tmi_codes *made = tmi_alloc(1, sizeof *made);
     if (!made) return tmi_fail_memory(err);
     made->name = column->name;

@@ -17,7 +17,7 @@
 
 /* Rows in one pass: 2^40 terms of at most 2^52 sum to at most 2^92 < 2^127. */
 #define TMI_MAX_ROWS (INT64_C(1) << 40)
-#define TMI_MAX_GRID (INT64_C(1) << 52) /* a grid point is an integer below this, so it is exact as a double too */
+#define TMI_MAX_GRID (INT64_C(1) << 52)  /* a grid point is an integer below this, so it is exact as a double too */
 #define TMI_MAX_CELLS (INT64_C(1) << 20) /* integers in one request, so that memory stays small */
 
 /* Files that together form one table (the file type follows from the name's ending), or connections to PostgreSQL, each with a
@@ -82,15 +82,15 @@ struct tmi_column {
     const char *name; /* in the source; of made columns, for messages */
     tmi_column_kind kind;
 
-    tmi_grid grid;         /* NUMBER */
-    const tmi_column *by;  /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
-    const tmi_grid *grids; /* NUMBER with `by`: one per value */
-    bool reciprocal;       /* NUMBER */
+    tmi_grid grid;               /* NUMBER */
+    const tmi_column *by;        /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
+    const tmi_grid *grids;       /* NUMBER with `by`: one per value */
+    bool reciprocal;             /* NUMBER */
     const double *missing_codes; /* NUMBER: values that mean "missing" */
     size_t missing_code_count;
 
-    const char *const *values; /* CATEGORY */
-    size_t value_count;        /* CATEGORY, CUTS, GROUPS: codes are below it; SCATTER: a power of 2 up to 256 */
+    const char *const *values;        /* CATEGORY */
+    size_t value_count;               /* CATEGORY, CUTS, GROUPS: codes are below it; SCATTER: a power of 2 up to 256 */
     const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
     size_t missing_text_count;
 
@@ -101,11 +101,11 @@ struct tmi_column {
     const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;
-    const int64_t *numbers;          /* LOOKUP: one per code of `of` */
-    const tmi_column *stratum;       /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
-    const int32_t *const *cell_of;   /* GROUPS: one list a stratum, of codes below value_count */
-    const int64_t *cluster_counts;   /* GROUPS: the length of each list */
-    const unsigned char *key;        /* SCATTER: TMI_KEY_BYTES bytes */
+    const int64_t *numbers;        /* LOOKUP: one per code of `of` */
+    const tmi_column *stratum;     /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
+    const int32_t *const *cell_of; /* GROUPS: one list a stratum, of codes below value_count */
+    const int64_t *cluster_counts; /* GROUPS: the length of each list */
+    const unsigned char *key;      /* SCATTER: TMI_KEY_BYTES bytes */
 };
 
 static inline bool tmi_has_points(const tmi_column *column)
@@ -115,8 +115,7 @@ static inline bool tmi_has_points(const tmi_column *column)
 
 static inline bool tmi_has_codes(const tmi_column *column)
 {
-    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS ||
-           column->kind == TMI_SCATTER;
+    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS || column->kind == TMI_SCATTER;
 }
 
 /* ---- requests ---- */
@@ -127,7 +126,7 @@ static inline bool tmi_has_codes(const tmi_column *column)
  *
  * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
  * Rounding of doubles does no harm here: whatever the product is, the clamp bounds what a row adds. */
-#define TMI_MAX_FACTORS 5 /* the weight of a stratum, two of a cluster's sizes, x and y */
+#define TMI_MAX_FACTORS 5        /* the weight of a stratum, two of a cluster's sizes, x and y */
 #define TMI_ENGINE_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
 
 typedef struct tmi_factor {
@@ -154,7 +153,9 @@ static inline tmi_measure tmi_rows_with(const tmi_column *present)
 static inline tmi_measure tmi_sum_of(const tmi_column *column)
 {
     const bool is_number = column && column->kind == TMI_NUMBER;
-    return (tmi_measure){.factors = {{column, 0}}, .factor_count = 1, .low = is_number ? column->grid.low : 0,
+    return (tmi_measure){.factors = {{column, 0}},
+                         .factor_count = 1,
+                         .low = is_number ? column->grid.low : 0,
                          .high = is_number ? column->grid.high : 1};
 }
 
@@ -204,9 +205,9 @@ tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
 typedef struct tmi_inventory {
     const tmi_column *const *columns; /* must be there */
     size_t column_count;
-    const tmi_column *unit, *cluster; /* labels; NULL: not needed */
-    const tmi_column *stratum;        /* CATEGORY; NULL: all rows are one stratum */
-    int64_t rows, units;              /* the answers */
+    const tmi_column *unit, *cluster;          /* labels; NULL: not needed */
+    const tmi_column *stratum;                 /* CATEGORY; NULL: all rows are one stratum */
+    int64_t rows, units;                       /* the answers */
     int64_t *rows_in, *units_in, *clusters_in; /* one per stratum, allocated by the caller; NULL: not needed */
 } tmi_inventory;
 

@@ -45,7 +45,8 @@ static steps steps_of(const tmi_grid *grid)
 {
     int exponent;
     const bool is_power = frexp(grid->step, &exponent) == 0.5 && isnormal(1 / grid->step);
-    return (steps){.by = is_power ? 1 / grid->step : grid->step, .is_power = is_power,
+    return (steps){.by = is_power ? 1 / grid->step : grid->step,
+                   .is_power = is_power,
                    .fits = fabs(grid->from / grid->step) < 0x1p50 && fabs(grid->to / grid->step) < 0x1p50};
 }
 

@@ -64,13 +64,15 @@ tamis_status tmi_header_read(tmi_header *h, const char *file, const char *table,
     const bool statistics = tmi_is_readstat_file(file);
     tamis_status status = statistics || tmi_ends_in(file, ".csv") || tmi_ends_in(file, ".parquet") || database
                               ? TAMIS_OK
-                              : tmi_fail(err, TAMIS_INVALID, "%s: expected a file that ends in .csv, .parquet, .sav, .zsav, "
-                                                             ".dta, .sas7bdat, "
-                                         ".xpt, .duckdb or .db", file);
+                              : tmi_fail(err, TAMIS_INVALID,
+                                         "%s: expected a file that ends in .csv, .parquet, .sav, .zsav, "
+                                         ".dta, .sas7bdat, "
+                                         ".xpt, .duckdb or .db",
+                                         file);
     if (status == TAMIS_OK && table && !database)
         status = tmi_fail(err, TAMIS_INVALID, "table: expected a DuckDB file, .duckdb or .db; other files contain one table");
     if (status == TAMIS_OK)
-        status = statistics ? tmi_header_readstat(h, file, err)
+        status = statistics                  ? tmi_header_readstat(h, file, err)
                  : tmi_ends_in(file, ".csv") ? read_csv(h, file, err)
                                              : tmi_header_duckdb(h, file, table, err);
     if (status != TAMIS_OK) tmi_header_clear(h);

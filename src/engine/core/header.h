@@ -21,7 +21,7 @@ typedef struct tmi_header_code {
 typedef struct tmi_header_column {
     char *name, *label; /* label NULL: none */
     tmi_header_type type;
-    char *set;          /* the set of labels of its codes; NULL: none */
+    char *set; /* the set of labels of its codes; NULL: none */
 } tmi_header_column;
 
 /* A set of labels, which several columns may share. */

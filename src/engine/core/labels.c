@@ -207,8 +207,8 @@ tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err)
         const int32_t stratum = list[i].stratum;
         rank = i > 0 && stratum == list[i - 1].stratum ? rank + 1 : 0;
         clusters->codes[list[i].number] = rank < clusters->column->cluster_counts[stratum]
-                                            ? clusters->column->cell_of[stratum][rank]
-                                            : (int32_t)clusters->column->value_count;
+                                              ? clusters->column->cell_of[stratum][rank]
+                                              : (int32_t)clusters->column->value_count;
     }
     tmi_free(list);
     return TAMIS_OK;

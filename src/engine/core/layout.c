@@ -27,11 +27,10 @@ static tamis_status check_grid(const tmi_grid *grid, const tmi_column *column, t
     if (!(step > 0 && step <= DBL_MAX && fabs(from) <= DBL_MAX && fabs(to) <= DBL_MAX && from <= to))
         return tmi_fail(err, TAMIS_INVALID, "column %s: from, to and step are not finite, or from > to, or step <= 0",
                         column->name);
-    if (!(is_point(grid->low) && is_point(grid->high) && grid->low <= grid->high &&
-          fabs(from / step) <= (double)TMI_MAX_GRID && fabs(to / step) <= (double)TMI_MAX_GRID))
+    if (!(is_point(grid->low) && is_point(grid->high) && grid->low <= grid->high && fabs(from / step) <= (double)TMI_MAX_GRID &&
+          fabs(to / step) <= (double)TMI_MAX_GRID))
         return tmi_fail(err, TAMIS_INVALID,
-                        "column %s: the grid from/step .. to/step is empty or exceeds 2^52: use a larger step",
-                        column->name);
+                        "column %s: the grid from/step .. to/step is empty or exceeds 2^52: use a larger step", column->name);
     if (column->has_instead && (column->instead < grid->low || column->instead > grid->high))
         return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not on the grid",
                         column->name);
@@ -57,8 +56,7 @@ static tamis_status check_category(const tmi_column *column, tamis_error *err)
     bool whole = column->values && (column->missing_text_count == 0 || column->missing_texts);
     for (size_t v = 0; whole && v < column->value_count; v++) whole = column->values[v];
     for (size_t i = 0; whole && i < column->missing_text_count; i++) whole = column->missing_texts[i];
-    if (column->value_count == 0 || !whole)
-        return tmi_fail(err, TAMIS_INVALID, "column %s has no values", column->name);
+    if (column->value_count == 0 || !whole) return tmi_fail(err, TAMIS_INVALID, "column %s has no values", column->name);
     if (column->has_instead && (column->instead < 0 || (uint64_t)column->instead >= column->value_count))
         return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not among its values",
                         column->name);
@@ -70,8 +68,8 @@ static tamis_status check_cuts(const tmi_column *column, tamis_error *err)
     bool ascending = column->of && tmi_has_points(column->of) && column->value_count > 0 &&
                      column->value_count <= (size_t)TMI_MAX_CELLS && (column->value_count == 1 || column->cuts);
     for (size_t i = 1; ascending && i + 1 < column->value_count; i++) ascending = column->cuts[i - 1] < column->cuts[i];
-    return ascending ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: cuts must be ascending points of a number",
-                                           column->name);
+    return ascending ? TAMIS_OK
+                     : tmi_fail(err, TAMIS_INVALID, "column %s: cuts must be ascending points of a number", column->name);
 }
 
 static tamis_status check_indicator(const tmi_column *column, tamis_error *err)
@@ -79,9 +77,8 @@ static tamis_status check_indicator(const tmi_column *column, tamis_error *err)
     bool good = column->condition_count == 0 || column->conditions;
     for (size_t i = 0; good && i < column->condition_count; i++) {
         const tmi_condition *condition = &column->conditions[i];
-        good = condition->column &&
-               (tmi_has_points(condition->column) ||
-                (tmi_has_codes(condition->column) && (condition->code_count == 0 || condition->codes)));
+        good = condition->column && (tmi_has_points(condition->column) ||
+                                     (tmi_has_codes(condition->column) && (condition->code_count == 0 || condition->codes)));
     }
     return good ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: a condition has no number or category", column->name);
 }
@@ -90,8 +87,9 @@ static tamis_status check_lookup(const tmi_column *column, tamis_error *err)
 {
     bool good = column->of && tmi_has_codes(column->of) && column->numbers;
     for (size_t v = 0; good && v < column->of->value_count; v++) good = is_point(column->numbers[v]);
-    return good ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: needs one number below 2^52 for each value of a category",
-                                      column->name);
+    return good ? TAMIS_OK
+                : tmi_fail(err, TAMIS_INVALID, "column %s: needs one number below 2^52 for each value of a category",
+                           column->name);
 }
 
 static tamis_status check_groups(const tmi_column *column, tamis_error *err)
@@ -101,16 +99,16 @@ static tamis_status check_groups(const tmi_column *column, tamis_error *err)
     for (size_t s = 0; good && s < (column->stratum ? column->stratum->value_count : 1); s++)
         for (int64_t r = 0; good && r < column->cluster_counts[s]; r++)
             good = column->cell_of[s] && column->cell_of[s][r] >= 0 && (size_t)column->cell_of[s][r] < column->value_count;
-    return good ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "column %s: needs a label and a code for each cluster of a stratum",
-                                      column->name);
+    return good ? TAMIS_OK
+                : tmi_fail(err, TAMIS_INVALID, "column %s: needs a label and a code for each cluster of a stratum", column->name);
 }
 
 static tamis_status check_scatter(const tmi_column *column, tamis_error *err)
 {
     const size_t count = column->value_count;
     bool good = column->of && column->of->kind == TMI_LABEL && column->key &&
-                (!column->stratum || column->stratum->kind == TMI_LABEL) &&
-                count > 0 && count <= 256 && (count & (count - 1)) == 0;
+                (!column->stratum || column->stratum->kind == TMI_LABEL) && count > 0 && count <= 256 &&
+                (count & (count - 1)) == 0;
     if (good) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID, "column %s: needs a key, labels and a power of 2 up to 256", column->name);
 }
@@ -256,8 +254,7 @@ tamis_status tmi_layout_of_inventory(tmi_layout *layout, const tmi_inventory *in
     *layout = (tmi_layout){0};
     for (size_t c = 0; c < inventory->column_count; c++) TMI_TRY(add_column(layout, inventory->columns[c], 0, err));
     if ((inventory->stratum && inventory->stratum->kind != TMI_CATEGORY) ||
-        (inventory->unit && inventory->unit->kind != TMI_LABEL) ||
-        (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
+        (inventory->unit && inventory->unit->kind != TMI_LABEL) || (inventory->cluster && inventory->cluster->kind != TMI_LABEL))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the stratum is not a category, or the unit or cluster is not a label"));
     if (inventory->stratum) TMI_TRY(add_column(layout, inventory->stratum, 0, err));
     if (inventory->unit) TMI_TRY(add_column(layout, inventory->unit, 0, err));
@@ -275,8 +272,8 @@ tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *col
     for (size_t c = 0; c < count; c++) {
         TMI_TRY(tmi_column_check(columns[c], err));
         if (!tmi_is_read(columns[c]))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "column %s is made from others: its rows are not in the source",
-                             columns[c]->name));
+            TMI_TRY(
+                tmi_fail(err, TAMIS_INVALID, "column %s is made from others: its rows are not in the source", columns[c]->name));
         layout->columns[layout->column_count++] = columns[c];
     }
 done:

@@ -14,8 +14,7 @@ bool tmi_has_moments(const tmi_column *column)
     const tmi_grid *grid = &column->grid;
     return column->kind == TMI_NUMBER && !column->by && !column->reciprocal && column->missing_code_count == 0 &&
            !column->has_instead && fabs(grid->from / grid->step) < TMI_MAX_MOMENT &&
-           fabs(grid->to / grid->step) < TMI_MAX_MOMENT &&
-           __builtin_cpu_supports("avx2");
+           fabs(grid->to / grid->step) < TMI_MAX_MOMENT && __builtin_cpu_supports("avx2");
 }
 
 /* Added to an integer below 2^51 in size, this leaves the integer in the last bits of the double. The sums run modulo 2^64

@@ -22,7 +22,7 @@ struct tmi_units {
     int64_t *rows; /* `width` integers each */
     size_t *next;  /* next row of the same unit; NONE: no more */
     size_t row_count, row_room;
-    size_t *first; /* first row of each unit */
+    size_t *first;  /* first row of each unit */
     size_t *counts; /* rows of each unit */
     size_t unit_count, unit_room;
 };
@@ -103,8 +103,8 @@ tamis_status tmi_units_add(tmi_units *units, tmi_cell unit, const void *const *c
     const size_t width = units->width, u = (size_t)number;
     if (!make_unit(units, u) || !make_row(units)) return tmi_fail_memory(err);
     for (size_t w = 0; w < width; w++)
-        units->rows[units->row_count * width + w] =
-            value_of(units->layout->columns[units->given[w]], columns[units->given[w]], i);
+        units->rows[units->row_count * width + w] = value_of(units->layout->columns[units->given[w]], columns[units->given[w]],
+                                                             i);
     units->next[units->row_count] = units->first[u];
     units->first[u] = units->row_count++;
     units->counts[u]++;
@@ -177,10 +177,8 @@ static tamis_status give_row(block *b, const int64_t *row, const tmi_units *unit
         const tmi_column *column = units->layout->columns[units->given[w]];
         int64_t *points = b->room + w * TMI_BLOCK;
         int32_t *codes = (int32_t *)(void *)points;
-        if (tmi_has_points(column))
-            points[b->count] = row[w];
-        else
-            codes[b->count] = row[w] < 0 ? (int32_t)column->value_count : (int32_t)row[w];
+        if (tmi_has_points(column)) points[b->count] = row[w];
+        else codes[b->count] = row[w] < 0 ? (int32_t)column->value_count : (int32_t)row[w];
     }
     return ++b->count == TMI_BLOCK ? give_block(b, err) : TAMIS_OK;
 }
@@ -202,7 +200,8 @@ tamis_status tmi_units_give(const tmi_units *units, tmi_cells *cells, tamis_erro
     const size_t text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS;
     size_t most = 0;
     for (size_t u = 0; u < units->unit_count; u++) most = units->counts[u] > most ? units->counts[u] : most;
-    block b = {.cells = cells, .room = tmi_alloc(units->width * TMI_BLOCK, sizeof *b.room),
+    block b = {.cells = cells,
+               .room = tmi_alloc(units->width * TMI_BLOCK, sizeof *b.room),
                .columns = tmi_alloc(units->layout->column_count, sizeof *b.columns)};
     candidate *list = tmi_alloc(most, sizeof *list);
     char *text = tmi_alloc(text_size, 1);

@@ -1,9 +1,9 @@
 /* Replaces the DuckDB engine in a build without it. */
 #include "engine/core/engine.h"
-#include "engine/files/files.h"
-#include "engine/files/frame.h"
 #include "engine/core/header.h"
 #include "engine/core/libraries.h"
+#include "engine/files/files.h"
+#include "engine/files/frame.h"
 
 static tamis_status absent(const char *const *files, size_t count, tamis_error *err)
 {
@@ -11,9 +11,10 @@ static tamis_status absent(const char *const *files, size_t count, tamis_error *
         const tamis_status status = tmi_file_may_be_table(files[f] ? files[f] : "", err);
         if (status != TAMIS_OK) return status;
     }
-    return tmi_fail(err, TAMIS_SYSTEM, "this tamis was built without DuckDB, which reads Parquet and DuckDB files; the engine "
-                                       "memory reads CSV files. Fetch DuckDB with `make setup` and build again, or build "
-                                       "with DUCKDB_DIR=FOLDER");
+    return tmi_fail(err, TAMIS_SYSTEM,
+                    "this tamis was built without DuckDB, which reads Parquet and DuckDB files; the engine "
+                    "memory reads CSV files. Fetch DuckDB with `make setup` and build again, or build "
+                    "with DUCKDB_DIR=FOLDER");
 }
 
 tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err)

@@ -59,8 +59,8 @@ static void load(void)
     void *handle = dlopen(tmi_duckdb_find(&path) ? path.text : library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return;
     loaded.found = true;
-#define LOOK_UP(name)                                                                                                 \
-    *(void **)&loaded.api.name = dlsym(handle, "duckdb_" #name);                                                      \
+#define LOOK_UP(name) \
+    *(void **)&loaded.api.name = dlsym(handle, "duckdb_" #name); \
     if (!loaded.api.name) loaded.lacks = "duckdb_" #name;
     TMI_DUCKDB_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
@@ -70,11 +70,12 @@ const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
 {
     call_once(&once, load);
     if (loaded.found && !loaded.lacks) return &loaded.api;
-    if (loaded.found)
-        tmi_fail(err, TAMIS_SYSTEM, "%s is too old: it has no %s; " HOW_TO_GET_IT, library, loaded.lacks);
+    if (loaded.found) tmi_fail(err, TAMIS_SYSTEM, "%s is too old: it has no %s; " HOW_TO_GET_IT, library, loaded.lacks);
     else
-        tmi_fail(err, TAMIS_SYSTEM, "DuckDB (%s), which reads Parquet and DuckDB files, was not found; the engine memory reads "
-                                    "CSV files: " HOW_TO_GET_IT, library);
+        tmi_fail(err, TAMIS_SYSTEM,
+                 "DuckDB (%s), which reads Parquet and DuckDB files, was not found; the engine memory reads "
+                 "CSV files: " HOW_TO_GET_IT,
+                 library);
     return NULL;
 }
 

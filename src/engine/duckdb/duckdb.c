@@ -4,10 +4,10 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "engine/core/engine.h"
 #include "engine/duckdb/functions.h"
 #include "engine/duckdb/inventory.h"
 #include "engine/duckdb/source.h"
-#include "engine/core/engine.h"
 
 typedef struct engine_state {
     tmi_engine engine;
@@ -82,8 +82,7 @@ static void write_place(tmi_text *sql, const tmi_layout *layout)
         if (!tmi_is_given(column)) continue;
         const long long missing = tmi_has_points(column) ? -INT64_MAX : (long long)column->value_count;
         tmi_text_format(sql, ", ',', CASE WHEN v%zu %s %lld THEN '' ELSE v%zu::VARCHAR END", c,
-                        tmi_has_points(column) ? "<" : "=",
-                        missing, c);
+                        tmi_has_points(column) ? "<" : "=", missing, c);
     }
     tmi_text_put(sql, ", ',', copy)) END");
 }
@@ -159,17 +158,16 @@ static int tell(void *context, double share, int64_t rows)
     return w->progress(w->context, share, rows);
 }
 
-static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state,
-                                    tmi_duckdb_functions *functions, tmi_duckdb_session *session, const watch *watch,
-                                    tamis_error *err)
+static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, tmi_duckdb_functions *functions,
+                                    tmi_duckdb_session *session, const watch *watch, tamis_error *err)
 {
     duckdb_result result = {0};
     tmi_text source, sql;
     tamis_status status;
     tmi_text_init(&source);
     tmi_text_init(&sql);
-    TMI_TRY(after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session,
-                                                 functions, err), err));
+    TMI_TRY(
+        after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session, functions, err), err));
     write_query(&sql, &functions->layout, &source);
     TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, (void *)(uintptr_t)watch, err));
     TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
@@ -243,8 +241,8 @@ done:
 
 /* ---- the engine ---- */
 
-static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
-                              tmi_take_rows *take, void *context, tamis_error *err)
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                              void *context, tamis_error *err)
 {
     engine_state *state = engine->state;
     state->source.may_spill = false;
@@ -272,8 +270,13 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     }
     state->threads = threads;
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){.name = "duckdb", .state = state, .describe = describe, .check = check, .aggregate = aggregate,
-                                 .rows = read_rows, .free = free_engine};
+    state->engine = (tmi_engine){.name = "duckdb",
+                                 .state = state,
+                                 .describe = describe,
+                                 .check = check,
+                                 .aggregate = aggregate,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

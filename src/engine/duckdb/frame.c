@@ -48,8 +48,8 @@ static tamis_status take_chunk(cell_room *room, duckdb_data_chunk chunk, const t
     return take(context, first, n, room->cells, err);
 }
 
-static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text *sql, tmi_take_cells *take,
-                             void *context, const tmi_watch *watch, tamis_error *err)
+static tamis_status take_all(cell_room *room, frame_state *state, const tmi_text *sql, tmi_take_cells *take, void *context,
+                             const tmi_watch *watch, tamis_error *err)
 {
     tmi_watch told = watch ? *watch : (tmi_watch){0};
     const tmi_duckdb_api *api = state->session.api;

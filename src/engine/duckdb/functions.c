@@ -60,7 +60,7 @@ static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, 
     int32_t *code = api->vector_get_data(output);
     for (size_t i = 0; i < api->data_chunk_get_size(input); i++)
         code[i] = tmi_cluster_code(column->clusters, strata ? strata[i] : 0,
-                            tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]));
+                                   tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]));
 }
 
 #define PIECE 512
@@ -97,14 +97,12 @@ static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input
     const size_t n = api->data_chunk_get_size(input);
     const int32_t *codes = column->by ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
     int64_t *points = api->vector_get_data(output);
-    if (column->by)
-        tmi_grid_points_by(points, api->vector_get_data(numbers), codes, n, column);
-    else
-        tmi_grid_points(points, api->vector_get_data(numbers), n, column);
+    if (column->by) tmi_grid_points_by(points, api->vector_get_data(numbers), codes, n, column);
+    else tmi_grid_points(points, api->vector_get_data(numbers), n, column);
     for (size_t i = 0; validity && i < n; i++)
         if (tmi_duckdb_is_null(validity, i))
             points[i] = column->has_instead && !(codes && codes[i] == (int32_t)column->by->value_count) ? column->instead
-                                                                                                          : TMI_NO_POINT;
+                                                                                                        : TMI_NO_POINT;
 }
 
 /* ---- the aggregate ---- */
@@ -181,8 +179,7 @@ static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sou
                           idx_t count)
 {
     for (idx_t i = 0; i < count; i++) {
-        if (!state_of(targets[i])->owned || !state_of(sources[i])->owned)
-            out_of_memory(info);
+        if (!state_of(targets[i])->owned || !state_of(sources[i])->owned) out_of_memory(info);
         else if (tmi_cells_add_cells(state_of(targets[i])->owned->cells, state_of(sources[i])->owned->cells, NULL) != TAMIS_OK)
             tmi_duckdb()->aggregate_function_set_error(info, "too many rows");
     }
@@ -266,9 +263,7 @@ static bool register_column(const tmi_duckdb_column *column, size_t number, duck
     api->scalar_function_set_return_type(function, is_number ? point : code);
     api->scalar_function_set_special_handling(function); /* NULL reaches us */
     api->scalar_function_set_extra_info(function, (void *)(uintptr_t)column, NULL);
-    api->scalar_function_set_function(function, is_number    ? points_of_numbers
-                                                : is_scatter ? scattered_labels
-                                                             : codes_of_labels);
+    api->scalar_function_set_function(function, is_number ? points_of_numbers : is_scatter ? scattered_labels : codes_of_labels);
     bool done = api->register_scalar_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&from);
     api->destroy_logical_type(&code);
@@ -309,8 +304,7 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
     api->aggregate_function_set_name(function, "tamis_cells");
     for (size_t c = 0; c < functions->layout.column_count; c++) {
         const tmi_column *column = functions->layout.columns[c];
-        if (tmi_is_given(column))
-            api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
+        if (tmi_is_given(column)) api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
     }
     api->aggregate_function_set_return_type(function, answers);
     api->aggregate_function_set_functions(function, state_size, state_init, state_update, state_combine, state_finish);
@@ -325,8 +319,7 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
     return done;
 }
 
-tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
-                                           tamis_error *err)
+tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session, tamis_error *err)
 {
     functions->rows = &session->rows;
     bool done = !functions->layout.request || register_cells(functions, session->connection);

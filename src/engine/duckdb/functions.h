@@ -15,8 +15,8 @@
 #define TMI_ENGINE_DUCKDB_FUNCTIONS_H
 
 #include "engine/core/cells.h"
-#include "engine/duckdb/session.h"
 #include "engine/core/labels.h"
+#include "engine/duckdb/session.h"
 
 /* The codes of a category as they are looked up in columns of this form. */
 typedef struct tmi_duckdb_lookup {
@@ -28,9 +28,9 @@ typedef struct tmi_duckdb_lookup {
 
 typedef struct tmi_duckdb_column {
     const tmi_column *column;
-    tmi_codes *codes;   /* of a category */
+    tmi_codes *codes;                              /* of a category */
     tmi_duckdb_lookup lookups[TMI_DUCKDB_LOOKUPS]; /* of a category */
-    tmi_clusters *clusters; /* of TMI_GROUPS */
+    tmi_clusters *clusters;                        /* of TMI_GROUPS */
 } tmi_duckdb_column;
 
 /* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB drops
@@ -53,8 +53,7 @@ void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 /* Frees the cells of the states. Call only between queries. */
 void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
 
-tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session,
-                                           tamis_error *err);
+tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session, tamis_error *err);
 
 /* The expression for the points or codes of column c of the layout, which must be given (tmi_is_given), from the columns c0,
  * c1 … of the source, which are codes if they are categories. */

@@ -1,7 +1,7 @@
 /* The headers of Parquet files and of tables in DuckDB files. */
+#include "engine/core/header.h"
 #include "base/memory.h"
 #include "engine/duckdb/source.h"
-#include "engine/core/header.h"
 
 static tmi_header_type type_of(tmi_form form)
 {

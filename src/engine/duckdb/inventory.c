@@ -28,10 +28,8 @@ static int go_on(void *context, double share, int64_t rows)
 static void write_pairs(tmi_text *sql, const tmi_layout *layout, size_t stratum, size_t label, const tmi_text *source)
 {
     tmi_text_put(sql, "SELECT ");
-    if (stratum == NO_COLUMN)
-        tmi_text_put(sql, "0");
-    else
-        tmi_duckdb_write_call(sql, layout, stratum);
+    if (stratum == NO_COLUMN) tmi_text_put(sql, "0");
+    else tmi_duckdb_write_call(sql, layout, stratum);
     tmi_text_put(sql, " AS s");
     if (label != NO_COLUMN) {
         tmi_text_put(sql, ", ");
@@ -86,8 +84,7 @@ tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckd
     for (size_t i = 0; i < 3; i++) place[i] = asked[i] ? tmi_layout_index(layout, asked[i]) : NO_COLUMN;
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
     TMI_TRY(tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, functions, err));
-    if (inventory->unit)
-        TMI_TRY(count_by(&inventory->units, 1, layout, NO_COLUMN, place[1], &sql, session, &watch, err));
+    if (inventory->unit) TMI_TRY(count_by(&inventory->units, 1, layout, NO_COLUMN, place[1], &sql, session, &watch, err));
     if (inventory->rows_in)
         TMI_TRY(count_by(inventory->rows_in, strata, layout, place[0], NO_COLUMN, &sql, session, &watch, err));
     if (inventory->units_in && inventory->unit)
@@ -101,8 +98,8 @@ done:
 
 /* ---- labels of clusters ---- */
 
-static tamis_status see_labels(tmi_clusters *clusters, const tmi_layout *layout, const tmi_column *column,
-                               const tmi_text *source, tmi_duckdb_session *session, watch *watch, tamis_error *err)
+static tamis_status see_labels(tmi_clusters *clusters, const tmi_layout *layout, const tmi_column *column, const tmi_text *source,
+                               tmi_duckdb_session *session, watch *watch, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
     const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : NO_COLUMN;
@@ -131,8 +128,7 @@ done:
 }
 
 tamis_status tmi_duckdb_see_clusters(tmi_duckdb_functions *functions, const tmi_duckdb_source *source,
-                                     tmi_duckdb_session *session, tamis_progress *progress, void *context,
-                                     tamis_error *err)
+                                     tmi_duckdb_session *session, tamis_progress *progress, void *context, tamis_error *err)
 {
     const tmi_layout *layout = &functions->layout;
     watch watch = {progress, context, 0};

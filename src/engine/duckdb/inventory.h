@@ -15,7 +15,6 @@ tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckd
 
 /* Gives the TMI_GROUPS columns of the functions their labels and ranks. */
 tamis_status tmi_duckdb_see_clusters(tmi_duckdb_functions *functions, const tmi_duckdb_source *source,
-                                     tmi_duckdb_session *session, tamis_progress *progress, void *context,
-                                     tamis_error *err);
+                                     tmi_duckdb_session *session, tamis_progress *progress, void *context, tamis_error *err);
 
 #endif

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "engine/duckdb/source.h"
 #include "engine/core/labels.h"
+#include "engine/duckdb/source.h"
 
 typedef struct row_columns {
     const tmi_column *const *columns;
@@ -40,8 +40,7 @@ static tamis_status make_rows(row_columns *rows, const tmi_column *const *column
 
 static void take_numbers(double *to, const double *from, const uint64_t *validity, size_t n, const tmi_column *column)
 {
-    for (size_t i = 0; i < n; i++)
-        to[i] = tmi_duckdb_is_null(validity, i) || tmi_is_missing(from[i], column) ? NAN : from[i];
+    for (size_t i = 0; i < n; i++) to[i] = tmi_duckdb_is_null(validity, i) || tmi_is_missing(from[i], column) ? NAN : from[i];
 }
 
 static void take_codes(int32_t *to, const int32_t *from, size_t n, int32_t missing)
@@ -49,8 +48,8 @@ static void take_codes(int32_t *to, const int32_t *from, size_t n, int32_t missi
     for (size_t i = 0; i < n; i++) to[i] = from[i] == missing ? -1 : from[i];
 }
 
-static tamis_status take_labels(int64_t *to, const duckdb_string_t *from, const uint64_t *validity, size_t n,
-                                tmi_labels *labels, tamis_error *err)
+static tamis_status take_labels(int64_t *to, const duckdb_string_t *from, const uint64_t *validity, size_t n, tmi_labels *labels,
+                                tamis_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         const tmi_cell cell = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&from[i]);
@@ -60,8 +59,8 @@ static tamis_status take_labels(int64_t *to, const duckdb_string_t *from, const 
     return TAMIS_OK;
 }
 
-static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const tmi_duckdb_api *api,
-                               tmi_take_rows *take, void *context, tamis_error *err)
+static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const tmi_duckdb_api *api, tmi_take_rows *take,
+                               void *context, tamis_error *err)
 {
     const size_t n = api->data_chunk_get_size(chunk);
     tamis_status status = TAMIS_OK;
@@ -77,8 +76,7 @@ static tamis_status take_chunk(row_columns *rows, duckdb_data_chunk chunk, const
             take_numbers(rows->room[c], api->vector_get_data(vector), validity, n, rows->columns[c]);
         else if (rows->columns[c]->kind == TMI_LABEL)
             TMI_TRY(take_labels(rows->room[c], api->vector_get_data(vector), validity, n, rows->labels[c], err));
-        else
-            take_codes(rows->room[c], api->vector_get_data(vector), n, (int32_t)rows->columns[c]->value_count);
+        else take_codes(rows->room[c], api->vector_get_data(vector), n, (int32_t)rows->columns[c]->value_count);
     }
     if (n > rows->rows_room) rows->rows_room = n;
     const tmi_piece piece = {.rows = n, .columns = (const void *const *)rows->room};
@@ -87,8 +85,7 @@ done:
     return status;
 }
 
-static tamis_status take_files(row_columns *rows, const tmi_duckdb_source *source, size_t first,
-                               tmi_duckdb_session *session,
+static tamis_status take_files(row_columns *rows, const tmi_duckdb_source *source, size_t first, tmi_duckdb_session *session,
                                tmi_take_rows *take, void *context, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
@@ -103,8 +100,7 @@ static tamis_status take_files(row_columns *rows, const tmi_duckdb_source *sourc
         TMI_TRY(take_chunk(rows, chunk, api, take, context, err));
         api->destroy_data_chunk(&chunk);
     }
-    if (api->result_error(&result))
-        status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+    if (api->result_error(&result)) status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
 done:
     api->destroy_data_chunk(&chunk);
     api->destroy_result(&result);

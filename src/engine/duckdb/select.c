@@ -45,13 +45,12 @@ static void write_reader(tmi_text *sql, const tmi_duckdb_source *source, size_t 
     tmi_sql_text(sql, file->pattern);
     tmi_text_put(sql, ", auto_detect=false, strict_mode=true, header=true, delim=',', quote='\"', escape='\"', "
                       "hive_partitioning=false, columns={");
-    for (size_t k = 0; k < columns->csv.count; k++)
-        tmi_text_format(sql, "%s'k%zu': 'VARCHAR'", k > 0 ? ", " : "", k);
+    for (size_t k = 0; k < columns->csv.count; k++) tmi_text_format(sql, "%s'k%zu': 'VARCHAR'", k > 0 ? ", " : "", k);
     tmi_text_put(sql, "})");
 }
 
-static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source *source, size_t f,
-                                 tmi_duckdb_session *session, tamis_error *err)
+static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
+                                 tamis_error *err)
 {
     const tmi_duckdb_file *file = &source->files[f];
     tmi_text sql;
@@ -303,8 +302,8 @@ static int go_on(void *context, double share, int64_t rows)
     return c->progress ? c->progress(c->context, -1, c->rows) : 0;
 }
 
-static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
-                               counting *c, tamis_error *err)
+static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session, counting *c,
+                               tamis_error *err)
 {
     const tmi_duckdb_file *file = &source->files[f];
     const tmi_duckdb_api *api = session->api;
@@ -324,10 +323,8 @@ static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, s
         goto done;
     }
     chunk = api->fetch_chunk(result);
-    if (chunk)
-        *rows = *(const int64_t *)api->vector_get_data(api->data_chunk_get_vector(chunk, 0));
-    else
-        status = tmi_fail_memory(err);
+    if (chunk) *rows = *(const int64_t *)api->vector_get_data(api->data_chunk_get_vector(chunk, 0));
+    else status = tmi_fail_memory(err);
 done:
     api->destroy_data_chunk(&chunk);
     api->destroy_result(&result);
@@ -345,8 +342,7 @@ tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *sourc
         int64_t count = 0;
         tamis_status status = count_file(&count, source, f, session, &c, err);
         if (status != TAMIS_OK) return status;
-        if (count > TMI_MAX_ROWS - c.rows)
-            return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+        if (count > TMI_MAX_ROWS - c.rows) return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
         c.rows += count;
     }
     *rows = c.rows;

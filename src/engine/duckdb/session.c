@@ -144,10 +144,8 @@ static tamis_status note_trouble(tmi_duckdb_session *session, const char *messag
         const char *phrase;
         tmi_duckdb_trouble trouble;
     } known[] = {
-        {"unterminated quote", TMI_DUCKDB_QUOTE},
-        {"Expected Number of Columns", TMI_DUCKDB_FIELDS},
-        {"Maximum line size", TMI_DUCKDB_LONG_LINE},
-        {"Out of Memory", TMI_DUCKDB_MEMORY},
+        {"unterminated quote", TMI_DUCKDB_QUOTE},    {"Expected Number of Columns", TMI_DUCKDB_FIELDS},
+        {"Maximum line size", TMI_DUCKDB_LONG_LINE}, {"Out of Memory", TMI_DUCKDB_MEMORY},
         {"out of memory", TMI_DUCKDB_MEMORY},
     };
     static const char line[] = "CSV Error on Line: ";
@@ -181,8 +179,8 @@ static int tell_progress(tmi_duckdb_session *session, tamis_progress *progress, 
 
 /* Runs a pending query piece by piece. An interrupted query is also run to its end, which comes at once: DuckDB leaks a query
  * that is dropped half-way. */
-static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress,
-                         void *context, tamis_error *err)
+static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress, void *context,
+                         tamis_error *err)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};
     double told = seconds();
@@ -224,8 +222,7 @@ static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, cons
         goto done;
     }
     if (!streaming) TMI_TRY(work(pending, session, progress, context, err));
-    if (api->execute_pending(pending, result) == DuckDBError)
-        status = note_trouble(session, api->result_error(result), err);
+    if (api->execute_pending(pending, result) == DuckDBError) status = note_trouble(session, api->result_error(result), err);
 done:
     api->destroy_pending(&pending);
     api->destroy_prepare(&statement);
@@ -243,14 +240,13 @@ tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, t
     return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the query: use fewer statistics, conditions or values");
 }
 
-tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
-                            tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_progress *progress,
+                            void *context, tamis_error *err)
 {
     return ask(result, session, sql, false, progress, context, err);
 }
 
-tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
-                               tamis_error *err)
+tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
 {
     return ask(result, session, sql, true, NULL, NULL, err);
 }

@@ -15,8 +15,8 @@
 /* Why a query failed. DuckDB's own messages quote lines of the file, so they are examined and discarded. */
 typedef enum tmi_duckdb_trouble {
     TMI_DUCKDB_OTHER,
-    TMI_DUCKDB_QUOTE,    /* CSV: a quote that is not closed, or text after a closing one */
-    TMI_DUCKDB_FIELDS,   /* CSV: a line with more or fewer fields than the first one */
+    TMI_DUCKDB_QUOTE,  /* CSV: a quote that is not closed, or text after a closing one */
+    TMI_DUCKDB_FIELDS, /* CSV: a line with more or fewer fields than the first one */
     TMI_DUCKDB_LONG_LINE,
     TMI_DUCKDB_MEMORY,
     TMI_DUCKDB_CANCELLED /* by the progress callback */
@@ -26,7 +26,7 @@ typedef struct tmi_duckdb_session {
     const tmi_duckdb_api *api;
     duckdb_database database;
     duckdb_connection connection;
-    _Atomic int64_t rows; /* read by the running query, counted by the functions that see them; for the progress */
+    _Atomic int64_t rows;       /* read by the running query, counted by the functions that see them; for the progress */
     tmi_duckdb_trouble trouble; /* of the last query that failed */
     long long line;             /* the line of the CSV file; 0: not known */
     char folder[PATH_MAX];      /* for what does not fit into memory; "": none */
@@ -54,11 +54,10 @@ tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, t
 
 /* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends at
  * once. On failure: SYSTEM, and session->trouble gives the reason. Destroy the result in any case. */
-tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
-                            tamis_progress *progress, void *context, tamis_error *err);
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_progress *progress,
+                            void *context, tamis_error *err);
 
 /* The same, but rows are computed while the caller fetches them. */
-tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql,
-                               tamis_error *err);
+tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err);
 
 #endif

@@ -16,8 +16,7 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
 {
     tamis_status status = TAMIS_OK;
     *source = (tmi_duckdb_source){0};
-    if (!given || !given->files || given->file_count == 0)
-        return tmi_fail(err, TAMIS_INVALID, "the source names no file");
+    if (!given || !given->files || given->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
     source->files = tmi_alloc(given->file_count, sizeof *source->files);
     if (given->table) source->table = tmi_copy_text(given->table, strlen(given->table));
     if (!source->files || (given->table && !source->table)) {
@@ -57,9 +56,7 @@ static tamis_status write_pattern(char **pattern, const char *path, tamis_error 
     tmi_text text;
     tmi_text_init(&text);
     for (; *path; path++)
-        tmi_text_format(&text, is_special && strchr("*?[", *path)  ? "[%c]"
-                               : is_special && *path == '\\' ? "\\%c"
-                                                              : "%c", *path);
+        tmi_text_format(&text, is_special && strchr("*?[", *path) ? "[%c]" : is_special && *path == '\\' ? "\\%c" : "%c", *path);
     return tmi_text_take(pattern, &text, err);
 }
 
@@ -83,8 +80,10 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
     tamis_status status;
     tmi_text sql;
     tmi_text_init(&sql);
-    tmi_text_format(&sql, "SELECT '\"' || replace(schema_name, '\"', '\"\"') || '\".\"' || replace(table_name, '\"', '\"\"') || "
-                          "'\"', sql FROM duckdb_tables() WHERE database_name = 'd%zu' AND NOT internal", f);
+    tmi_text_format(&sql,
+                    "SELECT '\"' || replace(schema_name, '\"', '\"\"') || '\".\"' || replace(table_name, '\"', '\"\"') || "
+                    "'\"', sql FROM duckdb_tables() WHERE database_name = 'd%zu' AND NOT internal",
+                    f);
     if (source->table) {
         tmi_text_put(&sql, " AND (schema_name || '.' || table_name = ");
         tmi_sql_text(&sql, source->table);
@@ -107,8 +106,8 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
         status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0,
                                count == 0 ? "there is no table %s" : "there is more than one table %s", source->table);
     } else {
-        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, count == 0 ? "it has no table"
-                               : "it has several tables; name one with `table`");
+        status = tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0,
+                               count == 0 ? "it has no table" : "it has several tables; name one with `table`");
     }
 done:
     api->destroy_data_chunk(&chunk);
@@ -125,8 +124,7 @@ static tamis_status attach(tmi_duckdb_session *session, const tmi_duckdb_source 
     return tmi_fail_file(err, status, source->files[f].file.given, 0, "%s", own.message);
 }
 
-tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
-                                    tamis_error *err)
+tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     const char **paths = NULL;

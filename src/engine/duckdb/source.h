@@ -20,7 +20,7 @@ typedef struct tmi_duckdb_file {
     tmi_file file;
     char *pattern; /* its path for DuckDB, which reads * ? [ in a name as a pattern */
     tmi_duckdb_kind kind;
-    char *table;   /* TMI_DUCKDB_FILE, once it is open: "schema"."name" */
+    char *table;      /* TMI_DUCKDB_FILE, once it is open: "schema"."name" */
     char *definition; /* likewise: the statement that created it */
 } tmi_duckdb_file;
 
@@ -37,8 +37,7 @@ tamis_status tmi_duckdb_source_init(tmi_duckdb_source *source, const tmi_source 
 void tmi_duckdb_source_clear(tmi_duckdb_source *source);
 
 /* Opens a session in which the files can be read. INVALID if one is missing, is not a file, or may not be read. */
-tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads,
-                                    tamis_error *err);
+tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_source *source, unsigned threads, tamis_error *err);
 
 /* Checks that no file of an opened source is listed twice. INVALID names the pairs. */
 tamis_status tmi_duckdb_source_distinct(const tmi_duckdb_source *source, tamis_error *err);

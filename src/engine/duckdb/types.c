@@ -4,19 +4,35 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "engine/duckdb/functions.h"
 #include "engine/core/sql.h"
+#include "engine/duckdb/functions.h"
 
 tmi_class tmi_duckdb_class(duckdb_type type)
 {
     switch (type) {
-    case DUCKDB_TYPE_TINYINT: case DUCKDB_TYPE_SMALLINT: case DUCKDB_TYPE_INTEGER: case DUCKDB_TYPE_BIGINT:
-    case DUCKDB_TYPE_HUGEINT: case DUCKDB_TYPE_UTINYINT: case DUCKDB_TYPE_USMALLINT: case DUCKDB_TYPE_UINTEGER:
-    case DUCKDB_TYPE_UBIGINT: case DUCKDB_TYPE_UHUGEINT: case DUCKDB_TYPE_FLOAT: case DUCKDB_TYPE_DOUBLE:
+    case DUCKDB_TYPE_TINYINT:
+    case DUCKDB_TYPE_SMALLINT:
+    case DUCKDB_TYPE_INTEGER:
+    case DUCKDB_TYPE_BIGINT:
+    case DUCKDB_TYPE_HUGEINT:
+    case DUCKDB_TYPE_UTINYINT:
+    case DUCKDB_TYPE_USMALLINT:
+    case DUCKDB_TYPE_UINTEGER:
+    case DUCKDB_TYPE_UBIGINT:
+    case DUCKDB_TYPE_UHUGEINT:
+    case DUCKDB_TYPE_FLOAT:
+    case DUCKDB_TYPE_DOUBLE:
     case DUCKDB_TYPE_DECIMAL: return TMI_CLASS_NUMBER;
-    case DUCKDB_TYPE_VARCHAR: case DUCKDB_TYPE_ENUM: return TMI_CLASS_TEXT;
-    case DUCKDB_TYPE_DATE: case DUCKDB_TYPE_TIME: case DUCKDB_TYPE_TIME_TZ: case DUCKDB_TYPE_TIMESTAMP:
-    case DUCKDB_TYPE_TIMESTAMP_S: case DUCKDB_TYPE_TIMESTAMP_MS: case DUCKDB_TYPE_TIMESTAMP_NS: case DUCKDB_TYPE_TIMESTAMP_TZ:
+    case DUCKDB_TYPE_VARCHAR:
+    case DUCKDB_TYPE_ENUM: return TMI_CLASS_TEXT;
+    case DUCKDB_TYPE_DATE:
+    case DUCKDB_TYPE_TIME:
+    case DUCKDB_TYPE_TIME_TZ:
+    case DUCKDB_TYPE_TIMESTAMP:
+    case DUCKDB_TYPE_TIMESTAMP_S:
+    case DUCKDB_TYPE_TIMESTAMP_MS:
+    case DUCKDB_TYPE_TIMESTAMP_NS:
+    case DUCKDB_TYPE_TIMESTAMP_TZ:
     case DUCKDB_TYPE_INTERVAL: return TMI_CLASS_DATE;
     case DUCKDB_TYPE_BOOLEAN: return TMI_CLASS_BOOLEAN;
     case DUCKDB_TYPE_SQLNULL: return TMI_CLASS_OPEN;
@@ -26,8 +42,8 @@ tmi_class tmi_duckdb_class(duckdb_type type)
 
 bool tmi_duckdb_is_nested(duckdb_type type)
 {
-    return type == DUCKDB_TYPE_LIST || type == DUCKDB_TYPE_STRUCT || type == DUCKDB_TYPE_MAP ||
-           type == DUCKDB_TYPE_ARRAY || type == DUCKDB_TYPE_UNION || type == DUCKDB_TYPE_BLOB;
+    return type == DUCKDB_TYPE_LIST || type == DUCKDB_TYPE_STRUCT || type == DUCKDB_TYPE_MAP || type == DUCKDB_TYPE_ARRAY ||
+           type == DUCKDB_TYPE_UNION || type == DUCKDB_TYPE_BLOB;
 }
 
 /* ---- collations ---- */
@@ -126,8 +142,10 @@ void tmi_duckdb_write_canonical(tmi_text *sql, duckdb_type type, const char *nam
                                                        : "TRY_CAST(";
     tmi_text_put(sql, before);
     tmi_sql_name(sql, name);
-    tmi_text_put(sql, is_real ? " AS DOUBLE))" : type == DUCKDB_TYPE_DECIMAL ? " AS VARCHAR))"
-                      : type == DUCKDB_TYPE_DATE ? " AS VARCHAR), ' (BC)', ' BC')" : " AS VARCHAR)");
+    tmi_text_put(sql, is_real                       ? " AS DOUBLE))"
+                      : type == DUCKDB_TYPE_DECIMAL ? " AS VARCHAR))"
+                      : type == DUCKDB_TYPE_DATE    ? " AS VARCHAR), ' (BC)', ' BC')"
+                                                    : " AS VARCHAR)");
 }
 
 /* ---- functions ---- */

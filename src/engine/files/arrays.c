@@ -17,7 +17,8 @@ tmi_form tmi_array_form(const tmi_array *array)
     case TMI_ARRAY_BOOL: return TMI_FORM_BOOLEAN;
     case TMI_ARRAY_F64: return TMI_FORM_DOUBLE;
     case TMI_ARRAY_F32: return TMI_FORM_FLOAT;
-    case TMI_ARRAY_DATE: case TMI_ARRAY_OTHER: return TMI_FORM_NONE;
+    case TMI_ARRAY_DATE:
+    case TMI_ARRAY_OTHER: return TMI_FORM_NONE;
     default: return TMI_FORM_EXACT;
     }
 }
@@ -33,18 +34,54 @@ static bool is_valid(const tmi_array *array, int64_t at)
 }
 
 /* The integers by their kind: STATEMENT with `v`, the value at place `at`. */
-#define WITH_INTEGER(array, at, STATEMENT)                                                                            \
-    switch ((array)->kind) {                                                                                          \
-    case TMI_ARRAY_BOOL: { const int v = ((const uint8_t *)(array)->values)[(at) / 8] >> ((at) % 8) & 1; STATEMENT; break; } \
-    case TMI_ARRAY_I8: { const int8_t v = ((const int8_t *)(array)->values)[at]; STATEMENT; break; }                  \
-    case TMI_ARRAY_U8: { const uint8_t v = ((const uint8_t *)(array)->values)[at]; STATEMENT; break; }                \
-    case TMI_ARRAY_I16: { const int16_t v = ((const int16_t *)(array)->values)[at]; STATEMENT; break; }               \
-    case TMI_ARRAY_U16: { const uint16_t v = ((const uint16_t *)(array)->values)[at]; STATEMENT; break; }             \
-    case TMI_ARRAY_I32: { const int32_t v = ((const int32_t *)(array)->values)[at]; STATEMENT; break; }               \
-    case TMI_ARRAY_U32: { const uint32_t v = ((const uint32_t *)(array)->values)[at]; STATEMENT; break; }             \
-    case TMI_ARRAY_I64: { const int64_t v = ((const int64_t *)(array)->values)[at]; STATEMENT; break; }               \
-    case TMI_ARRAY_U64: { const uint64_t v = ((const uint64_t *)(array)->values)[at]; STATEMENT; break; }             \
-    default: break;                                                                                                   \
+#define WITH_INTEGER(array, at, STATEMENT) \
+    switch ((array)->kind) { \
+    case TMI_ARRAY_BOOL: { \
+        const int v = ((const uint8_t *)(array)->values)[(at) / 8] >> ((at) % 8) & 1; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_I8: { \
+        const int8_t v = ((const int8_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_U8: { \
+        const uint8_t v = ((const uint8_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_I16: { \
+        const int16_t v = ((const int16_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_U16: { \
+        const uint16_t v = ((const uint16_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_I32: { \
+        const int32_t v = ((const int32_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_U32: { \
+        const uint32_t v = ((const uint32_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_I64: { \
+        const int64_t v = ((const int64_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    case TMI_ARRAY_U64: { \
+        const uint64_t v = ((const uint64_t *)(array)->values)[at]; \
+        STATEMENT; \
+        break; \
+    } \
+    default: break; \
     }
 
 static double number_of_float(float v, const double *codes, size_t code_count)
@@ -60,12 +97,9 @@ void tmi_array_numbers(double *to, const tmi_array *array, int64_t first, size_t
         const int64_t at = array->offset + first + (int64_t)i;
         to[i] = (double)NAN;
         if (!is_valid(array, at)) continue;
-        if (array->kind == TMI_ARRAY_F64)
-            to[i] = ((const double *)array->values)[at];
-        else if (array->kind == TMI_ARRAY_F32)
-            to[i] = number_of_float(((const float *)array->values)[at], codes, code_count);
-        else
-            WITH_INTEGER(array, at, to[i] = (double)v)
+        if (array->kind == TMI_ARRAY_F64) to[i] = ((const double *)array->values)[at];
+        else if (array->kind == TMI_ARRAY_F32) to[i] = number_of_float(((const float *)array->values)[at], codes, code_count);
+        else WITH_INTEGER(array, at, to[i] = (double)v)
     }
 }
 

@@ -7,9 +7,23 @@
 #include "engine/core/canonical.h"
 
 typedef enum tmi_array_kind {
-    TMI_ARRAY_NULL, TMI_ARRAY_BOOL, TMI_ARRAY_I8, TMI_ARRAY_U8, TMI_ARRAY_I16, TMI_ARRAY_U16, TMI_ARRAY_I32, TMI_ARRAY_U32,
-    TMI_ARRAY_I64, TMI_ARRAY_U64, TMI_ARRAY_F32, TMI_ARRAY_F64, TMI_ARRAY_POINTERS, TMI_ARRAY_UTF8, TMI_ARRAY_LARGE_UTF8,
-    TMI_ARRAY_DATE, TMI_ARRAY_OTHER /* not usable: dates, times and durations, or anything else */
+    TMI_ARRAY_NULL,
+    TMI_ARRAY_BOOL,
+    TMI_ARRAY_I8,
+    TMI_ARRAY_U8,
+    TMI_ARRAY_I16,
+    TMI_ARRAY_U16,
+    TMI_ARRAY_I32,
+    TMI_ARRAY_U32,
+    TMI_ARRAY_I64,
+    TMI_ARRAY_U64,
+    TMI_ARRAY_F32,
+    TMI_ARRAY_F64,
+    TMI_ARRAY_POINTERS,
+    TMI_ARRAY_UTF8,
+    TMI_ARRAY_LARGE_UTF8,
+    TMI_ARRAY_DATE,
+    TMI_ARRAY_OTHER /* not usable: dates, times and durations, or anything else */
 } tmi_array_kind;
 
 /* Element i of the array is at offset + i in its buffers. */

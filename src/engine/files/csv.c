@@ -169,12 +169,9 @@ static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
     while (i < n) {
         uint64_t word = high_bits;
         if (state->more == 0 && n - i >= sizeof word) memcpy(&word, bytes + i, sizeof word);
-        if (!(word & high_bits))
-            i += sizeof word;
-        else if (take_byte(state, bytes[i]))
-            i++;
-        else
-            break;
+        if (!(word & high_bits)) i += sizeof word;
+        else if (take_byte(state, bytes[i])) i++;
+        else break;
     }
     return i;
 }
@@ -195,7 +192,8 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
         size_t good = good_bytes(&state, bytes, n);
         offset += (int64_t)good;
         if (good < n) {
-            status = tmi_fail_file(err, TAMIS_INVALID, path, line_of(file, offset), "not UTF-8; convert the file first (for "
+            status = tmi_fail_file(err, TAMIS_INVALID, path, line_of(file, offset),
+                                   "not UTF-8; convert the file first (for "
                                    "example with iconv -f LATIN1 -t UTF-8)");
             goto done;
         }
@@ -206,8 +204,7 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
             goto done;
         }
     }
-    if (ferror(file))
-        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
+    if (ferror(file)) status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
     else if (state.more > 0)
         status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file ends in the middle of a character: it is not UTF-8");
 done:

@@ -38,8 +38,8 @@ typedef struct tmi_csv_rows tmi_csv_rows;
 
 /* wanted[c] for each of the `columns` columns of the file: the position of column c among the wanted_count that are handed
  * out; SIZE_MAX: it is not wanted. Path and list outlive the rows. */
-tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t columns, const size_t *wanted,
-                               size_t wanted_count, tamis_error *err);
+tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t columns, const size_t *wanted, size_t wanted_count,
+                               tamis_error *err);
 void tmi_csv_rows_free(tmi_csv_rows *rows); /* wipes */
 
 /* The next *n <= TMI_CSV_ROWS rows, 0 at the end; row i of the column at position w is (*cells)[w * TMI_CSV_ROWS + i], valid

@@ -27,7 +27,7 @@ struct tmi_csv_rows {
     long long line, size, read; /* lines begun; bytes of the file in all and read */
     unsigned char buffer[BUFFER];
     size_t at, filled;
-    int line_end; /* '\n', '\r', or 'b' for both; 0: not seen yet */
+    int line_end;   /* '\n', '\r', or 'b' for both; 0: not seen yet */
     tmi_text texts; /* of the piece, one after the other */
     size_t *starts; /* of each cell in it; cell (column, row) at column * TMI_CSV_ROWS + row */
     tmi_cell *cells;
@@ -165,8 +165,8 @@ static tamis_status skip_first_line(tmi_csv_rows *rows, tamis_error *err)
     return ferror(rows->file) ? tmi_fail_file(err, TAMIS_INVALID, rows->path, 0, "%s", strerror(errno)) : TAMIS_OK;
 }
 
-tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t columns, const size_t *wanted,
-                               size_t wanted_count, tamis_error *err)
+tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t columns, const size_t *wanted, size_t wanted_count,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_csv_rows *made = tmi_alloc(1, sizeof *made);

@@ -107,12 +107,10 @@ void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
             const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
             const int32_t *strata = column->stratum ? p->columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;
             int32_t *codes = p->room[c];
-            for (size_t i = 0; i < n; i++)
-                codes[i] = tmi_cluster_code(r->clusters[c], strata ? strata[i] : 0, labels[i]);
+            for (size_t i = 0; i < n; i++) codes[i] = tmi_cluster_code(r->clusters[c], strata ? strata[i] : 0, labels[i]);
         } else if (column->kind == TMI_SCATTER) {
             const tmi_cell *strata = column->stratum ? raw[r->place[tmi_layout_index(&r->layout, column->stratum)]].texts : NULL;
             tmi_scatter(p->room[c], strata, raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts, n, column);
         }
     }
 }
-

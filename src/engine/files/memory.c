@@ -35,8 +35,8 @@ static const char *name_at(const void *names, size_t k)
 }
 
 /* Finds the requested columns in a file: wanted[c] for each column of the file. */
-static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tmi_file *file,
-                                 const tmi_column *const *columns, size_t count, tamis_error *err)
+static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tmi_file *file, const tmi_column *const *columns,
+                                 size_t count, tamis_error *err)
 {
     tmi_csv_header header;
     tamis_status status;
@@ -51,8 +51,7 @@ static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tm
         while (k < header.count && strcmp(header.names[k], columns[c]->name) != 0) k++;
         if (k == header.count)
             status = tmi_fail_column(err, file->given, "there is", columns[c]->name, name_at, &header, header.count);
-        else if ((*wanted)[k] == SIZE_MAX)
-            (*wanted)[k] = c; /* the first request for it */
+        else if ((*wanted)[k] == SIZE_MAX) (*wanted)[k] = c; /* the first request for it */
     }
 done:
     tmi_csv_header_clear(&header);
@@ -116,20 +115,18 @@ tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, un
 {
     tamis_status status = TAMIS_OK;
     *engine = NULL;
-    if (!source || !source->files || source->file_count == 0)
-        return tmi_fail(err, TAMIS_INVALID, "the source names no file");
+    if (!source || !source->files || source->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
     csv_scanner *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
-    s->scanner = (tmi_scanner){.name = "memory", .state = s, .check = check, .scan = scan, .in_parts = true,
-                               .free = free_scanner};
+    s->scanner = (tmi_scanner){
+        .name = "memory", .state = s, .check = check, .scan = scan, .in_parts = true, .free = free_scanner};
     s->files = tmi_alloc(source->file_count, sizeof *s->files);
     if (!s->files) status = tmi_fail_memory(err);
     for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
         const char *name = source->files[f] ? source->files[f] : "";
         if (!tmi_ends_in(name, ".csv"))
             status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "the memory engine reads files whose name ends in .csv");
-        else
-            status = tmi_file_init(&s->files[s->file_count++], name, err);
+        else status = tmi_file_init(&s->files[s->file_count++], name, err);
     }
     if (status == TAMIS_OK) return tmi_engine_take_scanner(engine, &s->scanner, threads, err);
     free_scanner(&s->scanner);

@@ -21,8 +21,10 @@ static const struct {
     parse_file *parse;
     tmi_format_of formats;
 } kinds[] = {
-    {".sav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},   {".zsav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
-    {".dta", "Stata", readstat_parse_dta, TMI_STATA_FORMAT}, {".sas7bdat", "SAS", readstat_parse_sas7bdat, TMI_SAS_FORMAT},
+    {".sav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
+    {".zsav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
+    {".dta", "Stata", readstat_parse_dta, TMI_STATA_FORMAT},
+    {".sas7bdat", "SAS", readstat_parse_sas7bdat, TMI_SAS_FORMAT},
     {".xpt", "SAS transport", readstat_parse_xport, TMI_SAS_FORMAT},
 };
 
@@ -60,10 +62,15 @@ static tamis_status tell_trouble(const tmi_readstat_reading *r, readstat_error_t
     switch (error) {
     case READSTAT_OK: return TAMIS_OK;
     case READSTAT_ERROR_MALLOC: return tmi_fail_memory(err);
-    case READSTAT_ERROR_CONVERT: case READSTAT_ERROR_CONVERT_BAD_STRING: case READSTAT_ERROR_CONVERT_SHORT_STRING:
-    case READSTAT_ERROR_CONVERT_LONG_STRING: case READSTAT_ERROR_UNSUPPORTED_CHARSET:
+    case READSTAT_ERROR_CONVERT:
+    case READSTAT_ERROR_CONVERT_BAD_STRING:
+    case READSTAT_ERROR_CONVERT_SHORT_STRING:
+    case READSTAT_ERROR_CONVERT_LONG_STRING:
+    case READSTAT_ERROR_UNSUPPORTED_CHARSET:
         return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "texts are not in the encoding that the file declares");
-    case READSTAT_ERROR_READ: case READSTAT_ERROR_SEEK: case READSTAT_ERROR_ROW_COUNT_MISMATCH:
+    case READSTAT_ERROR_READ:
+    case READSTAT_ERROR_SEEK:
+    case READSTAT_ERROR_ROW_COUNT_MISMATCH:
         return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or cut off", tmi_article(kind), kind);
     default: return tmi_fail_file_more(err, TAMIS_INVALID, r->given, 0, "not %s %s file, or damaged", tmi_article(kind), kind);
     }
@@ -103,8 +110,7 @@ static tamis_status look_into(tmi_readstat_reading *r, const char *path, what wh
     for (size_t c = 0; c < r->count; c++) {
         const tmi_readstat_column *w = &r->list[c];
         tamis_status one = TAMIS_OK;
-        if (!w->found)
-            one = tmi_fail_column(err, r->given, "there is", w->column->name, name_at, r->names, r->variable_count);
+        if (!w->found) one = tmi_fail_column(err, r->given, "there is", w->column->name, name_at, r->names, r->variable_count);
         else if (w->column->kind == TMI_NUMBER)
             one = tmi_class_check(w->is_date ? TMI_CLASS_DATE : tmi_class_of(w->form), &part, w->column->name, err);
         if (one != TAMIS_OK) status = one;
@@ -202,21 +208,20 @@ tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, 
 {
     tamis_status status = TAMIS_OK;
     *engine = NULL;
-    if (!source || !source->files || source->file_count == 0)
-        return tmi_fail(err, TAMIS_INVALID, "the source names no file");
+    if (!source || !source->files || source->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
     file_scanner *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
-    s->scanner = (tmi_scanner){.name = "readstat", .state = s, .check = check, .scan = scan, .in_parts = true,
-                               .free = free_scanner};
+    s->scanner = (tmi_scanner){
+        .name = "readstat", .state = s, .check = check, .scan = scan, .in_parts = true, .free = free_scanner};
     s->files = tmi_alloc(source->file_count, sizeof *s->files);
     if (!s->files) status = tmi_fail_memory(err);
     for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
         const char *name = source->files[f] ? source->files[f] : "";
         if (!tmi_is_readstat_file(name))
-            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "not all files of the source are SPSS, Stata or SAS files (.sav, "
+            status = tmi_fail_file(err, TAMIS_INVALID, name, 0,
+                                   "not all files of the source are SPSS, Stata or SAS files (.sav, "
                                    ".zsav, .dta, .sas7bdat, .xpt)");
-        else
-            status = tmi_file_init(&s->files[s->file_count++], name, err);
+        else status = tmi_file_init(&s->files[s->file_count++], name, err);
     }
     if (status == TAMIS_OK) return tmi_engine_take_scanner(engine, &s->scanner, threads, err);
     free_scanner(&s->scanner);

@@ -5,17 +5,20 @@
 #include <strings.h>
 
 /* SPSS counts seconds since 1582. These formats are recognised by name, whatever width and decimals follow. */
-static const char *const spss[] = {"DATE", "ADATE", "EDATE", "JDATE", "SDATE", "QYR", "MOYR", "WKYR", "DATETIME", "YMDHMS",
-                                   "TIME", "DTIME", "MTIME"};
+static const char *const spss[] = {"DATE", "ADATE",    "EDATE",  "JDATE", "SDATE", "QYR",  "MOYR",
+                                   "WKYR", "DATETIME", "YMDHMS", "TIME",  "DTIME", "MTIME"};
 
 /* SAS counts days or seconds since 1960. A letter at the end of a name chooses what separates the parts of a date. */
-static const char *const sas[] = {
-    "DATE", "DATEAMPM", "DATETIME", "DAY", "DDMMYY", "DDMMYYB", "DDMMYYC", "DDMMYYD", "DDMMYYN", "DDMMYYP", "DDMMYYS", "DOWNAME",
-    "DTDATE", "DTMONYY", "DTWKDATX", "DTYEAR", "DTYYQC", "HHMM", "HOUR", "JULDAY", "JULIAN", "MDYAMPM", "MMDDYY", "MMDDYYB",
-    "MMDDYYC", "MMDDYYD", "MMDDYYN", "MMDDYYP", "MMDDYYS", "MMSS", "MMYY", "MMYYC", "MMYYD", "MMYYN", "MMYYP", "MMYYS", "MONNAME",
-    "MONTH", "MONYY", "QTR", "QTRR", "TIME", "TIMEAMPM", "TOD", "WEEKDATE", "WEEKDATX", "WEEKDAY", "WEEKU", "WEEKV", "WEEKW",
-    "WORDDATE", "WORDDATX", "YEAR", "YYMM", "YYMMC", "YYMMD", "YYMMN", "YYMMP", "YYMMS", "YYMMDD", "YYMMDDB", "YYMMDDC",
-    "YYMMDDD", "YYMMDDN", "YYMMDDP", "YYMMDDS", "YYMON", "YYQ", "YYQC", "YYQD", "YYQN", "YYQP", "YYQS", "YYQR"};
+static const char *const sas[] = {"DATE",    "DATEAMPM", "DATETIME", "DAY",      "DDMMYY",   "DDMMYYB",  "DDMMYYC",  "DDMMYYD",
+                                  "DDMMYYN", "DDMMYYP",  "DDMMYYS",  "DOWNAME",  "DTDATE",   "DTMONYY",  "DTWKDATX", "DTYEAR",
+                                  "DTYYQC",  "HHMM",     "HOUR",     "JULDAY",   "JULIAN",   "MDYAMPM",  "MMDDYY",   "MMDDYYB",
+                                  "MMDDYYC", "MMDDYYD",  "MMDDYYN",  "MMDDYYP",  "MMDDYYS",  "MMSS",     "MMYY",     "MMYYC",
+                                  "MMYYD",   "MMYYN",    "MMYYP",    "MMYYS",    "MONNAME",  "MONTH",    "MONYY",    "QTR",
+                                  "QTRR",    "TIME",     "TIMEAMPM", "TOD",      "WEEKDATE", "WEEKDATX", "WEEKDAY",  "WEEKU",
+                                  "WEEKV",   "WEEKW",    "WORDDATE", "WORDDATX", "YEAR",     "YYMM",     "YYMMC",    "YYMMD",
+                                  "YYMMN",   "YYMMP",    "YYMMS",    "YYMMDD",   "YYMMDDB",  "YYMMDDC",  "YYMMDDD",  "YYMMDDN",
+                                  "YYMMDDP", "YYMMDDS",  "YYMON",    "YYQ",      "YYQC",     "YYQD",     "YYQN",     "YYQP",
+                                  "YYQS",    "YYQR"};
 
 /* Families of SAS formats, by how their names begin: ISO 8601 and those of national languages. */
 static const char *const sas_families[] = {"B8601", "E8601", "IS8601", "NLDAT", "NLTIM", "EURDF"};

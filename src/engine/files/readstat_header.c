@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "engine/core/canonical.h"
-#include "engine/files/files.h"
 #include "engine/core/header.h"
+#include "engine/files/files.h"
 #include "engine/files/readstat_class.h"
 
 typedef struct reading {

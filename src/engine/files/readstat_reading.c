@@ -26,7 +26,7 @@ static bool is_string(readstat_type_t type)
 
 static tmi_form form_of(readstat_type_t type)
 {
-    return is_string(type)                  ? TMI_FORM_TEXT
+    return is_string(type)                ? TMI_FORM_TEXT
            : type == READSTAT_TYPE_DOUBLE ? TMI_FORM_DOUBLE
            : type == READSTAT_TYPE_FLOAT  ? TMI_FORM_FLOAT
                                           : TMI_FORM_EXACT;
@@ -161,8 +161,7 @@ int tmi_readstat_variable_handler(int index, readstat_variable_t *variable, cons
         r->first[i] = (int)c;
         w->found = true;
         w->form = form_of(readstat_variable_get_type(variable));
-        w->is_date = w->form != TMI_FORM_TEXT &&
-                     tmi_is_date_format(r->formats, readstat_variable_get_format(variable));
+        w->is_date = w->form != TMI_FORM_TEXT && tmi_is_date_format(r->formats, readstat_variable_get_format(variable));
         if (!set || w->set) continue;
         w->set = tmi_copy_text(set, strlen(set));
         if (!w->set) return out_of_memory(r);
@@ -269,10 +268,8 @@ static int take_number(tmi_readstat_reading *r, tmi_readstat_column *w, double x
     }
     if (!isfinite(x)) return answer;
     const tmi_cell cell = {text, tmi_double_text(text, x)};
-    if (w->category)
-        w->category[r->rows - 1] = code_of(r, w, false, x, cell);
-    else
-        answer = add_text(r, w, cell.bytes, cell.length);
+    if (w->category) w->category[r->rows - 1] = code_of(r, w, false, x, cell);
+    else answer = add_text(r, w, cell.bytes, cell.length);
     tmi_wipe(text, cell.length);
     return answer;
 }

@@ -21,35 +21,35 @@ typedef struct tmi_readstat_column {
     const tmi_column *column;
     const tmi_codes *codes; /* of a category */
     bool found;
-    char *set; /* of labels; NULL: none */
+    char *set;      /* of labels; NULL: none */
     size_t *labels; /* labels that are counted instead of their codes */
     size_t label_count;
     int next; /* the next column of the same variable; -1: none */
 
-    double *numbers;   /* of a piece: one of these three is set */
+    double *numbers; /* of a piece: one of these three is set */
     int32_t *category;
     tmi_cell *cells;
-    char *bytes;       /* of the cells */
+    char *bytes; /* of the cells */
     size_t used, room;
     tmi_form form;
     bool is_date; /* a number that is shown as a date or time */
 } tmi_readstat_column;
 
 typedef struct tmi_readstat_reading {
-    const char *given; /* the file's name in messages */
+    const char *given;     /* the file's name in messages */
     tmi_format_of formats; /* whose formats its variables have */
     tmi_readstat_column *list;
     size_t count;
     tmi_readstat_label *labels;
     size_t label_count;
-    int *first; /* for each variable: the first column that requests it; -1: none */
+    int *first;   /* for each variable: the first column that requests it; -1: none */
     char **names; /* of each variable; NULL: none */
     size_t variable_count;
     int64_t row_count; /* -1: not known */
 
     tmi_raw *raw;
-    int64_t base;  /* rows before this piece */
-    size_t rows;   /* in it */
+    int64_t base; /* rows before this piece */
+    size_t rows;  /* in it */
     size_t file, file_count;
     tmi_take_raw *take;
     void *context;

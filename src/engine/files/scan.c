@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/secret.h"
-#include "engine/files/decoder.h"
 #include "engine/core/units.h"
+#include "engine/files/decoder.h"
 
 #define MAX_THREADS 64
 
@@ -77,8 +77,7 @@ static tamis_status count_piece(void *context, const tmi_raw *raw, size_t n, dou
     const int32_t *stratum = inventory->stratum ? k->piece.columns[k->stratum] : NULL;
     const tmi_cell *units = inventory->unit ? raw[k->reading->place[k->unit]].texts : NULL;
     const tmi_cell *clusters = inventory->cluster ? raw[k->reading->place[k->cluster]].texts : NULL;
-    if ((int64_t)n > TMI_MAX_ROWS - inventory->rows)
-        return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+    if ((int64_t)n > TMI_MAX_ROWS - inventory->rows) return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
     inventory->rows += (int64_t)n;
     for (size_t i = 0; inventory->rows_in && i < n; i++)
         if (!stratum || (size_t)stratum[i] < strata) inventory->rows_in[stratum ? stratum[i] : 0]++;
@@ -146,7 +145,7 @@ typedef struct worker {
     const tmi_decoder *reading;
     size_t part, parts;
     tmi_cells *cells;
-    tmi_units *units;   /* if the rows of a unit are limited; then there is one worker */
+    tmi_units *units; /* if the rows of a unit are limited; then there is one worker */
     tmi_raw_piece piece;
     const double **numbers; /* of a piece, one per column of the layout */
     watch *watch;
@@ -184,10 +183,8 @@ static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, doubl
         return TAMIS_OK;
     }
     tmi_raw_values(&w->piece, raw, n);
-    if (w->units)
-        TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
-    else
-        TMI_TRY(tmi_cells_add(w->cells, w->piece.columns, n, err));
+    if (w->units) TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
+    else TMI_TRY(tmi_cells_add(w->cells, w->piece.columns, n, err));
     TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
 done:
     return status;
@@ -246,8 +243,7 @@ static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, doubl
         if (column->kind != TMI_GROUPS) continue;
         const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
         const int32_t *strata = column->stratum ? w->piece.columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;
-        for (size_t i = 0; i < n; i++)
-            TMI_TRY(tmi_clusters_see(r->clusters[c], strata ? strata[i] : 0, labels[i], err));
+        for (size_t i = 0; i < n; i++) TMI_TRY(tmi_clusters_see(r->clusters[c], strata ? strata[i] : 0, labels[i], err));
     }
     (void)share;
     TMI_TRY(tell(w->watch, true, -1, 0, err));
@@ -284,9 +280,8 @@ static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t c
     for (size_t i = 0; i < count; i++) {
         /* Report what stopped the others. */
         if (workers[i].status == TAMIS_OK) continue;
-        status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0
-                     ? tmi_fail_as(err, &workers[i].error)
-                     : status;
+        status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0 ? tmi_fail_as(err, &workers[i].error)
+                                                                                          : status;
     }
     if (status != TAMIS_OK) return status;
     if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, workers[0].cells, err));
@@ -361,8 +356,7 @@ static tamis_status hand_out(void *context, const tmi_raw *raw, size_t n, double
         void *room = k->piece.room[c];
         if (column->kind == TMI_NUMBER) {
             const double *numbers = tmi_raw_numbers(&k->piece, &raw[r->place[c]], n);
-            for (size_t i = 0; i < n; i++)
-                ((double *)room)[i] = tmi_is_missing(numbers[i], column) ? (double)NAN : numbers[i];
+            for (size_t i = 0; i < n; i++) ((double *)room)[i] = tmi_is_missing(numbers[i], column) ? (double)NAN : numbers[i];
         } else if (column->kind == TMI_CATEGORY) {
             int32_t *codes = room;
             tmi_raw_codes(codes, r->codes[c], &raw[r->place[c]], n);
@@ -378,8 +372,8 @@ done:
     return status;
 }
 
-static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
-                              tmi_take_rows *take, void *context, tamis_error *err)
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                              void *context, tamis_error *err)
 {
     tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
     tmi_decoder r = {0};
@@ -421,8 +415,12 @@ tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, 
     }
     state->scanner = scanner;
     state->threads = threads;
-    state->engine = (tmi_engine){.name = scanner->name, .state = state, .describe = describe, .aggregate = aggregate,
-                                 .rows = read_rows, .free = free_engine};
+    state->engine = (tmi_engine){.name = scanner->name,
+                                 .state = state,
+                                 .describe = describe,
+                                 .aggregate = aggregate,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

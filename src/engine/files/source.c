@@ -71,8 +71,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
 {
     if (!name || name[0] == '\0') return tmi_fail(err, TAMIS_INVALID, "name: expected the name of a column");
     for (size_t c = 0; c < source->column_count; c++)
-        if (strcmp(source->names[c], name) == 0)
-            return tmi_fail(err, TAMIS_INVALID, "name: there is a column %s already", name);
+        if (strcmp(source->names[c], name) == 0) return tmi_fail(err, TAMIS_INVALID, "name: there is a column %s already", name);
     char **names = tmi_realloc(source->names, source->column_count + 1, sizeof *names);
     if (!names) return tmi_fail_memory(err);
     source->names = names;
@@ -80,8 +79,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
     return names[source->column_count] ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-static tamis_status add_array(tamis_source *source, const char *name, tmi_array_kind kind, const void *values,
-                              tamis_error *err)
+static tamis_status add_array(tamis_source *source, const char *name, tmi_array_kind kind, const void *values, tamis_error *err)
 {
     if (!source || source->is_arrow || source->answer)
         return tmi_fail(err, TAMIS_INVALID, "source: expected one that tamis_source_new made");
@@ -129,9 +127,9 @@ static tmi_array_kind kind_of(const char *format)
     static const struct {
         const char *format;
         tmi_array_kind kind;
-    } known[] = {{"n", TMI_ARRAY_NULL}, {"b", TMI_ARRAY_BOOL}, {"c", TMI_ARRAY_I8},  {"C", TMI_ARRAY_U8},
-                 {"s", TMI_ARRAY_I16},  {"S", TMI_ARRAY_U16},  {"i", TMI_ARRAY_I32}, {"I", TMI_ARRAY_U32},
-                 {"l", TMI_ARRAY_I64},  {"L", TMI_ARRAY_U64},  {"f", TMI_ARRAY_F32}, {"g", TMI_ARRAY_F64},
+    } known[] = {{"n", TMI_ARRAY_NULL}, {"b", TMI_ARRAY_BOOL},      {"c", TMI_ARRAY_I8},  {"C", TMI_ARRAY_U8},
+                 {"s", TMI_ARRAY_I16},  {"S", TMI_ARRAY_U16},       {"i", TMI_ARRAY_I32}, {"I", TMI_ARRAY_U32},
+                 {"l", TMI_ARRAY_I64},  {"L", TMI_ARRAY_U64},       {"f", TMI_ARRAY_F32}, {"g", TMI_ARRAY_F64},
                  {"u", TMI_ARRAY_UTF8}, {"U", TMI_ARRAY_LARGE_UTF8}};
     for (size_t i = 0; format && i < sizeof known / sizeof *known; i++)
         if (strcmp(format, known[i].format) == 0) return known[i].kind;
@@ -140,8 +138,8 @@ static tmi_array_kind kind_of(const char *format)
 
 /* One column of a batch; `shift` is the offset of the batch itself. False if its buffers do not fit its kind. We cannot check
  * that the buffers are as long as the array says. A dictionary has none of its own (`dictionary` is NULL then). */
-static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowSchema *schema,
-                       const struct ArrowArray *array, int64_t shift, int64_t rows)
+static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                       int64_t shift, int64_t rows)
 {
     if (array->length < rows || array->length > TMI_MAX_ROWS || shift > array->length - rows || array->offset < 0 ||
         array->offset > TMI_MAX_ROWS)
@@ -164,8 +162,8 @@ static bool take_array(tmi_array *to, tmi_array *dictionary, const struct ArrowS
     return true;
 }
 
-static tamis_status take_batch(tamis_source *source, size_t b, const struct ArrowSchema *schema,
-                               const struct ArrowArray *batch, tamis_error *err)
+static tamis_status take_batch(tamis_source *source, size_t b, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                               tamis_error *err)
 {
     if (!batch || batch->n_children != schema->n_children || !batch->children || batch->length < 0 || batch->offset < 0 ||
         batch->length > TMI_MAX_ROWS - source->starts[b])
@@ -175,14 +173,14 @@ static tamis_status take_batch(tamis_source *source, size_t b, const struct Arro
         const size_t place = b * source->column_count + c;
         if (!batch->children[c] || !take_array(&source->arrays[place], &source->dictionaries[place], schema->children[c],
                                                batch->children[c], batch->offset, batch->length))
-            return tmi_fail(err, TAMIS_INVALID, "batches: column %s of number %zu does not fit the schema",
-                            source->names[c], b + 1);
+            return tmi_fail(err, TAMIS_INVALID, "batches: column %s of number %zu does not fit the schema", source->names[c],
+                            b + 1);
     }
     return TAMIS_OK;
 }
 
-tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema,
-                                const struct ArrowArray *const *batches, size_t batch_count, tamis_error *err)
+tamis_status tamis_source_arrow(tamis_source **source, const struct ArrowSchema *schema, const struct ArrowArray *const *batches,
+                                size_t batch_count, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
@@ -401,7 +399,11 @@ tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *sourc
     tmi_scanner *scanner = tmi_alloc(1, sizeof *scanner);
     *engine = NULL;
     if (!scanner) return tmi_fail_memory(err);
-    *scanner = (tmi_scanner){.name = "memory", .state = (void *)(uintptr_t)source, .check = check, .scan = scan,
-                             .in_parts = true, .free = free_scanner};
+    *scanner = (tmi_scanner){.name = "memory",
+                             .state = (void *)(uintptr_t)source,
+                             .check = check,
+                             .scan = scan,
+                             .in_parts = true,
+                             .free = free_scanner};
     return tmi_engine_take_scanner(engine, scanner, threads, err);
 }

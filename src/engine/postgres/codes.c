@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/postgres/sql.h"
 #include "engine/core/sql.h"
+#include "engine/postgres/sql.h"
 
 /* ---- canonical texts ---- */
 
@@ -14,12 +14,15 @@ tmi_form tmi_sql_form(tmi_sql_type type)
     switch (type) {
     case TMI_SQL_DOUBLE: return TMI_FORM_DOUBLE;
     case TMI_SQL_FLOAT: return TMI_FORM_FLOAT;
-    case TMI_SQL_INTEGER: case TMI_SQL_NUMERIC: return TMI_FORM_EXACT;
+    case TMI_SQL_INTEGER:
+    case TMI_SQL_NUMERIC: return TMI_FORM_EXACT;
     case TMI_SQL_BOOLEAN: return TMI_FORM_BOOLEAN;
     case TMI_SQL_DATE: return TMI_FORM_DATE;
     case TMI_SQL_UUID: return TMI_FORM_UUID;
     case TMI_SQL_TEXT: return TMI_FORM_TEXT;
-    case TMI_SQL_OTHER_TEXT: case TMI_SQL_TIME: case TMI_SQL_OTHER: break;
+    case TMI_SQL_OTHER_TEXT:
+    case TMI_SQL_TIME:
+    case TMI_SQL_OTHER: break;
     }
     return TMI_FORM_NONE;
 }
@@ -45,16 +48,22 @@ static void put_double(tmi_text *sql, const char *x)
     tmi_text_init(&e);
     tmi_text_init(&m);
     tmi_text_format(&e, "(('x' || encode(float8send(%s), 'hex'))::bit(64)::bigint >> 52 & 2047)::int", x);
-    tmi_text_format(&m, "((('x' || encode(float8send(%s), 'hex'))::bit(64)::bigint & 4503599627370495) + CASE WHEN %s > 0 THEN "
-                        "4503599627370496 ELSE 0 END)::numeric", x, e.failed ? "" : e.bytes);
+    tmi_text_format(&m,
+                    "((('x' || encode(float8send(%s), 'hex'))::bit(64)::bigint & 4503599627370495) + CASE WHEN %s > 0 THEN "
+                    "4503599627370496 ELSE 0 END)::numeric",
+                    x, e.failed ? "" : e.bytes);
     sql->failed = sql->failed || e.failed || m.failed;
     if (!sql->failed) {
-        tmi_text_format(sql, "CASE WHEN %s = trunc(%s) AND abs(%s) < '9223372036854775808'::float8 THEN %s::bigint::text WHEN "
-                             "abs(%s) <= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || "
-                             "CASE WHEN abs(%s) >= '9223372036854775808'::float8 THEN ", x, x, x, x, x, x, x);
+        tmi_text_format(sql,
+                        "CASE WHEN %s = trunc(%s) AND abs(%s) < '9223372036854775808'::float8 THEN %s::bigint::text WHEN "
+                        "abs(%s) <= '1.7976931348623157e308'::float8 THEN CASE WHEN %s < 0 THEN '-' ELSE '' END || "
+                        "CASE WHEN abs(%s) >= '9223372036854775808'::float8 THEN ",
+                        x, x, x, x, x, x, x);
         tmi_text_format(sql, "split_part((%s * '2'::numeric ^ (%s - 1075)::numeric)::text, '.', 1) ELSE ", m.bytes, e.bytes);
-        tmi_text_format(sql, "rtrim(rtrim(((%s * '5'::numeric ^ (1075 - greatest(%s, 1))::numeric)::text || 'e-' || (1075 - "
-                             "greatest(%s, 1)))::numeric::text, '0'), '.') END END", m.bytes, e.bytes, e.bytes);
+        tmi_text_format(sql,
+                        "rtrim(rtrim(((%s * '5'::numeric ^ (1075 - greatest(%s, 1))::numeric)::text || 'e-' || (1075 - "
+                        "greatest(%s, 1)))::numeric::text, '0'), '.') END END",
+                        m.bytes, e.bytes, e.bytes);
     }
     tmi_text_clear(&e);
     tmi_text_clear(&m);
@@ -109,10 +118,8 @@ static void put_tree(tmi_text *sql, const char *text, const entry *list, size_t 
     for (size_t i = 0; i < count; i++) {
         tmi_text_put(sql, " WHEN ");
         tmi_sql_text(sql, list[i].text);
-        if (list[i].code < 0)
-            tmi_text_put(sql, " THEN NULL");
-        else
-            tmi_text_format(sql, " THEN %lld", (long long)list[i].code);
+        if (list[i].code < 0) tmi_text_put(sql, " THEN NULL");
+        else tmi_text_format(sql, " THEN %lld", (long long)list[i].code);
     }
     tmi_text_put(sql, " END");
 }

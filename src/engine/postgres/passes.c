@@ -129,8 +129,7 @@ static bool has_key(const tmi_sql_pass *pass, size_t column)
 static double groups_with(const tmi_sql_pass *pass, const tmi_table *table)
 {
     double groups = 1;
-    for (size_t k = 0; k < pass->key_count; k++)
-        groups *= (double)pass->layout->columns[pass->keys[k]]->value_count + 1;
+    for (size_t k = 0; k < pass->key_count; k++) groups *= (double)pass->layout->columns[pass->keys[k]]->value_count + 1;
     for (size_t b = 0; b < table->by_count; b++)
         if (!has_key(pass, tmi_layout_index(pass->layout, table->by[b]))) groups *= (double)table->by[b]->value_count + 1;
     return groups;
@@ -183,8 +182,7 @@ static tamis_status add_table(tmi_sql_pass *pass, size_t t, tamis_error *err)
         const size_t column = tmi_layout_index(pass->layout, table->by[b]);
         if (!has_key(pass, column)) pass->keys[pass->key_count++] = column;
     }
-    for (size_t m = 0; m < table->measure_count; m++)
-        TMI_TRY(add_sum(&places[m], pass, &table->measures[m], err));
+    for (size_t m = 0; m < table->measure_count; m++) TMI_TRY(add_sum(&places[m], pass, &table->measures[m], err));
     if (pass->sum_count > MANY_SUMS)
         status = tmi_fail(err, TAMIS_INVALID, "a table of the request has more than %d measures", MANY_SUMS);
 done:

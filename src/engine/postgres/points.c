@@ -84,22 +84,17 @@ void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c)
     snprintf(x, sizeof x, column->reciprocal ? "('1'::float8 / f%zu)" : "f%zu", c);
     tmi_text_put(sql, ", CASE WHEN ");
     if (column->by) tmi_text_format(sql, "v%zu IS NULL THEN NULL WHEN ", by);
-    if (column->reciprocal)
-        tmi_text_format(sql, "f%zu >= '2.2250738585072014e-308'::float8 AND f%zu <= " LARGEST, c, c);
-    else if (type == TMI_SQL_DOUBLE || type == TMI_SQL_FLOAT)
-        tmi_text_format(sql, "abs(f%zu) <= " LARGEST, c);
-    else
-        tmi_text_format(sql, "f%zu IS NOT NULL", c);
+    if (column->reciprocal) tmi_text_format(sql, "f%zu >= '2.2250738585072014e-308'::float8 AND f%zu <= " LARGEST, c, c);
+    else if (type == TMI_SQL_DOUBLE || type == TMI_SQL_FLOAT) tmi_text_format(sql, "abs(f%zu) <= " LARGEST, c);
+    else tmi_text_format(sql, "f%zu IS NOT NULL", c);
     for (size_t i = 0; i < column->missing_code_count; i++) {
         if (!(fabs(column->missing_codes[i]) <= DBL_MAX)) continue;
         tmi_text_format(sql, " AND f%zu <> ", c);
         put_double(sql, column->missing_codes[i]);
     }
     tmi_text_put(sql, " THEN ");
-    if (column->by)
-        put_points_by(sql, x, column, by, 0, column->by->value_count);
-    else
-        put_point(sql, x, &column->grid);
+    if (column->by) put_points_by(sql, x, column, by, 0, column->by->value_count);
+    else put_point(sql, x, &column->grid);
     if (column->has_instead) {
         tmi_text_put(sql, " ELSE ");
         tmi_sql_integer(sql, column->instead);

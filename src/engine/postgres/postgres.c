@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "base/secret.h"
+#include "engine/core/split.h"
 #include "engine/postgres/rows.h"
 #include "engine/postgres/session.h"
-#include "engine/core/split.h"
 
 typedef struct engine_state {
     tmi_engine engine;
@@ -131,8 +131,7 @@ static tamis_status take_count(void *context, size_t p, PGresult *result, int ro
 
 /* counts[s]: rows of stratum s, or the distinct labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
-                             tmi_postgres *session, const parts *all, tamis_progress *progress, void *context,
-                             tamis_error *err)
+                             tmi_postgres *session, const parts *all, tamis_progress *progress, void *context, tamis_error *err)
 {
     const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
@@ -151,15 +150,12 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
         status = tmi_sql_codes(&step, &sql, &parts->sources[p], err);
         tmi_text_put(&sql, " SELECT s, count(*) FROM (SELECT ");
         if (label) tmi_text_put(&sql, "DISTINCT ");
-        if (stratum)
-            tmi_text_format(&sql, "coalesce(v%zu, %zu) AS s", tmi_layout_index(layout, stratum), stratum->value_count);
-        else
-            tmi_text_put(&sql, "0 AS s");
+        if (stratum) tmi_text_format(&sql, "coalesce(v%zu, %zu) AS s", tmi_layout_index(layout, stratum), stratum->value_count);
+        else tmi_text_put(&sql, "0 AS s");
         if (label)
-            tmi_text_format(&sql, ", t%zu AS l FROM s%zu WHERE t%zu <> '') q GROUP BY s", tmi_layout_index(layout, label),
-                            step, tmi_layout_index(layout, label));
-        else
-            tmi_text_format(&sql, " FROM s%zu) q GROUP BY s", step);
+            tmi_text_format(&sql, ", t%zu AS l FROM s%zu WHERE t%zu <> '') q GROUP BY s", tmi_layout_index(layout, label), step,
+                            tmi_layout_index(layout, label));
+        else tmi_text_format(&sql, " FROM s%zu) q GROUP BY s", step);
         const tamis_status written = tmi_text_take(&queries[p], &sql, err);
         if (status == TAMIS_OK) status = written;
     }
@@ -177,8 +173,9 @@ static tamis_status refuse_parts(const engine_state *state, bool unit, bool clus
 {
     if (state->session.count < 2) return TAMIS_OK;
     if (unit && !state->sharded_by_unit)
-        return tmi_fail(err, TAMIS_REFUSED, "rows of one unit may be in several databases, where they cannot be limited "
-                                            "together; if they are not, say so: `sharded_by: id`");
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "rows of one unit may be in several databases, where they cannot be limited "
+                        "together; if they are not, say so: `sharded_by: id`");
     if (clusters)
         return tmi_fail(err, TAMIS_REFUSED, "clusters cannot be identified across several databases: use one connection");
     return TAMIS_OK;
@@ -216,8 +213,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     TMI_TRY(check_codes(&parts, err));
     TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, progress, context, err));
     if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, progress, context, err));
-    if (inventory->rows_in)
-        TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, progress, context, err));
+    if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, progress, context, err));
     if (unit && inventory->units_in)
         TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, progress, context, err));
     if (cluster && inventory->clusters_in)
@@ -266,7 +262,8 @@ static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const p
         tmi_text_put(&sql, planned ? EXPLAIN : "");
         status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
         if (status == TAMIS_OK && sql.length > LONGEST_QUESTION)
-            status = tmi_fail(err, TAMIS_INVALID, "PostgreSQL: the values of the columns make the query longer than 1 GB: use "
+            status = tmi_fail(err, TAMIS_INVALID,
+                              "PostgreSQL: the values of the columns make the query longer than 1 GB: use "
                               "fewer or shorter values");
         const tamis_status written = tmi_text_take(&queries[p], &sql, status == TAMIS_OK ? err : NULL);
         if (status == TAMIS_OK) status = written;
@@ -285,8 +282,8 @@ static tamis_status take_plan(void *context, size_t p, PGresult *result, int row
 }
 
 /* answers NULL: the servers only plan the query, and nothing is read. */
-static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session,
-                             const parts *parts, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session, const parts *parts,
+                             tamis_progress *progress, void *context, tamis_error *err)
 {
     char **queries = tmi_alloc(parts->count, sizeof *queries);
     adding a = {.answers = answers, .pass = pass, .sums = tmi_secret_alloc(pass->sum_count, sizeof *a.sums)};
@@ -335,8 +332,7 @@ static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part 
     if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
     for (size_t t = 0; own && t < part->request.table_count; t++)
         if (!own[t]) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < passes.count; i++)
-        TMI_TRY(run_pass(own, &passes.list[i], session, &narrow, progress, context, err));
+    for (size_t i = 0; i < passes.count; i++) TMI_TRY(run_pass(own, &passes.list[i], session, &narrow, progress, context, err));
     if (answers) tmi_split_give(answers, whole->request, part, own);
 done:
     free_answers(own, &part->request);
@@ -387,8 +383,8 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
 
 /* ---- the engine ---- */
 
-static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count,
-                              tmi_take_rows *take, void *context, tamis_error *err)
+static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                              void *context, tamis_error *err)
 {
     tmi_postgres *session = &((engine_state *)engine->state)->session;
     tmi_layout layout = {0};
@@ -422,8 +418,13 @@ tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, 
         return status;
     }
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){.name = "postgres", .state = state, .describe = describe, .check = check, .aggregate = aggregate,
-                                 .rows = read_rows, .free = free_engine};
+    state->engine = (tmi_engine){.name = "postgres",
+                                 .state = state,
+                                 .describe = describe,
+                                 .check = check,
+                                 .aggregate = aggregate,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

@@ -10,7 +10,7 @@
 #include "engine/core/libraries.h"
 #include "engine/core/sql.h"
 
-#define WAIT 100          /* milliseconds between two checks whether the caller wants to stop */
+#define WAIT 100 /* milliseconds between two checks whether the caller wants to stop */
 #define CONNECT_SECONDS 60
 #define LEAST_VERSION 120000 /* 12: WITH is merged into the query */
 
@@ -81,8 +81,10 @@ tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const P
     static const struct {
         const char *class, *reason;
     } reasons[] = {
-        {"08", "the connection was lost"},           {"25", "the transaction ended"},
-        {"40", "the transaction was ended by another session"}, {"42", "a table, column or permission no longer exists"},
+        {"08", "the connection was lost"},
+        {"25", "the transaction ended"},
+        {"40", "the transaction was ended by another session"},
+        {"42", "a table, column or permission no longer exists"},
         {"53", "the server has run out of memory, disk or connections"},
         {"54", "the query is too long for the server: use fewer statistics or values"},
         {"57", "the server is shutting down, or stopped the query"},
@@ -111,17 +113,13 @@ static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_
     const char *reason = "the server cannot be reached";
     if (PQconnectionNeedsPassword(part->connection))
         reason = "the server asks for a password (set PGPASSWORD, or use ~/.pgpass or a service file)";
-    else if (PQconnectionUsedPassword(part->connection))
-        reason = "the server rejected the user or the password";
-    else if (PQping(part->text) == PQPING_OK)
-        reason = "the server is running, but rejected the database or the user";
-    else if (PQping(part->text) == PQPING_NO_ATTEMPT)
-        reason = "not a valid connection string, or its service is unknown";
+    else if (PQconnectionUsedPassword(part->connection)) reason = "the server rejected the user or the password";
+    else if (PQping(part->text) == PQPING_OK) reason = "the server is running, but rejected the database or the user";
+    else if (PQping(part->text) == PQPING_NO_ATTEMPT) reason = "not a valid connection string, or its service is unknown";
     return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
 }
 
-static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progress *progress, void *context,
-                                 tamis_error *err)
+static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progress *progress, void *context, tamis_error *err)
 {
     const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
     const char *const values[] = {part->text, "tamis", "UTF8", NULL};
@@ -129,17 +127,14 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
     part->connection = PQconnectStartParams(keywords, values, 1);
     if (!part->connection) return tmi_fail_memory(err);
     PQsetNoticeReceiver(part->connection, ignore_notice, NULL); /* otherwise libpq prints */
-    PostgresPollingStatusType state = PQstatus(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED
-                                                                                   : PGRES_POLLING_WRITING;
+    PostgresPollingStatusType state = PQstatus(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
         if (state == PGRES_POLLING_FAILED) return tell_refusal(part, p, err);
-        struct pollfd socket = {.fd = PQsocket(part->connection),
-                                .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        struct pollfd socket = {.fd = PQsocket(part->connection), .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
         if (poll(&socket, 1, WAIT) > 0) state = PQconnectPoll(part->connection);
         if (is_stopped(progress, context)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
         if (seconds() - start > CONNECT_SECONDS)
-            return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1,
-                            CONNECT_SECONDS);
+            return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1, CONNECT_SECONDS);
     }
     return TAMIS_OK;
 }
@@ -222,8 +217,8 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
     result = tmi_postgres_query(session, p, sql.bytes);
     if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
     /* The server truncates a longer name, and then finds another table. */
-    if (PQntuples(result) != 1 || (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 &&
-                                   strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
+    if (PQntuples(result) != 1 ||
+        (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 && strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));
     session->parts[p].table = tmi_copy_text(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0));
     if (!session->parts[p].table) TMI_TRY(tmi_fail_memory(err));
@@ -276,8 +271,7 @@ static tamis_status take_results(bool *done, const question *q, size_t p, tamis_
                 for (int k = 0; k < PQnfields(result); k++)
                     tmi_wipe(PQgetvalue(result, row, k), (size_t)PQgetlength(result, row, k));
             }
-        else if (result)
-            status = tmi_postgres_trouble(q->session, p, result, err);
+        else if (result) status = tmi_postgres_trouble(q->session, p, result, err);
         PQclear(result);
     }
     return status;
@@ -327,8 +321,7 @@ tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count,
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < count; i++) {
         PGconn *connection = session->parts[first + i].connection;
-        if (!PQsendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) ||
-            !PQsetSingleRowMode(connection))
+        if (!PQsendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) || !PQsetSingleRowMode(connection))
             TMI_TRY(tmi_postgres_trouble(session, first + i, NULL, err));
     }
     TMI_TRY(listen(&q, progress, context, err));

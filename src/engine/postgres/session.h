@@ -48,8 +48,7 @@ tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const P
 
 /* The types in part p of the columns of a layout that are read. INVALID names the columns that do not exist, may not be read,
  * are not numeric where numbers are needed, or have no canonical form where one is needed. */
-tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
-                                tamis_error *err);
+tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout, tamis_error *err);
 
 /* Row number `row` of a result of part p. A status other than OK ends the reading. */
 typedef tamis_status tmi_postgres_take(void *context, size_t p, PGresult *result, int row, tamis_error *err);

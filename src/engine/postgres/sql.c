@@ -21,8 +21,8 @@ void tmi_sql_integer(tmi_text *sql, int64_t value)
 typedef struct chain {
     tmi_text *sql;
     const tmi_sql_source *source;
-    char *form;  /* the letter of each column in the last step; 0: not in it */
-    size_t step; /* the last one */
+    char *form;       /* the letter of each column in the last step; 0: not in it */
+    size_t step;      /* the last one */
     const bool *late; /* categories that keep their texts; NULL: none */
     size_t depth;     /* of the made columns that the step computes */
 } chain;
@@ -82,10 +82,8 @@ static char put_cell(tmi_text *sql, const tmi_column *column, tmi_sql_type type,
 {
     if (column->kind == TMI_NUMBER) {
         const char form = type == TMI_SQL_NUMERIC ? 'n' : 'f';
-        if (type == TMI_SQL_FLOAT)
-            put_real(sql, column);
-        else
-            tmi_sql_name(sql, column->name);
+        if (type == TMI_SQL_FLOAT) put_real(sql, column);
+        else tmi_sql_name(sql, column->name);
         tmi_text_format(sql, "%s AS %c%zu, ", type == TMI_SQL_INTEGER ? "::float8" : "", form, c);
         return form;
     }
@@ -342,10 +340,8 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         groups = groups || column->kind == TMI_GROUPS;
         depth = depth_of(column) > depth ? depth_of(column) : depth;
     }
-    if (kept || by || groups || layout->request->unit || depth > 0)
-        end_step(&k);
-    else
-        tmi_text_format(sql, " FROM s%zu)", k.step - 1);
+    if (kept || by || groups || layout->request->unit || depth > 0) end_step(&k);
+    else tmi_text_format(sql, " FROM s%zu)", k.step - 1);
     if (by) begin_step(&k, is_number_by, 'v');
     for (size_t c = 0; by && c < layout->column_count; c++)
         if (is_number_by(&k, c)) tmi_sql_point(sql, source, c);

@@ -13,9 +13,9 @@ static bool is_known(tmi_sql_type *type, Oid oid)
         Oid oid;
         tmi_sql_type type;
     } known[] = {
-        {16, TMI_SQL_BOOLEAN}, {20, TMI_SQL_INTEGER}, {21, TMI_SQL_INTEGER}, {23, TMI_SQL_INTEGER}, {700, TMI_SQL_FLOAT},
-        {701, TMI_SQL_DOUBLE}, {1700, TMI_SQL_NUMERIC}, {18, TMI_SQL_TEXT}, {19, TMI_SQL_TEXT}, {25, TMI_SQL_TEXT},
-        {1042, TMI_SQL_OTHER_TEXT}, {1043, TMI_SQL_TEXT}, {1082, TMI_SQL_DATE}, {2950, TMI_SQL_UUID},
+        {16, TMI_SQL_BOOLEAN},      {20, TMI_SQL_INTEGER},   {21, TMI_SQL_INTEGER}, {23, TMI_SQL_INTEGER}, {700, TMI_SQL_FLOAT},
+        {701, TMI_SQL_DOUBLE},      {1700, TMI_SQL_NUMERIC}, {18, TMI_SQL_TEXT},    {19, TMI_SQL_TEXT},    {25, TMI_SQL_TEXT},
+        {1042, TMI_SQL_OTHER_TEXT}, {1043, TMI_SQL_TEXT},    {1082, TMI_SQL_DATE},  {2950, TMI_SQL_UUID},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].oid == oid) {
@@ -80,8 +80,7 @@ static tamis_status find_type(tmi_sql_type *type, const tmi_postgres *session, s
     tamis_status status = TAMIS_OK;
     bool is_deterministic = true;
     if (!is_known(type, oid)) TMI_TRY(find_category(type, session, p, oid, err));
-    if (*type == TMI_SQL_TEXT && column->kind != TMI_NUMBER)
-        TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
+    if (*type == TMI_SQL_TEXT && column->kind != TMI_NUMBER) TMI_TRY(find_collation(&is_deterministic, session, p, column, err));
     if (!is_deterministic) *type = TMI_SQL_OTHER_TEXT;
 done:
     return status;
@@ -118,8 +117,7 @@ static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tm
 }
 
 /* Uses a savepoint, because the query fails if the column does not exist. */
-static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column,
-                            tamis_error *err)
+static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
 {
     PGresult *result = NULL;
     tamis_status status;
@@ -144,8 +142,7 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
         TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
     if (!answered) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
     TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* for a domain, its base type */
-    if (column->kind == TMI_NUMBER)
-        status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
+    if (column->kind == TMI_NUMBER) status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
     else if (tmi_sql_form(*type) == TMI_FORM_NONE)
         status = tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, part, column->name);
     else if (column->kind == TMI_CATEGORY)
@@ -156,8 +153,7 @@ done:
     return status;
 }
 
-tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout,
-                                tamis_error *err)
+tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size_t p, const tmi_layout *layout, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     for (size_t c = 0; c < layout->column_count; c++) {

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-#include "num/law/law.h"
 #include "inference/interval/count_sum.h"
+#include "num/law/law.h"
 
 #define LAW_BITS_LAST 16384
 #define CLOSE 1e-9 /* what a double does not decide; its own error is some 1e-13 */
@@ -68,8 +68,7 @@ static tamis_status plausible_at(bool *plausible, const tmi_count_test *test, in
 
 /* Narrows low < the first implausible one <= high to neighbours; low = -1 and high = population + 1 are no K and are not
  * asked. The bracket that was guessed is widened while it does not hold. */
-static tamis_status narrow(int64_t *low, int64_t *high, const tmi_count_test *test, int64_t width, bool certain,
-                           tamis_error *err)
+static tamis_status narrow(int64_t *low, int64_t *high, const tmi_count_test *test, int64_t width, bool certain, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     int64_t most = test->c->population;
@@ -155,7 +154,11 @@ tamis_status tamis_interval_count(int64_t *lower, int64_t *upper, int64_t popula
 {
     if (!lower) return tmi_fail(err, TAMIS_INVALID, "lower: NULL");
     if (!upper) return tmi_fail(err, TAMIS_INVALID, "upper: NULL");
-    tmi_count_case c = {.law = TMI_COUNT_SRS, .population = population, .sample = sample, .scale = scale,
-                        .confidence = confidence, .certified = true};
+    tmi_count_case c = {.law = TMI_COUNT_SRS,
+                        .population = population,
+                        .sample = sample,
+                        .scale = scale,
+                        .confidence = confidence,
+                        .certified = true};
     return tmi_interval_count(lower, upper, &c, noisy, err);
 }

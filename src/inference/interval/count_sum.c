@@ -26,7 +26,9 @@ static void laplace_powers(tmi_count_test *test, double scale)
 tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, int64_t noisy, tamis_error *err)
 {
     double scale = c->scale ? tmi_number_nearest(c->scale) : sqrt(tmi_number_nearest(c->variance));
-    *test = (tmi_count_test){.c = c, .noisy = noisy, .alpha = 1 - tmi_number_nearest(c->confidence),
+    *test = (tmi_count_test){.c = c,
+                             .noisy = noisy,
+                             .alpha = 1 - tmi_number_nearest(c->confidence),
                              .noise = {1, scale, !c->scale}};
     test->rate = c->law == TMI_COUNT_RATE ? tmi_number_nearest(c->rate) : (double)c->sample / (double)c->population;
     double share = fmin(fmax((double)noisy / (c->law == TMI_COUNT_RATE ? INFINITY : (double)c->sample), 0), 1);
@@ -112,7 +114,8 @@ double tmi_count_probability_double(const tmi_count_test *test, int64_t ones)
     int64_t point, low;
     if (is_point(&point, test, ones)) return noise_beyond(test, point);
     double high = range(&low, test, ones), K = (double)ones;
-    double mode = floor(test->c->law == TMI_COUNT_RATE ? K * test->rate : (double)test->c->sample * (K / (double)test->c->population));
+    double mode = floor(test->c->law == TMI_COUNT_RATE ? K * test->rate
+                                                       : (double)test->c->sample * (K / (double)test->c->population));
     mode = fmin(fmax(mode, (double)low), high);
     double total = 0, sum = 0, mass = 1;
     for (double k = mode; k <= high && mass > 1e-18; k++) {
@@ -223,7 +226,8 @@ tamis_status tmi_count_probability(tmi_ball *p, const tmi_count_test *test, int6
     tmi_law law;
     tmi_ball term;
     tail_walk walk;
-    tamis_status status = make_law(&law, test, ones, (tmi_window){ldexp(1, (int)(bits < 1800 ? -bits / 2 : -900)), bits + 32}, err);
+    tamis_status status = make_law(&law, test, ones, (tmi_window){ldexp(1, (int)(bits < 1800 ? -bits / 2 : -900)), bits + 32},
+                                   err);
     if (status != TAMIS_OK) return status;
     tmi_ball_init(&term);
     tmi_ball_set_int(p, 0);

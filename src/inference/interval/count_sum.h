@@ -2,8 +2,8 @@
 #ifndef TMI_INFERENCE_INTERVAL_COUNT_SUM_H
 #define TMI_INFERENCE_INTERVAL_COUNT_SUM_H
 
-#include "num/ball.h"
 #include "inference/interval/count.h"
+#include "num/ball.h"
 
 #define TMI_COUNT_POWERS 64
 
@@ -12,10 +12,10 @@ typedef struct tmi_count_test {
     int64_t noisy;
     bool upwards; /* P(k + X >= noisy), which grows with K; else P(k + X <= noisy) */
     double alpha, rate;
-    double spread;   /* a guess of the standard deviation of noisy in units of K */
+    double spread; /* a guess of the standard deviation of noisy in units of K */
     tmi_noise_part noise;
     double near[TMI_COUNT_POWERS], far[TMI_COUNT_POWERS]; /* Laplace: P(X >= 64 i + j) = far[i] near[j] */
-    double *tails; /* P(X >= i), i = 0, 1, ..., for small Gaussian noise */
+    double *tails;                                        /* P(X >= i), i = 0, 1, ..., for small Gaussian noise */
 } tmi_count_test;
 
 tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, int64_t noisy, tamis_error *err);

@@ -20,10 +20,10 @@
 #define MOST_TERMS ((size_t)1 << 18)
 #define SMALL 1e-11
 #define LARGEST_SCALE 1e100 /* its square is still a double */
-#define FAR 30.0     /* standard deviations beyond which Student's tail is that of the sum */
-#define HEAVY 20      /* with this many degrees of freedom or more nothing is left at 19 standard deviations */
-#define VISIBLE 1e-3 /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
-#define WIDE 300.0   /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
+#define FAR 30.0            /* standard deviations beyond which Student's tail is that of the sum */
+#define HEAVY 20            /* with this many degrees of freedom or more nothing is left at 19 standard deviations */
+#define VISIBLE 1e-3        /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
+#define WIDE 300.0          /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
 
 /* ---- characteristic functions ---- */
 
@@ -77,8 +77,9 @@ static double student_small(double z, int64_t df)
 #define NODES TMI_STUDENT_NODES
 #define TERMS TMI_STUDENT_TERMS
 
-/* With a = s^2/2 the average is exp(-a) times that of exp(-a (node - 1)), whose power series needs one exponential instead of 31. The
- * spread of the nodes is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this a d. */
+/* With a = s^2/2 the average is exp(-a) times that of exp(-a (node - 1)), whose power series needs one exponential instead of 31.
+ * The spread of the nodes is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this
+ * a d. */
 #define SERIES 0.6
 
 static void student_nodes(tmi_spectrum *v)
@@ -169,7 +170,8 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
     if (!v->parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < law->count; i++) {
         tmi_noise_part part = law->parts[i];
-        double factor = fabs(part.factor) / v->unit, raw = tmi_noise_part_variance((tmi_noise_part){1, part.scale, part.gaussian});
+        double factor = fabs(part.factor) / v->unit,
+               raw = tmi_noise_part_variance((tmi_noise_part){1, part.scale, part.gaussian});
         if (factor == 0) continue;
         v->noise_variance += factor * factor * raw;
         bool smooth = v->se > 0 && student(v, 2 * M_PI * v->se / factor) <= VISIBLE, discrete = smooth && part.scale < WIDE;
@@ -187,7 +189,7 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
 static double phi(double *envelope, const tmi_spectrum *v, double t)
 {
     double value = *envelope = v->se > 0 ? student(v, v->se * t) : 1;
-    for (size_t i = 0; i < v->count && *envelope > SMALL * SMALL; i++) {
+    for (size_t i = 0; i<v->count && * envelope> SMALL * SMALL; i++) {
         double factor = noise(&v->parts[i], t);
         value *= factor;
         if (!v->parts[i].discrete) *envelope *= factor;
@@ -277,7 +279,8 @@ double tmi_spectrum_beyond(const tmi_spectrum *v, double x)
         re = turned;
     }
     double end = (double)v->terms, turn = step * y, envelope;
-    if (v->third == 0 && fabs(end * turn) > 10) sum += cos(end * turn) * phi(&envelope, v, end * step) / (end * 2 * sin(turn / 2));
+    if (v->third == 0 && fabs(end * turn) > 10)
+        sum += cos(end * turn) * phi(&envelope, v, end * step) / (end * 2 * sin(turn / 2));
     double p = 0.5 - sum / M_PI;
     if (v->alternate) { /* an alternating series: its last partial sums are averaged, and their averages again */
         double sign = 1, partial[3] = {0};

@@ -13,17 +13,18 @@ typedef struct tmi_smooth_part {
 #define TMI_STUDENT_TERMS 20
 
 typedef struct tmi_spectrum {
-    double unit;              /* everything below is in this unit */
+    double unit;               /* everything below is in this unit */
     double se, third, longest; /* longest: of the Laplace noises */
     double noise_variance;
     int64_t df;
     tmi_smooth_part *parts;
     size_t count;
-    double node[TMI_STUDENT_NODES], weight[TMI_STUDENT_NODES]; /* many degrees of freedom: Student's law as a mixture of normal ones */
-    double term[TMI_STUDENT_TERMS];                            /* of the average of exp(-a (node - 1)) as a series in a */
-    double length; /* half period of the square wave */
-    bool alternate; /* Student's tails are heavy: they are taken off */
-    double *values; /* of the characteristic function */
+    /* many degrees of freedom: Student's law as a mixture of normal ones */
+    double node[TMI_STUDENT_NODES], weight[TMI_STUDENT_NODES];
+    double term[TMI_STUDENT_TERMS]; /* of the average of exp(-a (node - 1)) as a series in a */
+    double length;                  /* half period of the square wave */
+    bool alternate;                 /* Student's tails are heavy: they are taken off */
+    double *values;                 /* of the characteristic function */
     size_t terms;
 } tmi_spectrum;
 

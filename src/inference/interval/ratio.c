@@ -89,7 +89,7 @@ static tamis_status find_end(double *end, const problem *p, double from, double 
     for (int i = 0; i < 100 && fabs(out - in) > 1e-7 * fabs(out - from); i++) {
         double r = in + (out - in) * (at_in / (at_in - at_out)), at;
         if (i % 4 == 3 || !((r - in) * (r - out) < 0)) r = in + (out - in) / 2; /* also where `out` is all but the end itself */
-        if (!((r - in) * (r - out) < 0)) break; /* no number between them */
+        if (!((r - in) * (r - out) < 0)) break;                                 /* no number between them */
         TMI_TRY(excess(&at, p, r, err));
         if (at <= 0) in = r, at_in = at, at_out /= 2; /* the Illinois rule: the end that stays is made lighter */
         else out = r, at_out = at, at_in /= 2;
@@ -123,8 +123,8 @@ done:
     return status;
 }
 
-tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least,
-                                double most, tamis_error *err)
+tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least, double most,
+                                tamis_error *err)
 {
     *result = (tmi_ratio_result){NAN, NAN, NAN, {least, most, true}, false, false};
     tamis_status status = check(ratio, least, most, err);

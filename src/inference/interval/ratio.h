@@ -20,7 +20,7 @@ typedef struct tmi_ratio {
     int64_t df;                    /* TMI_NORMAL: the variances are known */
     const tmi_ratio_part *parts;
     size_t count;
-    bool with_noise;               /* `sampling` holds the noise of the parts too, and is never less than that */
+    bool with_noise; /* `sampling` holds the noise of the parts too, and is never less than that */
 } tmi_ratio;
 
 typedef struct tmi_ratio_result {
@@ -37,7 +37,7 @@ typedef struct tmi_ratio_result {
  * Needs    finite numbers, least < most finite, largest >= 0, 0 < confidence <= 1 - 10^-9.
  * Cost     some 20 evaluations of the law: a few ms.
  * Errors   INVALID, SYSTEM; the interval is then the range.                                                          */
-tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least,
-                                double most, tamis_error *err);
+tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least, double most,
+                                tamis_error *err);
 
 #endif

@@ -28,10 +28,10 @@ typedef struct problem {
     const tmi_noise_part *parts;
     size_t part_count;
     double estimate, population, all; /* all: sum of N^2 v */
-    double apart;   /* 1 - (sum (N^2 v)^2 / all^2)^2: 0 for one stratum, near 1 for many */
-    double student; /* how much longer Student's reach is than the normal one */
-    double known;       /* 1 if K is a hypothesis, 0 if it is the estimate itself: then r is v */
-    double at_estimate; /* the variance at K = estimate */
+    double apart;                     /* 1 - (sum (N^2 v)^2 / all^2)^2: 0 for one stratum, near 1 for many */
+    double student;                   /* how much longer Student's reach is than the normal one */
+    double known;                     /* 1 if K is a hypothesis, 0 if it is the estimate itself: then r is v */
+    double at_estimate;               /* the variance at K = estimate */
 } problem;
 
 static tamis_status check(const tmi_stratum_count *strata, size_t count, double confidence, tamis_error *err)
@@ -84,8 +84,8 @@ static tmi_error_law law_at(const problem *p, double total)
     if (value < p->at_estimate) value += p->apart * (p->at_estimate - value);
     value *= pow(1 + p->apart * (p->student - 1), 2);
     double skew = value > 0 ? tmi_sum_value(third) : 0, most = pow(value, 1.5);
-    return (tmi_error_law){.se = sqrt(value), .third = fmin(fmax(skew, -most), most), .df = TMI_NORMAL, .parts = p->parts,
-                           .count = p->part_count};
+    return (tmi_error_law){
+        .se = sqrt(value), .third = fmin(fmax(skew, -most), most), .df = TMI_NORMAL, .parts = p->parts, .count = p->part_count};
 }
 
 /* Of several strata the variance is estimated, with units - strata degrees of freedom. */

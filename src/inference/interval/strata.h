@@ -7,8 +7,8 @@
 /* A sample of a stratum: its ones, plus noise. */
 typedef struct tmi_stratum_count {
     double population, sample; /* TMI_COUNT_RATE: the expected sample */
-    double noisy; /* number of sampled ones + noise */
-    double scale; /* of the noise; P(k) proportional to exp(-|k|/scale), or to exp(-k^2/(2 scale^2)) if gaussian */
+    double noisy;              /* number of sampled ones + noise */
+    double scale;              /* of the noise; P(k) proportional to exp(-|k|/scale), or to exp(-k^2/(2 scale^2)) if gaussian */
     bool gaussian;
     tmi_count_law law;
 } tmi_stratum_count;

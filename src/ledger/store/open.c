@@ -19,7 +19,7 @@
 #include "base/memory.h"
 
 #define APPLICATION 1413565769 /* "TAMI" */
-#define FORMAT 2        /* of new files; a file of format 1 is read, and raised by the first entry that needs it */
+#define FORMAT 2               /* of new files; a file of format 1 is read, and raised by the first entry that needs it */
 #define FIRST_FORMAT 1
 #define WAIT_MS 10000
 
@@ -68,8 +68,7 @@ tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
     case SQLITE_CORRUPT: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "damaged: the file contradicts itself");
     case SQLITE_IOERR:
         return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the disk failed: %s", reason ? strerror(reason) : sqlite3_errstr(code));
-    default:
-        return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
+    default: return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
     }
 }
 
@@ -162,8 +161,8 @@ static tamis_status check_place(const char *path, const char *full, bool writing
 /* Whether only processes of this computer can reach it. */
 static bool is_local(const char *full)
 {
-    static const unsigned long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
-                                          OVERLAYFS_SUPER_MAGIC, 0x2FC12FC1UL /* ZFS */};
+    static const unsigned long local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+                                          TMPFS_MAGIC,      OVERLAYFS_SUPER_MAGIC, 0x2FC12FC1UL /* ZFS */};
     struct statfs facts;
     if (statfs(full, &facts) != 0) return false;
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
@@ -186,7 +185,8 @@ static tamis_status check_schema(tmi_store *file, tmi_faults *faults, tamis_erro
             status = tmi_store_fail(file, code, err);
             break;
         }
-        const char *name = (const char *)sqlite3_column_text(statement, 0), *sql = (const char *)sqlite3_column_text(statement, 1);
+        const char *name = (const char *)sqlite3_column_text(statement, 0),
+                   *sql = (const char *)sqlite3_column_text(statement, 1);
         if (found < SCHEMA && name && sql && strcmp(name, schema[found][0]) == 0 && strcmp(sql, schema[found][1]) == 0) found++;
         else found = SCHEMA + 1;
     }
@@ -248,7 +248,8 @@ tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err)
 static tamis_status choose_journal(tmi_store *file, bool local, tamis_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(file->db, local ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(file->db, local ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE", -1, &statement,
+                                  NULL);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     bool log = code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);

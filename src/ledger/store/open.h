@@ -8,7 +8,14 @@
 
 /* Questions and orders that are asked again and again; prepared when first needed. */
 typedef enum tmi_order {
-    TMI_ORDER_READ, TMI_ORDER_WRITE, TMI_ORDER_COMMIT, TMI_ORDER_CANCEL, TMI_ORDER_ENTRIES, TMI_ORDER_ADD, TMI_ORDER_KEEP, TMI_ORDER_KEPT,
+    TMI_ORDER_READ,
+    TMI_ORDER_WRITE,
+    TMI_ORDER_COMMIT,
+    TMI_ORDER_CANCEL,
+    TMI_ORDER_ENTRIES,
+    TMI_ORDER_ADD,
+    TMI_ORDER_KEEP,
+    TMI_ORDER_KEPT,
     TMI_ORDERS
 } tmi_order;
 

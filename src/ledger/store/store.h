@@ -29,8 +29,8 @@ tamis_status tmi_store_catch_up(tmi_store *file, tmi_book *book, tmi_faults *fau
 /* The same up to the entry `number`: what other processes have added after it is left for the next time. */
 tamis_status tmi_store_catch_up_to(tmi_store *file, tmi_book *book, int64_t number, tamis_error *err);
 
-/* Within a writing transaction, before an entry that format 1 does not know: older versions of tamis then say that they do not know
- * the file, instead of calling it damaged. */
+/* Within a writing transaction, before an entry that format 1 does not know: older versions of tamis then say that they do not
+ * know the file, instead of calling it damaged. */
 tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err);
 
 /* Adds rows. */

@@ -58,8 +58,7 @@ static tmi_ratios ratios(const void *context, int64_t k, bool up)
 
 tmi_ratio_law tmi_binomial_ratio_law(const tmi_odds *law)
 {
-    return (tmi_ratio_law){.low = 0, .high = law->trials, .mode = law->mode,
-                           .mass = mass, .ratios = ratios, .law = law};
+    return (tmi_ratio_law){.low = 0, .high = law->trials, .mode = law->mode, .mass = mass, .ratios = ratios, .law = law};
 }
 
 tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err)
@@ -86,8 +85,7 @@ static bool is_wide(const tmi_binomial *law)
     return (double)law->trials * p * (1 - p) > WIDE;
 }
 
-tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits,
-                               tamis_error *err)
+tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
     tmi_odds odds;
     int64_t n = law->trials;
@@ -131,20 +129,17 @@ static tamis_status certified(tamis_bound *bound, question q, tamis_error *err)
     return status == TAMIS_OK ? tmi_certify_probability(bound, answer, &q, err) : status;
 }
 
-tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
-                                 tamis_error *err)
+tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
     return certified(p, (question){{trials, probability}, TMI_MASS, k}, err);
 }
 
-tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
-                                     tamis_error *err)
+tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
     return certified(p, (question){{trials, probability}, TMI_AT_LEAST, k}, err);
 }
 
-tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k,
-                                    tamis_error *err)
+tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
     return certified(p, (question){{trials, probability}, TMI_AT_MOST, k}, err);
 }

@@ -66,8 +66,12 @@ tmi_ratio_law tmi_hypergeometric_ratio_law(const tmi_hypergeometric *law)
 {
     int64_t N = law->population, K = law->ones, n = law->sample;
     tmi_int128 mode = (tmi_int128)(n + 1) * (K + 1) / (N + 2);
-    return (tmi_ratio_law){.low = n + K > N ? n + K - N : 0, .high = n < K ? n : K, .mode = (int64_t)mode,
-                           .mass = mass, .ratios = ratios, .law = law};
+    return (tmi_ratio_law){.low = n + K > N ? n + K - N : 0,
+                           .high = n < K ? n : K,
+                           .mode = (int64_t)mode,
+                           .mass = mass,
+                           .ratios = ratios,
+                           .law = law};
 }
 
 tamis_status tmi_check_hypergeometric(const tmi_hypergeometric *law, tamis_error *err)

@@ -59,8 +59,7 @@ bool tmi_law_is_sound(const tmi_law *law)
 tamis_status tmi_law_new(tmi_law *law, int64_t first, size_t count, tamis_error *err)
 {
     tmi_law_init(law);
-    if (count > TMI_LAW_POINTS)
-        return tmi_fail(err, TAMIS_UNABLE, "a law with more than %lld points", (long long)TMI_LAW_POINTS);
+    if (count > TMI_LAW_POINTS) return tmi_fail(err, TAMIS_UNABLE, "a law with more than %lld points", (long long)TMI_LAW_POINTS);
     if (first < -TMI_LAW_END || first > TMI_LAW_END - (int64_t)count)
         return tmi_fail(err, TAMIS_UNABLE, "a law that reaches beyond 2^62");
     if (!(law->mass = tmi_alloc(count, sizeof *law->mass))) return tmi_fail_memory(err);
@@ -117,8 +116,7 @@ void tmi_law_at_least(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
     tmi_ball_init(&sum);
     tmi_ball_set(&sum, &law->above);
     if (k > law_end(law)) from_zero_to(&sum, &law->above, bits);
-    for (size_t i = law->count; i-- > 0 && law->first + (int64_t)i >= k;)
-        tmi_ball_add(&sum, &sum, &law->mass[i], bits);
+    for (size_t i = law->count; i-- > 0 && law->first + (int64_t)i >= k;) tmi_ball_add(&sum, &sum, &law->mass[i], bits);
     if (k < law->first) { /* the points from k to first - 1 */
         tmi_ball part;
         tmi_ball_init(&part);
@@ -136,8 +134,7 @@ void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
     tmi_ball_init(&sum);
     tmi_ball_set(&sum, &law->below);
     if (k < law->first - 1) from_zero_to(&sum, &law->below, bits);
-    for (size_t i = 0; i < law->count && law->first + (int64_t)i <= k; i++)
-        tmi_ball_add(&sum, &sum, &law->mass[i], bits);
+    for (size_t i = 0; i < law->count && law->first + (int64_t)i <= k; i++) tmi_ball_add(&sum, &sum, &law->mass[i], bits);
     if (k >= law_end(law)) {
         tmi_ball part;
         tmi_ball_init(&part);
@@ -203,8 +200,7 @@ tamis_status tmi_law_convolve(tmi_law *law, const tmi_law *x, const tmi_law *y, 
         x = y;
         y = shorter;
     }
-    _arb_poly_mul(tmi_arb(law->mass), tmi_arb_const(x->mass), (slong)x->count, tmi_arb_const(y->mass), (slong)y->count,
-                  bits);
+    _arb_poly_mul(tmi_arb(law->mass), tmi_arb_const(x->mass), (slong)x->count, tmi_arb_const(y->mass), (slong)y->count, bits);
     tmi_ball outside;
     tmi_ball_init(&outside);
     tmi_ball_add(&law->below, &x->below, &y->below, bits);

@@ -39,8 +39,7 @@ void tmi_law_init(tmi_law *law);
 /* Each makes a new law, which the caller clears. Parameters as in <tamis/num.h>; UNABLE if more than TMI_LAW_POINTS
  * points would have to be stored. */
 tamis_status tmi_law_point(tmi_law *law, int64_t k, tamis_error *err);
-tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window,
-                                    tamis_error *err);
+tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window, tamis_error *err);
 tamis_status tmi_law_binomial(tmi_law *law, const tmi_binomial *parameters, tmi_window window, tamis_error *err);
 tamis_status tmi_law_trials(tmi_law *law, const tmi_trials *parameters, tmi_window window, tamis_error *err);
 tamis_status tmi_law_discrete_laplace(tmi_law *law, const tamis_number *scale, tmi_window window, tamis_error *err);

@@ -9,8 +9,7 @@
 
 static tamis_status check_window(tmi_window window, tamis_error *err)
 {
-    if (!(window.outside > 0 && window.outside < 1))
-        return tmi_fail(err, TAMIS_INVALID, "outside must lie between 0 and 1");
+    if (!(window.outside > 0 && window.outside < 1)) return tmi_fail(err, TAMIS_INVALID, "outside must lie between 0 and 1");
     if (window.bits < 64 || window.bits > TMI_BITS_LAST)
         return tmi_fail(err, TAMIS_INVALID, "bits must lie between 64 and %d", TMI_BITS_LAST);
     return TAMIS_OK;
@@ -104,8 +103,7 @@ done:
     return status;
 }
 
-tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window,
-                                    tamis_error *err)
+tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window, tamis_error *err)
 {
     tmi_law_init(law);
     tamis_status status = check_window(window, err);
@@ -235,8 +233,7 @@ tamis_status tmi_law_discrete_gaussian(tmi_law *law, const tamis_number *varianc
     tmi_law_init(law);
     tamis_status status = check_window(window, err);
     if (status == TAMIS_OK && !variance) status = tmi_fail(err, TAMIS_INVALID, "variance: NULL");
-    if (status == TAMIS_OK && tmi_number_sign(variance) <= 0)
-        status = tmi_fail(err, TAMIS_INVALID, "variance must be positive");
+    if (status == TAMIS_OK && tmi_number_sign(variance) <= 0) status = tmi_fail(err, TAMIS_INVALID, "variance must be positive");
     if (status != TAMIS_OK) return status;
     tmi_ball ratio, step;
     tmi_ball_init(&ratio);

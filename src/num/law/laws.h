@@ -31,8 +31,7 @@ typedef struct tmi_binomial {
 } tmi_binomial;
 
 tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err);
-tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits,
-                               tamis_error *err);
+tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_part part, int64_t k, long bits, tamis_error *err);
 
 /* Ones among independent trials of unequal probabilities. */
 typedef struct tmi_trials {

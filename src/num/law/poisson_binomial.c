@@ -103,20 +103,18 @@ static double saddle(const tmi_circle_law *law, double k)
 }
 
 /* P(X = k), or P(X >= k) if tail, for 0 < k < trials, to about `bits` bits. */
-static tamis_status contour(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, long bits, slong prec,
-                            tamis_error *err)
+static tamis_status contour(tmi_ball *z, const tmi_circle_law *law, bool tail, int64_t k, long bits, slong prec, tamis_error *err)
 {
     tmi_circle circle = {.tilt = saddle(law, (double)k)};
     if (tail) circle.tilt = fmax(circle.tilt, fmin(4 / sqrt(tilted(law, fmax(circle.tilt, 0)).variance), 2));
     double sd = fmax(sqrt(tilted(law, circle.tilt).variance), 1e-3);
     circle.reach = fmin(8 / sd, 2);
     if (tail) circle.reach = fmin(circle.reach, 0.999 * circle.tilt); /* so that r e^-h > 1 */
-    double nats = 0.7 * (double)bits + log1p(sd) + 10; /* what is left out is about e^-nats */
+    double nats = 0.7 * (double)bits + log1p(sd) + 10;                /* what is left out is about e^-nats */
     double points = (nats + 0.6 * sd * sd * circle.reach * circle.reach + 3) / circle.reach;
     if (!tail) points = fmin(points, (double)law->trials + 1); /* then nothing is aliased */
     double angle = 1.1 * sqrt(2 * nats) / sd, computed = angle < 3 ? angle * points / 6.2 + 1 : points / 2;
-    if (!(computed < MAX_POINTS))
-        return tmi_fail(err, TAMIS_UNABLE, "a law of unequal probabilities needs too many points");
+    if (!(computed < MAX_POINTS)) return tmi_fail(err, TAMIS_UNABLE, "a law of unequal probabilities needs too many points");
     circle.points = (int64_t)points | 1;
     circle.computed = (circle.points - 1) / 2;
     if (computed < (double)circle.computed) circle.computed = (int64_t)computed;
@@ -205,8 +203,7 @@ tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err)
         if (t->count < 0 || t->count > TAMIS_MAX_UNITS || (units += t->count) > TAMIS_MAX_UNITS)
             return tmi_fail(err, TAMIS_INVALID, "count of group %zu: between 0 and 2^40 trials in all", i);
     }
-    if (law->count > TAMIS_MAX_GROUPS)
-        return tmi_fail(err, TAMIS_UNABLE, "more than %d groups of trials", TAMIS_MAX_GROUPS);
+    if (law->count > TAMIS_MAX_GROUPS) return tmi_fail(err, TAMIS_UNABLE, "more than %d groups of trials", TAMIS_MAX_GROUPS);
     return TAMIS_OK;
 }
 

@@ -18,7 +18,7 @@ tmi_ratio_law tmi_hypergeometric_ratio_law(const tmi_hypergeometric *law);
 /* The binomial with 0 < p < 1, and what is computed from p once. */
 typedef struct tmi_odds {
     int64_t trials, mode;
-    const tamis_number *success; /* p, borrowed */
+    const tamis_number *success;  /* p, borrowed */
     tamis_number *failure, *odds; /* 1-p and p/(1-p) */
 } tmi_odds;
 tamis_status tmi_odds_set(tmi_odds *law, const tmi_binomial *binomial, tamis_error *err);

@@ -41,8 +41,7 @@ static tamis_status add_given(sums *s, const tmi_weights *w, long bits, tamis_er
     if (status != TAMIS_OK) return status;
     for (size_t j = 0; j < w->count; j++) {
         TMI_TRY(w->weight(&s->prefix[j], w->context, j, bits, err));
-        if (tmi_ball_is_negative(&s->prefix[j]))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weight %zu is negative", j));
+        if (tmi_ball_is_negative(&s->prefix[j])) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weight %zu is negative", j));
         if (j > 0) tmi_ball_add(&s->prefix[j], &s->prefix[j], &s->prefix[j - 1], bits);
     }
     tmi_ball_set(&s->total, &s->prefix[w->count - 1]);
@@ -62,8 +61,7 @@ static tamis_status add_gaussian(sums *s, const tmi_weights *w, size_t at_least,
 {
     double needed = gaussian_count(w, bits);
     if (!(needed <= (double)TMI_MAX_WEIGHTS))
-        return tmi_fail(err, TAMIS_UNABLE, "the blocks are too small: more than %zu of them carry weight",
-                        TMI_MAX_WEIGHTS);
+        return tmi_fail(err, TAMIS_UNABLE, "the blocks are too small: more than %zu of them carry weight", TMI_MAX_WEIGHTS);
     size_t count = (size_t)needed > at_least ? (size_t)needed : at_least;
     tamis_status status = sums_new(s, count, err);
     if (status != TAMIS_OK) return status;
@@ -144,8 +142,8 @@ static tamis_status undecided(tamis_error *err)
     return tmi_fail(err, TAMIS_UNABLE, "the weights are not known well enough to tell their shares apart");
 }
 
-tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first,
-                                size_t word_count, tamis_error *err)
+tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
+                                tamis_error *err)
 {
     tamis_status status = tmi_digits_check(words, first, word_count, err);
     if (status != TAMIS_OK) return status;
@@ -246,8 +244,8 @@ done:
     return status;
 }
 
-tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weights, const uint64_t *words,
-                              size_t word_count, tamis_error *err)
+tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weights, const uint64_t *words, size_t word_count,
+                              tamis_error *err)
 {
     if (!j || !certain) return tmi_fail(err, TAMIS_INVALID, "outcome: NULL");
     *j = 0;

@@ -80,6 +80,7 @@ tamis_status tmi_needs_frame(const tmi_plan_design *d, const tmi_frame_facts *fr
 {
     if (frame) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED, "design.%s: the probabilities of units that were not drawn are not in the plan; %s",
-                    d->kind->name, d->frame ? "`tamis check` reads them from the frame"
-                                            : "give the design a frame, or describe it with a list of all of them, as JSON");
+                    d->kind->name,
+                    d->frame ? "`tamis check` reads them from the frame"
+                             : "give the design a frame, or describe it with a list of all of them, as JSON");
 }

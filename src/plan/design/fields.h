@@ -9,8 +9,8 @@
 typedef struct tmi_drawn {
     tmi_plan_design *design;
     tmi_plan_stratum *stratum;
-    const char *plan;  /* file */
-    bool shared;       /* under `within`: sizes may be left to the strata */
+    const char *plan; /* file */
+    bool shared;      /* under `within`: sizes may be left to the strata */
 } tmi_drawn;
 
 #define TMI_DESIGN_KEYS 4 /* in a list, with the row that ends it */
@@ -20,13 +20,30 @@ typedef struct tmi_drawn {
 tmi_read_value tmi_read_design_population, tmi_read_design_sample, tmi_read_design_rate, tmi_read_design_probability,
     tmi_read_design_frame, tmi_read_design_cluster;
 
-#define TMI_KEY_POPULATION {.name = "population", .read = tmi_read_design_population, .required = "population: 6194"}
-#define TMI_KEY_SAMPLE {.name = "sample", .read = tmi_read_design_sample, .required = "sample: 200"}
-#define TMI_KEY_RATE {.name = "rate", .read = tmi_read_design_rate, .required = "rate: 0.1"}
-#define TMI_KEY_PUBLIC_POPULATION {.name = "population", .read = tmi_read_design_population}
+#define TMI_KEY_POPULATION \
+    { \
+        .name = "population", .read = tmi_read_design_population, .required = "population: 6194" \
+    }
+#define TMI_KEY_SAMPLE \
+    { \
+        .name = "sample", .read = tmi_read_design_sample, .required = "sample: 200" \
+    }
+#define TMI_KEY_RATE \
+    { \
+        .name = "rate", .read = tmi_read_design_rate, .required = "rate: 0.1" \
+    }
+#define TMI_KEY_PUBLIC_POPULATION \
+    { \
+        .name = "population", .read = tmi_read_design_population \
+    }
 #define TMI_KEY_PROBABILITY \
-    {.name = "probability", .read = tmi_read_design_probability, .required = "probability: inclusion_probability"}
-#define TMI_KEY_FRAME {.name = "frame", .read = tmi_read_design_frame}
+    { \
+        .name = "probability", .read = tmi_read_design_probability, .required = "probability: inclusion_probability" \
+    }
+#define TMI_KEY_FRAME \
+    { \
+        .name = "frame", .read = tmi_read_design_frame \
+    }
 
 extern const tmi_plan_key tmi_no_design_keys[1];
 extern const tmi_plan_key tmi_design_sizes[3]; /* population and sample */

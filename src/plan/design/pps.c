@@ -7,15 +7,17 @@
 
 static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const char *const methods[] = {"conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic",
-                                          "systematic_random", "brewer", "tille"};
+    static const char *const methods[] = {"conditional_poisson", "sampford",          "pivotal", "pivotal_random",
+                                          "systematic",          "systematic_random", "brewer",  "tille"};
     size_t i;
     if (tmi_read_word(reader, value, &i, methods, sizeof methods / sizeof *methods))
         ((tmi_drawn *)target)->design->method = methods[i];
 }
 
-static const tmi_plan_key keys[] = {
-    {.name = "method", .read = read_method, .required = "method: sampford"}, TMI_KEY_PROBABILITY, TMI_KEY_FRAME, {0}};
+static const tmi_plan_key keys[] = {{.name = "method", .read = read_method, .required = "method: sampford"},
+                                    TMI_KEY_PROBABILITY,
+                                    TMI_KEY_FRAME,
+                                    {0}};
 static const tmi_plan_key sizes[] = {TMI_KEY_SAMPLE, TMI_KEY_PUBLIC_POPULATION, {0}};
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)

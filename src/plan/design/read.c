@@ -86,7 +86,8 @@ static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_yaml *valu
     const char *name = map ? map->key : value->kind == TMI_YAML_TEXT ? value->text : "";
     const tmi_plan_kind *kind = tmi_plan_kind_find(name);
     if (!kind || kind->only_weights) {
-        tmi_complain(reader, value, "expected the design within strata: srs, census, srs_with_replacement or bernoulli, or a map "
+        tmi_complain(reader, value,
+                     "expected the design within strata: srs, census, srs_with_replacement or bernoulli, or a map "
                      "such as {systematic: {order: public}}");
         return NULL;
     }

@@ -17,10 +17,8 @@ static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *
     bool plain = value->kind == TMI_YAML_TEXT && !value->quoted;
     tamis_status status = plain ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status == TAMIS_SYSTEM) reader->no_memory = true;
-    else if (status == TAMIS_OK)
-        tmi_read_whole(reader, value, &design->second_take, 1, TMI_MAX_POPULATION, "5");
-    else
-        tmi_read_text(reader, value, &design->second_sample, "5");
+    else if (status == TAMIS_OK) tmi_read_whole(reader, value, &design->second_take, 1, TMI_MAX_POPULATION, "5");
+    else tmi_read_text(reader, value, &design->second_sample, "5");
     tamis_number_free(number);
 }
 
@@ -67,7 +65,8 @@ static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_f
 {
     (void)frame;
     if (d->second_take > 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED, "design.two_stage: how many units are drawn in a cluster stands in a column, and in "
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "design.two_stage: how many units are drawn in a cluster stands in a column, and in "
                     "the plan there is no bound; `second: {sample: NUMBER}` is one");
 }
 

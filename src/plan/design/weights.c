@@ -39,7 +39,8 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
 static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_facts *frame, tamis_error *err)
 {
     (void)d, (void)frame;
-    return tmi_fail(err, TAMIS_REFUSED, "design.weights: only weights are known, not how the sample was drawn: no theorem says "
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "design.weights: only weights are known, not how the sample was drawn: no theorem says "
                     "what that adds");
 }
 

@@ -78,7 +78,8 @@ static tamis_status say_design(const listener *l, const tmi_schedule *s, tamis_e
     if (tmi_guesses_population(d) && !t->population)
         TMI_TRY(say_number(l, "a population of ", TMI_UNITS_ASSUMED, " units", "design: {typical: {population: 50000}}", err));
     if (isnan(z.sample))
-        say(l, "nothing about the size of the sample, so that no sampling error can be foreseen", "design: {typical: {sample: 2000}}");
+        say(l, "nothing about the size of the sample, so that no sampling error can be foreseen",
+            "design: {typical: {sample: 2000}}");
     if (d->nonresponse && !t->response) say(l, "everybody who was sampled responds", "design: {typical: {response: 0.6}}");
     TMI_TRY(say_clusters(l, s, &z, err));
 

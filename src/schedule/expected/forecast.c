@@ -24,7 +24,9 @@ static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
     const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
     if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
     if (a->by_count >= b->by_count) return false;
-    if (s->uses[coarse].known || s->uses[fine].known || s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR]) return false;
+    if (s->uses[coarse].known || s->uses[fine].known ||
+        s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR])
+        return false;
     for (size_t i = 0; i < a->by_count; i++) {
         size_t j = 0;
         while (j < b->by_count && b->by[j] != a->by[i]) j++;
@@ -51,7 +53,8 @@ static tamis_status foresee_consistency(tmi_forecast *list, const tmi_schedule *
     for (size_t i = 0; i < count; i++) {
         double precision = 1; /* in that of its own measurement */
         for (size_t j = 0; j < count; j++) {
-            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) / (double)tmi_statistic_cells(&s->plan->statistics[i]);
+            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) /
+                           (double)tmi_statistic_cells(&s->plan->statistics[i]);
             if (adds_up(s, i, j) && variances[j] > 0) precision += variances[i] / (cells * variances[j]);
         }
         for (size_t k = 0; k < list[i].count; k++) list[i].groups[k].noise_sd /= sqrt(precision);
@@ -125,8 +128,8 @@ size_t tmi_forecast_drowned(const tmi_forecast *f)
 
 /* ---- what would be enough ---- */
 
-/* Each trial makes the schedule of the plan again, so there is an end to them; statistics that are alike share theirs. Rounds are those
- * of one statistic: noise falls with epsilon and sample nearly as the first guess has it. */
+/* Each trial makes the schedule of the plan again, so there is an end to them; statistics that are alike share theirs. Rounds are
+ * those of one statistic: noise falls with epsilon and sample nearly as the first guess has it. */
 #define MOST_TRIALS 24
 #define MOST_ROUNDS 8
 
@@ -259,7 +262,8 @@ tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *s, tam
         const double excess = excess_of(&list[i]);
         if (s->uses[i].known || excess == 0) continue;
         TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
-        if (sample > 0 && sample * excess <= samples.most) TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));
+        if (sample > 0 && sample * excess <= samples.most)
+            TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));
     }
 
 done:

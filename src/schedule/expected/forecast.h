@@ -15,10 +15,11 @@ typedef struct tmi_forecast {
 tamis_status tmi_forecasts_make(tmi_forecast **list, const tmi_schedule *schedule, tamis_error *err);
 void tmi_forecasts_free(tmi_forecast *list, size_t count);
 
-/* Sets `loss`, an epsilon or rho for the whole plan, and `sample`, its size, with which the noise of a statistic would be at most a third of
- * its size: in two digits, rounded up, each tried with the plan. NaN where the noise is not too large, or where none was found.
+/* Sets `loss`, an epsilon or rho for the whole plan, and `sample`, its size, with which the noise of a statistic would be at most
+ * a third of its size: in two digits, rounded up, each tried with the plan. NaN where the noise is not too large, or where none
+ * was found.
  *
- * Errors   SYSTEM.                                                                                                   */
+ * Errors   SYSTEM. */
 tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *schedule, tamis_error *err);
 
 /* As they are shown: an error of a mean, share or variance is never above the width of its range. */
@@ -29,8 +30,8 @@ double tmi_prospect_error(const tmi_prospect *prospect);    /* both together */
 /* Noise as a share of what is expected, or else of the range. */
 double tmi_prospect_noise_share(const tmi_prospect *prospect);
 
-/* An estimate whose error is above a third of its size is not published by most agencies: whether the noise alone is that large; and
- * in how many groups. */
+/* An estimate whose error is above a third of its size is not published by most agencies: whether the noise alone is that large;
+ * and in how many groups. */
 bool tmi_prospect_drowned(const tmi_prospect *prospect);
 size_t tmi_forecast_drowned(const tmi_forecast *forecast);
 

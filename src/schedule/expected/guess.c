@@ -46,14 +46,19 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
         taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : TMI_CLUSTER_ASSUMED);
         sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
     }
-    if (d->kind->staged)
-        taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
+    if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
     double drawn = d->population > 0 ? (double)d->population
                    : frame           ? (double)tmi_frame_size(frame)
                                      : guessed(t->population, TMI_UNITS_ASSUMED);
-    *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1), .sample = public_sample(s, drawn) * rows * (stages ? taken : 1),
-                     .cluster = size * rows, .cluster_sd = sqrt(sd * sd * rows * rows + size * rows_sd * rows_sd), .taken = taken * rows,
-                     .rows = rows, .rows_sd = rows_sd, .icc = guessed(t->icc, TMI_ICC_ASSUMED), .response = guessed(t->response, 1)};
+    *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1),
+                     .sample = public_sample(s, drawn) * rows * (stages ? taken : 1),
+                     .cluster = size * rows,
+                     .cluster_sd = sqrt(sd * sd * rows * rows + size * rows_sd * rows_sd),
+                     .taken = taken * rows,
+                     .rows = rows,
+                     .rows_sd = rows_sd,
+                     .icc = guessed(t->icc, TMI_ICC_ASSUMED),
+                     .response = guessed(t->response, 1)};
 }
 
 double tmi_stratum_share(const tmi_schedule *s, size_t stratum)
@@ -67,7 +72,8 @@ double tmi_stratum_share(const tmi_schedule *s, size_t stratum)
 
 /* ---- values ---- */
 
-/* Numbers with a guessed mean and standard deviation, as if they followed the beta law on [from, to] with both: the part below x. */
+/* Numbers with a guessed mean and standard deviation, as if they followed the beta law on [from, to] with both: the part below
+ * x. */
 static double beta_below(const tmi_plan_column *number, double x)
 {
     tmi_guessed_value v = tmi_value_of(number);
@@ -166,5 +172,7 @@ tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
     double low = column->grid.step * (double)column->grid.low, high = column->grid.step * (double)column->grid.high;
     double mean = guessed(column->typical, low + 0.75 * (high - low));
     double sd = half_spread(mean, low, high);
-    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4), 1, low, high, column->typical != NULL};
+    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4),
+                               1,    low,
+                               high, column->typical != NULL};
 }

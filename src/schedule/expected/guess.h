@@ -1,5 +1,5 @@
-/* Sizes, shares and means that a preview needs before any row is read: what the plan declares, what it guesses (`typical`), else an
- * assumption, which is reported (assumptions.c). They shape the split of the budget too; no guarantee depends on them.  */
+/* Sizes, shares and means that a preview needs before any row is read: what the plan declares, what it guesses (`typical`), else
+ * an assumption, which is reported (assumptions.c). They shape the split of the budget too; no guarantee depends on them. */
 #ifndef TMI_SCHEDULE_EXPECTED_GUESS_H
 #define TMI_SCHEDULE_EXPECTED_GUESS_H
 

@@ -49,8 +49,9 @@ static double variance_of(const tmi_noise_law *law, bool gaussian)
 
 /* ---- expected sizes ---- */
 
-/* A group. The variance of an estimated total of z is spread (within V + between m^2), with V the variance and m the mean of z over
- * the units. Of the residuals of a mean by groups it is spread (own V): the rows that are alike are those of the group in a cluster. */
+/* A group. The variance of an estimated total of z is spread (within V + between m^2), with V the variance and m the mean of z
+ * over the units. Of the residuals of a mean by groups it is spread (own V): the rows that are alike are those of the group in
+ * a cluster. */
 typedef struct guess {
     double units, part; /* of the population, or of the group's stratum; of them in the group */
     double spread, within, between, own;
@@ -116,8 +117,8 @@ typedef struct subject {
     size_t statistic;
     tmi_sizes sizes;
     tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
-    double where;   /* part of all units */
-    bool split;     /* for the split of the budget, which is to be good wherever group means lie; else for a preview */
+    double where;           /* part of all units */
+    bool split;             /* for the split of the budget, which is to be good wherever group means lie; else for a preview */
 } subject;
 
 static subject subject_of(const tmi_schedule *s, size_t i)
@@ -140,7 +141,8 @@ static guess guess_of(const subject *about, size_t stratum, double part)
     const tmi_schedule *s = about->schedule;
     const tmi_sizes *z = &about->sizes;
     const tmi_measurement *a = tmi_table_of(s, about->statistic, TMI_NUMERATOR);
-    guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum), .part = part * about->where,
+    guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum),
+               .part = part * about->where,
                .response = z->response};
     set_spread(&g, s, z, stratum, s->sampling.subtracts && (!a || a->quantity.weighing == TMI_UNWEIGHED));
     return g;
@@ -166,12 +168,16 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     const tmi_guessed_value x = about->x;
-    double N = g->units, p = g->part * x.present; /* of all units, those in the group that have a value */
+    double N = g->units, p = g->part * x.present;         /* of all units, those in the group that have a value */
     double groups = sqrt((double)tmi_statistic_cells(t)); /* K has no groups, and all of its cells are used */
     o->factor[TMI_NUMERATOR] = o->square[TMI_NUMERATOR_SQUARES] = 1;
     if (!t->column) {
-        *o = (tmi_outlook){.factor = {[TMI_NUMERATOR] = 1, [TMI_CONTROL_ROWS] = p * groups}, .square = {[TMI_NUMERATOR_SQUARES] = 1, [TMI_CONTROL_SQUARES] = p * p}, .size = N * p,
-                           .expected = N * p, .range = N, .sampling_sd = sampling_sd(g, p * (1 - p), p)};
+        *o = (tmi_outlook){.factor = {[TMI_NUMERATOR] = 1, [TMI_CONTROL_ROWS] = p * groups},
+                           .square = {[TMI_NUMERATOR_SQUARES] = 1, [TMI_CONTROL_SQUARES] = p * p},
+                           .size = N * p,
+                           .expected = N * p,
+                           .range = N,
+                           .sampling_sd = sampling_sd(g, p * (1 - p), p)};
         return;
     }
     o->factor[TMI_CONTROL_ROWS] = p * fabs(x.mean) * groups;
@@ -216,7 +222,8 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     const tmi_guessed_value x = whole->x, y = whole->y;
     const double p = g->part * fmin(x.present, y.present); /* of all units, those in the group that have the values */
     double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
-    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_NUMERATOR), width = x.high - x.low, apart = difference(t->column, whole);
+    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_NUMERATOR), width = x.high - x.low,
+           apart = difference(t->column, whole);
     double groups = sqrt((double)tmi_statistic_cells(t));
     if (!t->second) about = fmax(fabs(about), apart); /* groups differ: a typical value is not that of each */
     double square = x.sd * x.sd;
@@ -232,7 +239,9 @@ static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
     o->square[TMI_PRODUCTS] = 2 * fabs(about);
     o->square[TMI_DENOMINATOR_SQUARES] = about * about;
     if (t->second) o->square[TMI_RATIO_ROWS] = width * width / 16; /* x - r y is about so far from 0 at the centres */
-    if (t->second) o->factor[TMI_RATIO_ROWS] = fmax(fabs(centre_in(s, i, TMI_NUMERATOR) - ratio * centre_in(s, i, TMI_DENOMINATOR)), apart) / B;
+    if (t->second)
+        o->factor[TMI_RATIO_ROWS] = fmax(fabs(centre_in(s, i, TMI_NUMERATOR) - ratio * centre_in(s, i, TMI_DENOMINATOR)), apart) /
+                                    B;
     if (t->kind != TMI_VARIANCE) return;
     o->expected = TMI_NULL;
     o->range = width * width / 4;
@@ -255,7 +264,8 @@ static void make(tmi_outlook *o, const subject *about, const guess *g, const dou
     for (size_t role = 0; role < TMI_ROLES; role++) o->factor[role] /= g->response; /* a sum is that of the respondents */
     if (s->uses[about->statistic].known) o->sampling_sd = 0;
     double noise = 0;
-    for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++) noise += o->factor[role] * o->factor[role] * variances[role];
+    for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++)
+        noise += o->factor[role] * o->factor[role] * variances[role];
     o->noise_sd = sqrt(noise);
 }
 
@@ -287,8 +297,10 @@ static double margin_of(const tmi_outlook *o, const subject *about, const double
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     double squares = 0;
     if (about->schedule->sampling.clustered || t->kind == TMI_VARIANCE) return 0; /* no squares there */
-    for (size_t role = TMI_NUMERATOR_SQUARES; role <= TMI_DENOMINATOR_SQUARES; role++) squares += o->square[role] * o->square[role] * variances[role];
-    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(squares) * o->factor[TMI_NUMERATOR] * o->factor[TMI_NUMERATOR];
+    for (size_t role = TMI_NUMERATOR_SQUARES; role <= TMI_DENOMINATOR_SQUARES; role++)
+        squares += o->square[role] * o->square[role] * variances[role];
+    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(squares) * o->factor[TMI_NUMERATOR] *
+           o->factor[TMI_NUMERATOR];
 }
 
 /* And what it never passes: each unit as far out as values can be (variance_within and largest_variance in reading.c). */
@@ -312,7 +324,8 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     make(&o, about, &g, variances);
     const double limit = kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_VARIANCE ? o.range : INFINITY;
     if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
-    double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_NUMERATOR], most = fmax(least, g.spread * far * far);
+    double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_NUMERATOR],
+           most = fmax(least, g.spread * far * far);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, variances), most));
     if (tmi_table_of(s, about->statistic, TMI_DENOMINATOR)) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */

@@ -28,10 +28,11 @@ typedef struct tmi_prospect {
  *
  * Needs    a budget that is split.
  * Errors   SYSTEM; the list is then NULL.                                                                            */
-tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_schedule *schedule, size_t statistic,
+                                tamis_error *err);
 
-/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. The group is in
- * `stratum`, if that is not SIZE_MAX; else it is an average group. */
+/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. The group is
+ * in `stratum`, if that is not SIZE_MAX; else it is an average group. */
 double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t stratum,
                           double (*of)(const tmi_noise_law *law, bool gaussian));
 

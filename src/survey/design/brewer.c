@@ -45,8 +45,7 @@ static tamis_status rest_of(tamis_number **rest, tamis_number *const *pi, uint32
 }
 
 /* From the probability of a set to those of the sets with one more unit. */
-static tamis_status draw_next(tamis_number **p, uint32_t set, const tmi_pps *pps, tamis_number *const *pi,
-                              tamis_error *err)
+static tamis_status draw_next(tamis_number **p, uint32_t set, const tmi_pps *pps, tamis_number *const *pi, tamis_error *err)
 {
     tamis_number *weights[TAMIS_LAW_UNITS] = {0}, *sum = NULL, *rest = NULL, *share = NULL, *copy = NULL;
     int64_t m = pps->size - __builtin_popcount(set);
@@ -103,8 +102,8 @@ done:
 
 typedef struct turn {
     const tmi_pps *pps;
-    const size_t *left;                  /* open numbers of the units not yet drawn */
-    uint64_t rest[TMI_COMMON_WORDS];     /* n - A, over D */
+    const size_t *left;              /* open numbers of the units not yet drawn */
+    uint64_t rest[TMI_COMMON_WORDS]; /* n - A, over D */
     int64_t m;
     const tmi_watch *watch;
 } turn;
@@ -165,6 +164,10 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Brewer's method has no proved coupling", err);
 }
 
-const tmi_design_kind tmi_brewer = {.name = "brewer", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .law = law_of,
-    .draw = draw, .expose = expose};
+const tmi_design_kind tmi_brewer = {.name = "brewer",
+                                    .clear = tmi_pps_clear,
+                                    .first = tmi_pps_first,
+                                    .exact = tmi_pps_exact,
+                                    .law = law_of,
+                                    .draw = draw,
+                                    .expose = expose};

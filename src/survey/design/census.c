@@ -45,8 +45,9 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    return tmi_exposures_add(exposures, &(tamis_exposure){.count = design->population, .inclusion = {1, 1},
-                                                          .removal.additions = 1, .theorem = "census"}, err);
+    return tmi_exposures_add(
+        exposures,
+        &(tamis_exposure){.count = design->population, .inclusion = {1, 1}, .removal.additions = 1, .theorem = "census"}, err);
 }
 
 static const tmi_design_kind census = {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 tamis_status tmi_composite_take(tmi_composite **design, const tmi_design_kind *kind, tamis_design *const *parts, size_t count,
-                            const char *what, tamis_error *err)
+                                const char *what, tamis_error *err)
 {
     int64_t sample = 0;
     *design = NULL;
@@ -66,9 +66,8 @@ tmi_watch tmi_composite_watch(const tmi_composite *design, size_t h, const tmi_w
 }
 
 /* The pairs within part h; `inside` and `at` have room for `count` units and their places. */
-static tamis_status joint_of_part(tmi_ball *pij, const tmi_composite *design, size_t h, const int64_t *units,
-                                  const size_t *part, size_t count, int64_t *inside, size_t *at, long bits,
-                                  tamis_error *err)
+static tamis_status joint_of_part(tmi_ball *pij, const tmi_composite *design, size_t h, const int64_t *units, const size_t *part,
+                                  size_t count, int64_t *inside, size_t *at, long bits, tamis_error *err)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +86,7 @@ static tamis_status joint_of_part(tmi_ball *pij, const tmi_composite *design, si
 }
 
 tamis_status tmi_composite_joint(tmi_ball *pij, const tmi_composite *design, const int64_t *units, size_t count, long bits,
-                             tamis_error *err)
+                                 tamis_error *err)
 {
     int64_t *inside = tmi_alloc(count, sizeof *inside);
     size_t *at = tmi_alloc(count, sizeof *at), *part = tmi_alloc(count, sizeof *part);

@@ -14,7 +14,7 @@ typedef struct tmi_composite {
 
 /* Gives a design whose parts are the caller's until it succeeds. `what` names the parameter. */
 tamis_status tmi_composite_take(tmi_composite **design, const tmi_design_kind *kind, tamis_design *const *parts, size_t count,
-                            const char *what, tamis_error *err);
+                                const char *what, tamis_error *err);
 void tmi_composite_clear(tamis_design *design);
 
 /* The part in which a unit is. */
@@ -22,7 +22,7 @@ size_t tmi_part_of(const tmi_composite *design, int64_t unit);
 
 /* Sets pij of those pairs that lie in the same part to what the part says. */
 tamis_status tmi_composite_joint(tmi_ball *pij, const tmi_composite *design, const int64_t *units, size_t count, long bits,
-                             tamis_error *err);
+                                 tamis_error *err);
 
 /* The watch for the work on part h, as much of the whole as the part has units. */
 tmi_watch tmi_composite_watch(const tmi_composite *design, size_t h, const tmi_watch *watch);

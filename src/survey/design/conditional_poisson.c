@@ -13,8 +13,7 @@
 #define ODDS_BITS 36
 #define ROUNDING 40
 
-static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch,
-                              tamis_error *err)
+static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     const tmi_watch search = tmi_watch_part(watch, 0, 0.8), rest = tmi_watch_part(watch, 0.8, 1);
@@ -35,8 +34,7 @@ static tamis_status prepare(void **tables, const tamis_design *design, const tmi
 
 /* ---- pairs ---- */
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     size_t N = pps->open_count;
     tmi_ball *odds = tmi_balls_new(N);
@@ -110,6 +108,13 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
 }
 
-const tmi_design_kind tmi_conditional_poisson = {.name = "conditional_poisson", .clear = tmi_pps_clear,
-    .first = tmi_pps_first, .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare,
-    .dismiss = tmi_tree_dismiss, .draw = tmi_tree_draw_design, .expose = expose};
+const tmi_design_kind tmi_conditional_poisson = {.name = "conditional_poisson",
+                                                 .clear = tmi_pps_clear,
+                                                 .first = tmi_pps_first,
+                                                 .exact = tmi_pps_exact,
+                                                 .joint = joint,
+                                                 .law = law_of,
+                                                 .prepare = prepare,
+                                                 .dismiss = tmi_tree_dismiss,
+                                                 .draw = tmi_tree_draw_design,
+                                                 .expose = expose};

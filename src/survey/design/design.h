@@ -61,10 +61,9 @@ tamis_status tmi_check_population(int64_t population, tamis_error *err);
 tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *err); /* 1 <= sample <= population */
 
 /* The pair formula of a design whose pairs need nothing but each other. */
-typedef tamis_status tmi_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits,
-                              tamis_error *err);
-tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                                tmi_pair *pair, long bits, tamis_error *err);
+typedef tamis_status tmi_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err);
+tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_pair *pair,
+                                long bits, tamis_error *err);
 
 /* As the kind's functions, also where the kind leaves them out. */
 tamis_status tmi_design_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
@@ -73,8 +72,8 @@ tamis_status tmi_design_prepare(void **tables, const tamis_design *design, const
 void tmi_design_dismiss(void *tables, const tamis_design *design);
 
 /* Draws a sample of `design` whose unit 0 is unit `offset` of the frame. */
-tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset,
-                             tamis_rng *rng, const tmi_watch *watch, tamis_error *err);
+tamis_status tmi_design_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, int64_t offset, tamis_rng *rng,
+                             const tmi_watch *watch, tamis_error *err);
 
 tamis_status tmi_drawn_add(tamis_drawn *drawn, int64_t unit, tamis_error *err);
 tamis_status tmi_drawn_reserve(tamis_drawn *drawn, size_t more, tamis_error *err);
@@ -83,8 +82,7 @@ tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *e
 
 /* Adds an exposure whose units are all like its first one and missing in one way, that of absences[0]; the
  * probabilities are filled in here. */
-tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure exposure, const tamis_design *design,
-                              tamis_error *err);
+tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure exposure, const tamis_design *design, tamis_error *err);
 
 tmi_ball *tmi_balls_new(size_t count); /* NULL if memory runs out */
 void tmi_balls_free(tmi_ball *balls, size_t count);

@@ -14,7 +14,7 @@ typedef struct tmi_design_fields {
 
 typedef struct tmi_design_form {
     const char *name;
-    bool has_parts; /* it is made of other designs, and is none within strata */
+    bool has_parts;      /* it is made of other designs, and is none within strata */
     const char *keys[5]; /* ends with NULL */
     tamis_status (*read)(tamis_design **design, const tmi_design_fields *fields, tamis_error *err);
 } tmi_design_form;

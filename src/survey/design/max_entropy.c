@@ -10,9 +10,9 @@
 typedef struct search {
     const tmi_pps *pps;
     size_t N;
-    tmi_ball *odds;   /* the guess: exact numbers */
-    double *step;     /* the share of a correction that is made */
-    double *change;   /* the correction, relative to the odds */
+    tmi_ball *odds;      /* the guess: exact numbers */
+    double *step;        /* the share of a correction that is made */
+    double *change;      /* the correction, relative to the odds */
     tmi_ball worst, sum; /* of the certificate */
     long bits;
 } search;
@@ -52,8 +52,7 @@ static void choose_steps(double *step, const double *wanted, size_t N)
 }
 
 /* Gives the bits that the guess is thought to have. */
-static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pps *pps, const tmi_watch *watch,
-                          tamis_error *err)
+static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pps *pps, const tmi_watch *watch, tamis_error *err)
 {
     tmi_ball wanted;
     const size_t N = pps->open_count;
@@ -202,7 +201,8 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, cons
         if (!(error.lower > error.upper / 2)) more += 32; /* the look was blurred, not the guess bad: look more closely */
         if (tmi_ball_is_finite(&radius)) correct(&s, work);
     }
-    status = tmi_fail(err, TAMIS_UNABLE, "conditional_poisson: no odds with these inclusion probabilities could be "
+    status = tmi_fail(err, TAMIS_UNABLE,
+                      "conditional_poisson: no odds with these inclusion probabilities could be "
                       "certified");
 done:
     clear_search(&s);

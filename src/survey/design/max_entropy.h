@@ -35,7 +35,7 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, cons
  * that is made.
  *
  * Errors   SYSTEM (cancelled).                                                                                       */
-tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count,
-                                   int64_t n, const tmi_watch *watch, tamis_error *err);
+tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count, int64_t n,
+                                   const tmi_watch *watch, tamis_error *err);
 
 #endif

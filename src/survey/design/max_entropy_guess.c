@@ -15,7 +15,7 @@
 #define UNITS_A_LOOK 65536
 
 typedef struct term {
-    double x, y; /* e^it - 1 */
+    double x, y;   /* e^it - 1 */
     double re, im; /* the characteristic function times e^(-i n t), twice for t > 0: the other half of the circle */
 } term;
 
@@ -100,8 +100,8 @@ static tamis_status correct(double *worst, double *w, const double *wanted, cons
     return TAMIS_OK;
 }
 
-tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count,
-                                   int64_t n, const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_max_entropy_guess(double *error, double *w, const double *wanted, const double *step, size_t count, int64_t n,
+                                   const tmi_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *error = INFINITY;

@@ -19,8 +19,8 @@
 
 /* What can happen when a newcomer meets the fighter: probabilities x / z and (z - x) / z. */
 typedef struct fight {
-    bool over;                     /* a + b >= 1: somebody gets in */
-    uint64_t x[TMI_COMMON_WORDS];  /* over: the old one gets in; else: the old one fights on */
+    bool over;                    /* a + b >= 1: somebody gets in */
+    uint64_t x[TMI_COMMON_WORDS]; /* over: the old one gets in; else: the old one fights on */
     uint64_t z[TMI_COMMON_WORDS];
     uint64_t left[TMI_COMMON_WORDS]; /* what the fighter holds afterwards; 0: there is none */
 } fight;
@@ -45,8 +45,7 @@ static void meet(fight *f, const uint64_t *a, const uint64_t *b, const tmi_commo
 
 /* ---- drawing ---- */
 
-static tamis_status draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const uint64_t *order, tamis_rng *rng,
-                                  tamis_error *err)
+static tamis_status draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const uint64_t *order, tamis_rng *rng, tamis_error *err)
 {
     size_t words = pps->pi.words, fighter = 0;
     uint64_t a[TMI_COMMON_WORDS] = {0}, u[TMI_COMMON_WORDS];
@@ -118,8 +117,8 @@ static void set_step(step *s, const uint64_t *a, const uint64_t *b, const tmi_co
 static void clear_steps(step *steps, size_t count)
 {
     for (size_t t = 0; steps && t < count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi, &steps[t].both, &steps[t].stays, &steps[t].taken, &steps[t].becomes,
-                             &steps[t].entered};
+        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
+                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
         for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_clear(balls[i]);
     }
     tmi_free(steps);
@@ -130,8 +129,8 @@ static step *make_steps(const tmi_pps *pps, long bits)
     step *steps = tmi_alloc(pps->open_count, sizeof *steps);
     uint64_t a[TMI_COMMON_WORDS] = {0}, left[TMI_COMMON_WORDS];
     for (size_t t = 0; steps && t < pps->open_count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi, &steps[t].both, &steps[t].stays, &steps[t].taken, &steps[t].becomes,
-                             &steps[t].entered};
+        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
+                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
         for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_init(balls[i]);
         set_step(&steps[t], a, tmi_open(pps, t), &pps->pi, left, bits);
         tmi_wide_set(a, left, pps->pi.words);
@@ -161,8 +160,7 @@ static void pairs_of(tmi_ball *row, const step *steps, size_t k, size_t last, lo
     tmi_ball_clear(&term);
 }
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     step *steps = make_steps(pps, bits);
     tmi_ball *row = tmi_balls_new(pps->open_count);
@@ -202,8 +200,8 @@ done:
     return status;
 }
 
-static tamis_status fight_on(tamis_law *law, const tmi_pps *pps, size_t t, size_t fighter, const uint64_t *a,
-                             uint32_t set, const tamis_number *p, tamis_error *err)
+static tamis_status fight_on(tamis_law *law, const tmi_pps *pps, size_t t, size_t fighter, const uint64_t *a, uint32_t set,
+                             const tamis_number *p, tamis_error *err)
 {
     tamis_number *old = NULL, *new = NULL;
     tamis_status status = TAMIS_OK;
@@ -275,8 +273,7 @@ done:
 }
 
 /* All that can follow a state; what the fighter holds is the sum of the seen units less those that are in. */
-static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t state, size_t fighter,
-                           tamis_error *err)
+static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t state, size_t fighter, tamis_error *err)
 {
     tamis_number **p = &s->p[state * (s->units + 1) + fighter], *share = NULL, *turn = NULL;
     uint64_t a[TMI_COMMON_WORDS] = {0};
@@ -311,8 +308,10 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     states s = {.units = pps->open_count, .count = 1};
     tamis_status status = TAMIS_OK;
     if (pps->open_count > RANDOM_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "pivotal_random: samples are listed for at most %d units of probability "
-                        "below 1: all their orders are averaged", RANDOM_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE,
+                        "pivotal_random: samples are listed for at most %d units of probability "
+                        "below 1: all their orders are averaged",
+                        RANDOM_UNITS);
     for (size_t k = 0; k <= s.units; k++) s.power[k] = k == 0 ? 1 : 3 * s.power[k - 1];
     s.count = s.power[s.units] * (s.units + 1);
     if (!(s.p = tmi_alloc(s.count, sizeof *s.p))) return tmi_fail_memory(err);
@@ -331,9 +330,19 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
 }
 
-const tmi_design_kind tmi_pivotal = {.name = "pivotal", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint,
-    .law = law_of, .draw = draw, .expose = expose};
+const tmi_design_kind tmi_pivotal = {.name = "pivotal",
+                                     .clear = tmi_pps_clear,
+                                     .first = tmi_pps_first,
+                                     .exact = tmi_pps_exact,
+                                     .joint = joint,
+                                     .law = law_of,
+                                     .draw = draw,
+                                     .expose = expose};
 
-const tmi_design_kind tmi_pivotal_random = {.name = "pivotal_random", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .law = law_random, .draw = draw_random, .expose = expose};
+const tmi_design_kind tmi_pivotal_random = {.name = "pivotal_random",
+                                            .clear = tmi_pps_clear,
+                                            .first = tmi_pps_first,
+                                            .exact = tmi_pps_exact,
+                                            .law = law_random,
+                                            .draw = draw_random,
+                                            .expose = expose};

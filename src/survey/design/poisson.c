@@ -6,8 +6,7 @@
 
 /* ---- Poisson ---- */
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     tmi_ball other;
     (void)err;
@@ -22,15 +21,15 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     return TAMIS_OK;
 }
 
-static tamis_status poisson_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                                  long bits, tamis_error *err)
+static tamis_status poisson_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                                  tamis_error *err)
 {
     return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
 }
 
 /* Open units from `i` on are still to be decided; the others gave `set`, with probability p. */
-static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count, size_t i, uint32_t set,
-                           const tamis_number *p, const tmi_pps *pps, tamis_error *err)
+static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count, size_t i, uint32_t set, const tamis_number *p,
+                           const tmi_pps *pps, tamis_error *err)
 {
     tamis_number *in = NULL, *out = NULL;
     tamis_status status = TAMIS_OK;
@@ -81,11 +80,16 @@ static tamis_status poisson_expose(tmi_exposures *exposures, const tamis_design 
     return tmi_pps_expose(exposures, design, 0, "poisson", NULL, err);
 }
 
-const tmi_design_kind tmi_poisson = {.name = "poisson", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = poisson_joint, .law = poisson_law, .draw = poisson_draw, .expose = poisson_expose};
+const tmi_design_kind tmi_poisson = {.name = "poisson",
+                                     .clear = tmi_pps_clear,
+                                     .first = tmi_pps_first,
+                                     .exact = tmi_pps_exact,
+                                     .joint = poisson_joint,
+                                     .law = poisson_law,
+                                     .draw = poisson_draw,
+                                     .expose = poisson_expose};
 
-tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count,
-                                  tamis_error *err)
+tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     return tmi_pps_new(design, &tmi_poisson, probabilities, count, false, err);
@@ -118,8 +122,7 @@ static tamis_status bernoulli_exact(tamis_number **pi, const tamis_design *desig
     return tmi_number_wide(pi, rate->numerators, rate->denominator, rate->words, err);
 }
 
-static tamis_status bernoulli_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits,
-                                   tamis_error *err)
+static tamis_status bernoulli_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
     (void)l;
     tamis_status status = bernoulli_first(p, design, k, bits, err);
@@ -127,8 +130,8 @@ static tamis_status bernoulli_pair(tmi_ball *p, const tamis_design *design, int6
     return status;
 }
 
-static tamis_status bernoulli_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                                    long bits, tamis_error *err)
+static tamis_status bernoulli_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                                    tamis_error *err)
 {
     return tmi_joint_by_pairs(pij, design, units, count, bernoulli_pair, bits, err);
 }
@@ -164,15 +167,24 @@ static tamis_status bernoulli_draw(tamis_drawn *drawn, const tamis_design *desig
 
 static tamis_status bernoulli_expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
-        .absences[0].distance.additions = 1, .removal.additions = 1, .theorem = "poisson"}, design, err);
+    return tmi_expose_alike(exposures,
+                            (tamis_exposure){.count = design->population,
+                                             .absences[0].distance.additions = 1,
+                                             .removal.additions = 1,
+                                             .theorem = "poisson"},
+                            design, err);
 }
 
-static const tmi_design_kind bernoulli = {.name = "bernoulli", .clear = bernoulli_clear, .first = bernoulli_first,
-    .exact = bernoulli_exact, .joint = bernoulli_joint, .law = bernoulli_law, .draw = bernoulli_draw, .expose = bernoulli_expose};
+static const tmi_design_kind bernoulli = {.name = "bernoulli",
+                                          .clear = bernoulli_clear,
+                                          .first = bernoulli_first,
+                                          .exact = bernoulli_exact,
+                                          .joint = bernoulli_joint,
+                                          .law = bernoulli_law,
+                                          .draw = bernoulli_draw,
+                                          .expose = bernoulli_expose};
 
-tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate,
-                                    tamis_error *err)
+tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, const tamis_number *rate, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
@@ -210,8 +222,7 @@ static tamis_status read_poisson(tamis_design **design, const tmi_design_fields 
     tamis_number **pi = NULL;
     size_t count = 0;
     tamis_status status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
-    if (status == TAMIS_OK)
-        status = tamis_design_poisson(design, (const tamis_number *const *)pi, count, err);
+    if (status == TAMIS_OK) status = tamis_design_poisson(design, (const tamis_number *const *)pi, count, err);
     tmi_numbers_free(pi, count);
     return status;
 }

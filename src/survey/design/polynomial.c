@@ -39,8 +39,7 @@ static void bring_in(polynomial *p, size_t length, const tmi_ball *w, const tmi_
 }
 
 /* The reverse: q = p without this unit; q may be p. */
-static void leave_out(polynomial *q, const polynomial *p, size_t length, const tmi_ball *w, const tmi_ball *pi,
-                      long bits)
+static void leave_out(polynomial *q, const polynomial *p, size_t length, const tmi_ball *w, const tmi_ball *pi, long bits)
 {
     tmi_ball term;
     tmi_ball_init(&term);
@@ -59,8 +58,8 @@ static void leave_out(polynomial *q, const polynomial *p, size_t length, const t
     tmi_ball_clear(&term);
 }
 
-static void weigh_pair(tmi_ball *z, const polynomial *both_out, size_t power, const tmi_ball *odds, const tmi_ball *pi,
-                       size_t k, size_t l, long bits)
+static void weigh_pair(tmi_ball *z, const polynomial *both_out, size_t power, const tmi_ball *odds, const tmi_ball *pi, size_t k,
+                       size_t l, long bits)
 {
     tmi_ball term;
     tmi_ball_init(&term);
@@ -88,7 +87,8 @@ tamis_status tmi_polynomial_joint(tmi_ball *pij, const tmi_ball *odds, const tmi
         return TAMIS_OK;
     }
     if (((double)units + 0.5 * (double)count * (double)count) * (double)length > WORK_MAX)
-        return tmi_fail(err, TAMIS_UNABLE, "joint probabilities: too many units for this sample size; ask for fewer "
+        return tmi_fail(err, TAMIS_UNABLE,
+                        "joint probabilities: too many units for this sample size; ask for fewer "
                         "at a time");
     if (!init(&all, length, pi != NULL) || !init(&one_out, length, pi != NULL) || !init(&both_out, length, pi != NULL))
         TMI_TRY(tmi_fail_memory(err));

@@ -1,11 +1,11 @@
-#include "survey/design/form.h"
 #include "survey/design/pps.h"
+#include "survey/design/form.h"
 
 #include <string.h>
 
 static const tmi_design_kind *const methods[] = {
-    &tmi_conditional_poisson, &tmi_sampford, &tmi_pivotal, &tmi_pivotal_random,
-    &tmi_systematic_pps, &tmi_systematic_random, &tmi_brewer, &tmi_tille,
+    &tmi_conditional_poisson, &tmi_sampford,          &tmi_pivotal, &tmi_pivotal_random,
+    &tmi_systematic_pps,      &tmi_systematic_random, &tmi_brewer,  &tmi_tille,
 };
 #define METHODS (sizeof methods / sizeof *methods)
 
@@ -17,8 +17,7 @@ static tamis_status check_probabilities(const tamis_number *const *probabilities
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "probabilities: at least one unit is needed");
     if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are offered");
     for (size_t i = 0; i < count; i++)
-        if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 ||
-            tmi_number_compare_int(probabilities[i], 1) > 0)
+        if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 || tmi_number_compare_int(probabilities[i], 1) > 0)
             return tmi_fail(err, TAMIS_INVALID, "probabilities: unit %zu does not lie in (0, 1]", i);
     return TAMIS_OK;
 }
@@ -65,8 +64,7 @@ tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, con
     return status == TAMIS_OK ? tmi_pps_take(design, kind, &pi, fixed_size, err) : status;
 }
 
-tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size,
-                          tamis_error *err)
+tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_pps *pps = tmi_design_alloc(sizeof *pps, kind, (int64_t)pi->count, -1);
@@ -100,14 +98,16 @@ tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tami
             return TAMIS_OK;
         }
     if (strcmp(method, "midzuno") == 0)
-        return tmi_fail(err, TAMIS_REFUSED, "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
                         "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
-    return tmi_fail(err, TAMIS_INVALID, "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
+    return tmi_fail(err, TAMIS_INVALID,
+                    "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
                     "systematic, systematic_random, brewer, tille");
 }
 
-tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities,
-                              size_t count, tamis_error *err)
+tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities, size_t count,
+                              tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
@@ -153,8 +153,7 @@ tamis_status tmi_pps_number(tamis_number **pi, const tmi_pps *pps, size_t i, tam
 tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < pps->certain_count && status == TAMIS_OK; i++)
-        status = tmi_drawn_add(drawn, pps->certain[i], err);
+    for (size_t i = 0; i < pps->certain_count && status == TAMIS_OK; i++) status = tmi_drawn_add(drawn, pps->certain[i], err);
     return status;
 }
 
@@ -198,8 +197,8 @@ static bool find_open(size_t *number, const tmi_pps *pps, int64_t unit)
     return low < pps->open_count && pps->open[low] == unit;
 }
 
-tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
-                            const char *theorem, const char *reason, tamis_error *err)
+tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges, const char *theorem,
+                            const char *reason, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     tamis_status status = TAMIS_OK;
@@ -221,8 +220,8 @@ tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design
     return status;
 }
 
-tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                           tmi_open_joint *joint, long bits, tamis_error *err)
+tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_open_joint *joint,
+                           long bits, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     tamis_status status = TAMIS_OK;
@@ -258,8 +257,7 @@ static tamis_status read_pps(tamis_design **design, const tmi_design_fields *f, 
     size_t count = 0;
     tamis_status status = tmi_design_string(&method, f, "method", err);
     if (status == TAMIS_OK) status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
-    if (status == TAMIS_OK)
-        status = tamis_design_pps(design, method, (const tamis_number *const *)pi, count, err);
+    if (status == TAMIS_OK) status = tamis_design_pps(design, method, (const tamis_number *const *)pi, count, err);
     tmi_numbers_free(pi, count);
     return status;
 }

@@ -31,8 +31,7 @@ tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, con
                          size_t count, bool fixed_size, tamis_error *err);
 
 /* The same of numerators and a denominator that are there: units of probability in (0, 1]. Takes pi in any case. */
-tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size,
-                          tamis_error *err);
+tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size, tamis_error *err);
 
 /* A method of tamis_design_pps by its name. */
 tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err);
@@ -53,15 +52,15 @@ uint32_t tmi_pps_certain_set(const tmi_pps *pps);
 uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set); /* from a set of open numbers to a set of units */
 
 /* One exposure a unit: exchanges as given (at most the size), or one addition if the size is random. */
-tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges,
-                            const char *theorem, const char *reason, tamis_error *err);
+tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges, const char *theorem,
+                            const char *reason, tamis_error *err);
 
 /* Joint probabilities of open units by number, i < j, put where the asked units stand: certain units are taken care
  * of. */
 typedef tamis_status tmi_open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
                                     tamis_error *err);
-tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count,
-                           tmi_open_joint *joint, long bits, tamis_error *err);
+tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_open_joint *joint,
+                           long bits, tamis_error *err);
 
 extern const tmi_design_kind tmi_poisson;
 

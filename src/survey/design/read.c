@@ -113,7 +113,8 @@ tamis_status tmi_design_within(const tmi_design_form **within, const tmi_json **
         *within = forms[i];
         return status;
     }
-    return tmi_fail(err, TAMIS_INVALID, "within: must be the name of a one-stage design (srs, srs_with_replacement, "
+    return tmi_fail(err, TAMIS_INVALID,
+                    "within: must be the name of a one-stage design (srs, srs_with_replacement, "
                     "bernoulli, poisson, pps, systematic, census, cluster), or such a design");
 }
 
@@ -132,8 +133,10 @@ tamis_status tmi_design_from_json(tamis_design **design, const tmi_json *json, b
         return tmi_design_field_failed(status, k->name, &inner, err);
     }
     if (tmi_json_get(json, "balanced") || tmi_json_get(json, "cube"))
-        return tmi_fail(err, TAMIS_REFUSED, "balanced sampling is not offered: no coupling is proved for it, so that an outsider "
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "balanced sampling is not offered: no coupling is proved for it, so that an outsider "
                         "would be promised no more than a sampled person");
-    return tmi_fail(err, TAMIS_INVALID, "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "
+    return tmi_fail(err, TAMIS_INVALID,
+                    "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "
                     "systematic, census, stratified, cluster, two_stage");
 }

@@ -31,8 +31,7 @@ static tmi_ball *odds_of(const tmi_pps *pps, long bits)
 
 #define TREE_BITS 112 /* decides all choices of a sample but with a probability of about 2^-60 */
 
-static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch,
-                              tamis_error *err)
+static tamis_status make_tree(tmi_tree *tree, const tamis_design *design, long bits, const tmi_watch *watch, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     tmi_ball *odds = odds_of(pps, bits);
@@ -124,7 +123,8 @@ static bool pick(size_t *unit, const tmi_pps *pps, const tables *t, tamis_rng *r
     return true;
 }
 
-/* The same with probability proportional to w_k = a_k / (D - a_k): what is picked is kept with probability (D - A) / (D - a_k). */
+/* The same with probability proportional to w_k = a_k / (D - a_k): what is picked is kept with probability (D - A) / (D -
+ * a_k). */
 static bool pick_by_odds(size_t *unit, const tmi_pps *pps, const tables *t, tamis_rng *rng)
 {
     uint64_t out[TMI_COMMON_WORDS], u[TMI_COMMON_WORDS];
@@ -165,8 +165,8 @@ done:
     return status;
 }
 
-static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *made, tamis_rng *rng,
-                         const tmi_watch *watch, tamis_error *err)
+static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *made, tamis_rng *rng, const tmi_watch *watch,
+                         tamis_error *err)
 {
     const tables *t = made;
     if (t->tree) return tmi_tree_draw_design(drawn, design, t->tree, rng, watch, err);
@@ -176,8 +176,7 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 /* ---- pairs ---- */
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     size_t N = pps->open_count;
     tmi_ball *odds = odds_of(pps, bits), *pi = tmi_balls_new(N);
@@ -205,8 +204,8 @@ typedef struct listing {
 
 /* Units from k on are to be decided; `left` are still to be taken. weight: prod of pi over s, of 1 - pi over the
  * others; slack: the sum of 1 - pi over s. */
-static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const tamis_number *weight,
-                         const tamis_number *slack, tamis_error *err)
+static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const tamis_number *weight, const tamis_number *slack,
+                         tamis_error *err)
 {
     tamis_number *in = NULL, *out = NULL, *more = NULL, *p = NULL, *copy = NULL;
     tamis_status status = TAMIS_OK;
@@ -272,6 +271,13 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
 }
 
-const tmi_design_kind tmi_sampford = {.name = "sampford", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw,
-    .expose = expose};
+const tmi_design_kind tmi_sampford = {.name = "sampford",
+                                      .clear = tmi_pps_clear,
+                                      .first = tmi_pps_first,
+                                      .exact = tmi_pps_exact,
+                                      .joint = joint,
+                                      .law = law_of,
+                                      .prepare = prepare,
+                                      .dismiss = dismiss,
+                                      .draw = draw,
+                                      .expose = expose};

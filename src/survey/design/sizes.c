@@ -92,8 +92,8 @@ done:
     return status;
 }
 
-tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes, size_t count,
-                                     int64_t sample, tamis_error *err)
+tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes, size_t count, int64_t sample,
+                                     tamis_error *err)
 {
     shares s = {0};
     uint64_t product[TMI_COMMON_WORDS];
@@ -131,8 +131,8 @@ static tamis_status fill(tmi_common *pi, const shares *s, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes,
-                                    size_t count, int64_t sample, tamis_error *err)
+tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes, size_t count,
+                                    int64_t sample, tamis_error *err)
 {
     const tmi_design_kind *kind = &tmi_poisson;
     shares s = {0};

@@ -62,8 +62,10 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 {
     /* Where everybody is taken, a frame that lost a unit does not have as many. */
     tamis_distance removal = {.exchanges = design->sample < design->population};
-    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
-        .absences[0].distance.exchanges = 1, .removal = removal, .theorem = "srs"}, design, err);
+    return tmi_expose_alike(
+        exposures,
+        (tamis_exposure){.count = design->population, .absences[0].distance.exchanges = 1, .removal = removal, .theorem = "srs"},
+        design, err);
 }
 
 static const tmi_design_kind srs = {

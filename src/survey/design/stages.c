@@ -89,8 +89,8 @@ static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64
 /* ---- the law ---- */
 
 /* The drawn clusters from number i on are still to be gone into. */
-static tamis_status go_into(tamis_law *law, const tmi_composite *d, tamis_law *const *inside, const tmi_listed *drawn,
-                            size_t i, const tmi_listed *so_far, tamis_error *err)
+static tamis_status go_into(tamis_law *law, const tmi_composite *d, tamis_law *const *inside, const tmi_listed *drawn, size_t i,
+                            const tmi_listed *so_far, tamis_error *err)
 {
     tamis_law *next = NULL;
     tamis_status status = TAMIS_OK;
@@ -145,9 +145,9 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 /* Records that the clusters give which may stand in place of a cluster: those of its own stratum of the first stage. */
 typedef struct givers {
-    size_t first, end;                   /* clusters */
-    size_t giver;                        /* that gives most */
-    int64_t largest, second, smallest;   /* most records, most of all but the giver, fewest */
+    size_t first, end;                 /* clusters */
+    size_t giver;                      /* that gives most */
+    int64_t largest, second, smallest; /* most records, most of all but the giver, fewest */
 } givers;
 
 static int64_t most_records(const tamis_design *part)
@@ -186,8 +186,7 @@ static tamis_distance in_records(tamis_distance clusters, const givers *g, int64
 {
     int64_t other = c == g->giver ? g->second : g->largest;
     int64_t differ = times(2, clusters.exchanges) + clusters.additions;
-    if (g->smallest == g->largest)
-        return (tamis_distance){times(own, clusters.exchanges), times(own, clusters.additions)};
+    if (g->smallest == g->largest) return (tamis_distance){times(own, clusters.exchanges), times(own, clusters.additions)};
     return (tamis_distance){.additions = differ == 0 ? 0 : own + times(other, differ - 1)};
 }
 
@@ -275,8 +274,16 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind stages_kind = {.name = "stages", .clear = tmi_composite_clear, .first = first,
-    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_composite_prepare, .dismiss = tmi_composite_dismiss, .draw = draw, .expose = expose};
+static const tmi_design_kind stages_kind = {.name = "stages",
+                                            .clear = tmi_composite_clear,
+                                            .first = first,
+                                            .exact = exact,
+                                            .joint = joint,
+                                            .law = law_of,
+                                            .prepare = tmi_composite_prepare,
+                                            .dismiss = tmi_composite_dismiss,
+                                            .draw = draw,
+                                            .expose = expose};
 
 /* The size of every sample, if the number of clusters is fixed and all of them give as many. */
 static int64_t size_of_samples(const tmi_composite *d)
@@ -286,15 +293,14 @@ static int64_t size_of_samples(const tmi_composite *d)
     return d->above->sample < 0 ? -1 : d->above->sample * d->parts[0]->sample;
 }
 
-tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first_stage, tamis_design *const *second,
-                                      size_t count, tamis_error *err)
+tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first_stage, tamis_design *const *second, size_t count,
+                                      tamis_error *err)
 {
     tmi_composite *d;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
     if (!first_stage) return tmi_fail(err, TAMIS_INVALID, "first: NULL");
-    if (first_stage->kind->with_replacement)
-        return tmi_fail(err, TAMIS_INVALID, "first: clusters are drawn without replacement");
+    if (first_stage->kind->with_replacement) return tmi_fail(err, TAMIS_INVALID, "first: clusters are drawn without replacement");
     if (first_stage->population != (int64_t)count)
         return tmi_fail(err, TAMIS_INVALID, "second: as many designs are needed as the first stage has units");
     for (size_t c = 0; second && c < count; c++)
@@ -368,8 +374,7 @@ static void free_designs(tamis_design **designs, size_t count)
 }
 
 /* first and designs belong to the new design, or are freed. */
-static tamis_status join_stages(tamis_design **design, tamis_design *first, tamis_design **second, size_t count,
-                                tamis_error *err)
+static tamis_status join_stages(tamis_design **design, tamis_design *first, tamis_design **second, size_t count, tamis_error *err)
 {
     tamis_status status = tamis_design_take_stages(design, first, second, count, err);
     if (status != TAMIS_OK) tamis_design_free(first);

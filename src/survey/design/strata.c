@@ -44,8 +44,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         TMI_TRY(tmi_sample_law_alloc(&after, design->population, err));
         for (size_t i = 0; i < before->count; i++)
             for (size_t j = 0; j < part->count; j++)
-                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h],
-                                                   err));
+                TMI_TRY(tmi_sample_law_add_product(after, &before->samples[i], &part->samples[j], (size_t)s->first[h], err));
         tamis_law_free(before);
         tamis_law_free(part);
         before = after;
@@ -87,11 +86,18 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind strata_kind = {.name = "strata", .clear = tmi_composite_clear, .first = first,
-    .exact = exact, .joint = joint, .law = law_of, .prepare = tmi_composite_prepare, .dismiss = tmi_composite_dismiss, .draw = draw, .expose = expose};
+static const tmi_design_kind strata_kind = {.name = "strata",
+                                            .clear = tmi_composite_clear,
+                                            .first = first,
+                                            .exact = exact,
+                                            .joint = joint,
+                                            .law = law_of,
+                                            .prepare = tmi_composite_prepare,
+                                            .dismiss = tmi_composite_dismiss,
+                                            .draw = draw,
+                                            .expose = expose};
 
-tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count,
-                                      tamis_error *err)
+tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count, tamis_error *err)
 {
     tmi_composite *s;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");

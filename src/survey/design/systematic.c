@@ -72,13 +72,15 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
-    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population,
-        .absences[0].distance.exchanges = design->sample, .theorem = "systematic"}, design, err);
+    return tmi_expose_alike(exposures,
+                            (tamis_exposure){.count = design->population,
+                                             .absences[0].distance.exchanges = design->sample,
+                                             .theorem = "systematic"},
+                            design, err);
 }
 
 static const tmi_design_kind systematic = {
-    .name = "systematic", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw,
-    .expose = expose};
+    .name = "systematic", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
                                      tamis_error *err)

@@ -28,8 +28,7 @@ static void take(size_t *taken, const tmi_pps *pps, const uint64_t *order, const
 
 /* ---- drawing ---- */
 
-static tamis_status draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const uint64_t *order, tamis_rng *rng,
-                                  tamis_error *err)
+static tamis_status draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const uint64_t *order, tamis_rng *rng, tamis_error *err)
 {
     uint64_t u[TMI_COMMON_WORDS];
     tamis_status status = TAMIS_OK;
@@ -86,14 +85,12 @@ static uint64_t *starts_of(const tmi_pps *pps)
     for (size_t t = 0; starts && t < pps->open_count; t++) {
         tmi_wide_set(starts + t * words, sum, words);
         tmi_wide_add(sum, sum, tmi_open(pps, t), words);
-        if (tmi_wide_compare(sum, pps->pi.denominator, words) >= 0)
-            tmi_wide_sub(sum, sum, pps->pi.denominator, words);
+        if (tmi_wide_compare(sum, pps->pi.denominator, words) >= 0) tmi_wide_sub(sum, sum, pps->pi.denominator, words);
     }
     return starts;
 }
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     size_t words = pps->pi.words;
     const uint64_t *one = pps->pi.denominator;
@@ -129,8 +126,7 @@ static tamis_status add_order(tamis_law *law, const tmi_pps *pps, const uint64_t
     tamis_status status = TAMIS_OK;
     for (size_t t = 0; t < n; t++) { /* insertion into the sorted ends */
         size_t at = t;
-        for (; at > 0 && tmi_wide_compare(ends[at - 1], sum, words) > 0; at--)
-            tmi_wide_set(ends[at], ends[at - 1], words);
+        for (; at > 0 && tmi_wide_compare(ends[at - 1], sum, words) > 0; at--) tmi_wide_set(ends[at], ends[at - 1], words);
         tmi_wide_set(ends[at], sum, words);
         tmi_wide_add(sum, sum, tmi_open(pps, order ? (size_t)order[t] : t), words);
         if (tmi_wide_compare(sum, one, words) >= 0) tmi_wide_sub(sum, sum, one, words);
@@ -168,8 +164,8 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
 #define RANDOM_UNITS 8 /* 40320 orders */
 
 /* Every order of order[from], ..., the first ones being fixed. */
-static tamis_status add_orders(tamis_law *law, const tmi_pps *pps, uint64_t *order, size_t from,
-                               const tamis_number *weight, tamis_error *err)
+static tamis_status add_orders(tamis_law *law, const tmi_pps *pps, uint64_t *order, size_t from, const tamis_number *weight,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (from == pps->open_count) return add_order(law, pps, order, weight, err);
@@ -192,8 +188,10 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     tamis_number *weight;
     if (pps->open_count == 0) return law_of(law, design, err);
     if (pps->open_count > RANDOM_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "systematic_random: samples are listed for at most %d units of probability "
-                        "below 1: all their orders are averaged", RANDOM_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE,
+                        "systematic_random: samples are listed for at most %d units of probability "
+                        "below 1: all their orders are averaged",
+                        RANDOM_UNITS);
     for (size_t i = 0; i < pps->open_count; i++) {
         order[i] = i;
         orders *= (int64_t)i + 1;
@@ -216,9 +214,19 @@ static tamis_status expose_random(tmi_exposures *exposures, const tamis_design *
                           "systematic sampling of unequal probabilities in random order has no proved coupling", err);
 }
 
-const tmi_design_kind tmi_systematic_pps = {.name = "systematic", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+const tmi_design_kind tmi_systematic_pps = {.name = "systematic",
+                                            .clear = tmi_pps_clear,
+                                            .first = tmi_pps_first,
+                                            .exact = tmi_pps_exact,
+                                            .joint = joint,
+                                            .law = law_of,
+                                            .draw = draw,
+                                            .expose = expose};
 
-const tmi_design_kind tmi_systematic_random = {.name = "systematic_random", .clear = tmi_pps_clear,
-    .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .law = law_random, .draw = draw_random, .expose = expose_random};
+const tmi_design_kind tmi_systematic_random = {.name = "systematic_random",
+                                               .clear = tmi_pps_clear,
+                                               .first = tmi_pps_first,
+                                               .exact = tmi_pps_exact,
+                                               .law = law_random,
+                                               .draw = draw_random,
+                                               .expose = expose_random};

@@ -250,11 +250,11 @@ done:
 /* ---- pairs ---- */
 
 typedef struct survival {
-    tmi_ball *one, *two;   /* products of 1 - r and 1 - 2r over steps n, ..., k-1, for k = n, ..., N: index k - n */
-    tamis_number **usual;  /* r at step k: index k - n */
-    tamis_number **own;    /* r of a rank at its own step */
-    size_t *step;          /* the own step of a rank */
-    size_t *rank;          /* of an open number */
+    tmi_ball *one, *two;  /* products of 1 - r and 1 - 2r over steps n, ..., k-1, for k = n, ..., N: index k - n */
+    tamis_number **usual; /* r at step k: index k - n */
+    tamis_number **own;   /* r of a rank at its own step */
+    size_t *step;         /* the own step of a rank */
+    size_t *rank;         /* of an open number */
 } survival;
 
 static void clear_survival(survival *v, const steps *s)
@@ -319,8 +319,8 @@ done:
 }
 
 /* The own step of i comes first (or at the same time): it is i <= j as a rank or the steps are equal. */
-static tamis_status pair_of(tmi_ball *p, const survival *v, const steps *s, size_t i, size_t j,
-                            const tamis_number *zero, long bits, tamis_error *err)
+static tamis_status pair_of(tmi_ball *p, const survival *v, const steps *s, size_t i, size_t j, const tamis_number *zero,
+                            long bits, tamis_error *err)
 {
     size_t at_i = v->step[i] - s->n, at_j = v->step[j] - s->n;
     tamis_status status = TAMIS_OK;
@@ -333,8 +333,7 @@ done:
     return status;
 }
 
-static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits,
-                               tamis_error *err)
+static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
 {
     steps s;
     survival v = {0};
@@ -367,6 +366,13 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Tille's elimination has no proved coupling", err);
 }
 
-const tmi_design_kind tmi_tille = {.name = "tille", .clear = tmi_pps_clear, .first = tmi_pps_first,
-    .exact = tmi_pps_exact, .joint = joint,
-    .law = law_of, .prepare = prepare, .dismiss = dismiss, .draw = draw, .expose = expose};
+const tmi_design_kind tmi_tille = {.name = "tille",
+                                   .clear = tmi_pps_clear,
+                                   .first = tmi_pps_first,
+                                   .exact = tmi_pps_exact,
+                                   .joint = joint,
+                                   .law = law_of,
+                                   .prepare = prepare,
+                                   .dismiss = dismiss,
+                                   .draw = draw,
+                                   .expose = expose};

@@ -58,13 +58,12 @@ static tamis_status copy_node(tmi_tree_node *node, const tmi_tree_node *from, ta
 }
 
 /* The sum of x(j) y(m - j) over what both windows hold; `xs` belongs to node x, `ys` to node y. */
-static void convolve(tmi_ball *z, const tmi_ball *xs, const tmi_tree_node *x, const tmi_ball *ys,
-                     const tmi_tree_node *y, int64_t m, long bits)
+static void convolve(tmi_ball *z, const tmi_ball *xs, const tmi_tree_node *x, const tmi_ball *ys, const tmi_tree_node *y,
+                     int64_t m, long bits)
 {
     int64_t from = x->low > m - high(y) ? x->low : m - high(y), to = high(x) < m - y->low ? high(x) : m - y->low;
     tmi_ball_set_int(z, 0);
-    if (from <= to)
-        tmi_ball_dot(z, xs + (from - x->low), 1, ys + (m - from - y->low), -1, (size_t)(to - from + 1), bits);
+    if (from <= to) tmi_ball_dot(z, xs + (from - x->low), 1, ys + (m - from - y->low), -1, (size_t)(to - from + 1), bits);
 }
 
 /* What the cut ends of the children could add: to A, lost_left + lost_right; to B, each lost part times the other's
@@ -132,8 +131,8 @@ static tmi_ball *shorten(tmi_ball *balls, size_t from, size_t kept, size_t count
     return less ? less : balls;
 }
 
-static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const tmi_tree_node *right, bool marked,
-                         long bits, tamis_error *err)
+static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const tmi_tree_node *right, bool marked, long bits,
+                         tamis_error *err)
 {
     size_t full = left->count + right->count - 1;
     tmi_ball term, blur_a, blur_b;
@@ -218,8 +217,7 @@ tamis_status tmi_tree_block(tmi_tree *below, const tmi_tree *tree, size_t index,
     const size_t first = index * tree->block, left = tree->count - first, count = left < tree->block ? left : tree->block;
     tamis_status status = TAMIS_OK;
     TMI_TRY(begin(below, tree->odds + first, count, 1, tree->marked, tree->bits, err));
-    for (size_t i = 0; i < count; i++)
-        TMI_TRY(set_leaf(&below->nodes[0][i], &below->odds[i], tree->marked, tree->bits, err));
+    for (size_t i = 0; i < count; i++) TMI_TRY(set_leaf(&below->nodes[0][i], &below->odds[i], tree->marked, tree->bits, err));
     TMI_TRY(add_levels(below, err));
 done:
     if (status != TAMIS_OK) tmi_tree_clear(below);
@@ -228,8 +226,8 @@ done:
 
 #define BLOCKS_A_LOOK 1024 /* between two looks at the watch: some hundredths of a second */
 
-tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits,
-                           const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits, const tmi_watch *watch,
+                           tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     TMI_TRY(begin(tree, odds, count, TMI_TREE_BLOCK, marked, bits, err));
@@ -312,8 +310,7 @@ static void free_rests(tmi_ball **rests, const tmi_tree *tree, size_t level)
     tmi_free(rests);
 }
 
-static tamis_status rests_below(tmi_ball **below, tmi_ball *const *above, const tmi_tree *tree, size_t level,
-                                tamis_error *err)
+static tamis_status rests_below(tmi_ball **below, tmi_ball *const *above, const tmi_tree *tree, size_t level, tamis_error *err)
 {
     const tmi_tree_node *nodes = tree->nodes[level];
     tamis_status status = TAMIS_OK;

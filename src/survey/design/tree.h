@@ -26,7 +26,7 @@
 #define TMI_TREE_BLOCK 32
 
 typedef struct tmi_tree_node {
-    int64_t low;     /* a[i], b[i] are of low + i heads */
+    int64_t low; /* a[i], b[i] are of low + i heads */
     size_t count;
     tmi_ball *a, *b; /* b is NULL in a tree without mark */
     tmi_ball lost_a, lost_b, total_b;
@@ -43,8 +43,8 @@ typedef struct tmi_tree {
 } tmi_tree;
 
 /* Needs    count >= 1 coins of odds > 0, which live as long as the tree. `watch` may be NULL. */
-tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits,
-                           const tmi_watch *watch, tamis_error *err);
+tamis_status tmi_tree_init(tmi_tree *tree, const tmi_ball *odds, size_t count, bool marked, long bits, const tmi_watch *watch,
+                           tamis_error *err);
 void tmi_tree_clear(tmi_tree *tree);
 
 /* What is below block number `index`: a tree whose leaves are its units. */
@@ -63,14 +63,13 @@ typedef tamis_status tmi_tree_maker(tmi_tree *tree, const tamis_design *design, 
 
 /* Draws n heads (one of them marked, if the tree is) and adds units[k] for each head k. Where the tree does not decide,
  * one of more bits is made. */
-tamis_status tmi_tree_draw(tamis_drawn *drawn, const tmi_tree *tree, int64_t n, const int64_t *units,
-                           tmi_tree_maker *maker, const tamis_design *design, tamis_rng *rng, const tmi_watch *watch,
-                           tamis_error *err);
+tamis_status tmi_tree_draw(tamis_drawn *drawn, const tmi_tree *tree, int64_t n, const int64_t *units, tmi_tree_maker *maker,
+                           const tamis_design *design, tamis_rng *rng, const tmi_watch *watch, tamis_error *err);
 
 /* The same as functions of a kind of tmi_pps: its prepare calls the first, with as many bits as shall decide nearly every
  * draw. */
-tamis_status tmi_tree_prepare(void **tables, const tamis_design *design, tmi_tree_maker *maker, long bits,
-                              const tmi_watch *watch, tamis_error *err);
+tamis_status tmi_tree_prepare(void **tables, const tamis_design *design, tmi_tree_maker *maker, long bits, const tmi_watch *watch,
+                              tamis_error *err);
 void tmi_tree_dismiss(void *tables, const tamis_design *design);
 tamis_status tmi_tree_draw_design(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
                                   const tmi_watch *watch, tamis_error *err);

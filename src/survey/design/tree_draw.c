@@ -42,8 +42,8 @@ static tamis_status refine(walk *w, tamis_error *err)
 }
 
 /* The weight of the i-th choice of m heads: i = 0, 1, ... are j = from, from + 1, ...; with a mark two choices each. */
-static void weigh(tmi_ball *weight, turn *t, const tmi_tree_node *left, const tmi_tree_node *right, int64_t from,
-                  size_t i, int64_t m, bool marked, long bits)
+static void weigh(tmi_ball *weight, turn *t, const tmi_tree_node *left, const tmi_tree_node *right, int64_t from, size_t i,
+                  int64_t m, bool marked, long bits)
 {
     t->j = from + (int64_t)(marked ? i / 2 : i);
     t->mark_left = marked && i % 2 == 0;
@@ -86,8 +86,8 @@ static void scale(tmi_ball *z, const uint64_t *words, size_t count, int64_t extr
 }
 
 /* The choice that belongs to U; false if that is not certain. */
-static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *right, int64_t m, bool marked,
-                   const uint64_t *words, size_t count, long bits)
+static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *right, int64_t m, bool marked, const uint64_t *words,
+                   size_t count, long bits)
 {
     int64_t left_high = left->low + (int64_t)left->count - 1, right_high = right->low + (int64_t)right->count - 1;
     int64_t from = left->low > m - right_high ? left->low : m - right_high;
@@ -130,8 +130,7 @@ static tamis_status choose_at(turn *t, walk *w, size_t level, size_t index, int6
         if (!random) return tmi_bits_failed(err);
         words[count - 1] = tmi_load64(random);
         const tmi_tree_node *children = (w->block.levels > 0 ? &w->block : w->tree)->nodes[level - 1];
-        if (choose(t, &children[2 * index], &children[2 * index + 1], m, marked, words, count, w->tree->bits))
-            goto done;
+        if (choose(t, &children[2 * index], &children[2 * index + 1], m, marked, words, count, w->tree->bits)) goto done;
         TMI_TRY(refine(w, err));
     }
     status = tmi_fail(err, TAMIS_UNABLE, "a random choice could not be decided");
@@ -189,8 +188,8 @@ typedef struct tables {
     tmi_tree_maker *maker;
 } tables;
 
-tamis_status tmi_tree_prepare(void **made, const tamis_design *design, tmi_tree_maker *maker, long bits,
-                              const tmi_watch *watch, tamis_error *err)
+tamis_status tmi_tree_prepare(void **made, const tamis_design *design, tmi_tree_maker *maker, long bits, const tmi_watch *watch,
+                              tamis_error *err)
 {
     tables *t = tmi_alloc(1, sizeof *t);
     tamis_status status = TAMIS_OK;

@@ -160,15 +160,24 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
     tamis_distance all = {.exchanges = design->sample};
-    return tmi_expose_alike(exposures, (tamis_exposure){.count = design->population, .absences[0].distance = all,
-        .removal = all, .theorem = "srs_with_replacement"}, design, err);
+    return tmi_expose_alike(exposures,
+                            (tamis_exposure){.count = design->population,
+                                             .absences[0].distance = all,
+                                             .removal = all,
+                                             .theorem = "srs_with_replacement"},
+                            design, err);
 }
 
-static const tmi_design_kind with_replacement = {.name = "srs_with_replacement", .with_replacement = true,
-    .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind with_replacement = {.name = "srs_with_replacement",
+                                                 .with_replacement = true,
+                                                 .first = first,
+                                                 .exact = exact,
+                                                 .joint = joint,
+                                                 .law = law_of,
+                                                 .draw = draw,
+                                                 .expose = expose};
 
-tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws,
-                                               tamis_error *err)
+tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t population, int64_t draws, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
