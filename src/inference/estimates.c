@@ -10,6 +10,7 @@
 #include "inference/interval/ratio.h"
 #include "inference/interval/strata.h"
 #include "inference/inverted_counts.h"
+#include "inference/range.h"
 #include "num/exact.h"
 #include "schedule/regularised.h"
 
@@ -21,71 +22,6 @@ static const char no_interval[] = "no interval can be computed from these noisy 
 static const char not_met[] = "not calibrated: a group of the public counts has too few rows beside the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
 static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
-
-/* ---- ranges ---- */
-
-typedef struct ends {
-    double low, high;
-} ends;
-
-static ends ends_of(const tmi_plan_column *column)
-{
-    if (column->conditions) return (ends){0, 1};
-    return (ends){column->grid.step * (double)column->grid.low, column->grid.step * (double)column->grid.high};
-}
-
-static ends with_zero(ends e)
-{
-    return (ends){fmin(e.low, 0), fmax(e.high, 0)};
-}
-
-/* Units of a group at most: of the stratum, of the population; infinite where nobody knows. */
-static double units_at_most(const tmi_schedule *s, const tmi_result *result)
-{
-    const tmi_plan_design *d = &s->plan->design;
-    size_t h = tmi_group_stratum(s, result->statistic, result->cell);
-    int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
-    if (d->kind->clusters) N *= d->largest; /* which two stages do not declare */
-    double rows = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
-    return N > 0 ? rows * (double)N : INFINITY;
-}
-
-static ends times(ends e, double n)
-{
-    return (ends){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0};
-}
-
-/* Where A/B about the centre lies; infinite if a denominator may be 0. */
-static ends ratio_range(const tmi_plan_statistic *t, double centre)
-{
-    ends x = ends_of(t->column);
-    if (!t->second) return (ends){x.low - centre, x.high - centre};
-    ends y = ends_of(t->second);
-    if (y.low <= 0) return (ends){-INFINITY, INFINITY};
-    return (ends){fmin(x.low / y.low, x.low / y.high), fmax(x.high / y.low, x.high / y.high)};
-}
-
-/* Where the statistic certainly lies. */
-static ends limits_of(const tmi_schedule *s, const tmi_result *result)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    double N = units_at_most(s, result);
-    switch (t->kind) {
-    case TMI_TOTAL: return times(with_zero(ends_of(t->column)), N);
-    case TMI_MEAN:
-    case TMI_SHARE: return tmi_divides_total(s, t) ? with_zero(ends_of(t->column)) : ends_of(t->column);
-    case TMI_RATIO: {
-        ends x = ends_of(t->column), y = ends_of(t->second);
-        return y.low > 0 ? ratio_range(t, 0) : (ends){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
-    }
-    case TMI_VARIANCE: {
-        ends x = ends_of(t->column);
-        double n = N > 1 && isfinite(N) ? N / (N - 1) : 1;
-        return (ends){0, n * (x.high - x.low) * (x.high - x.low) / 4};
-    }
-    default: return (ends){0, N};
-    }
-}
 
 /* ---- the interval ---- */
 
@@ -167,7 +103,8 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     return v.value;
 }
 
-static double variance_within(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double variance, ends range)
+static double variance_within(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double variance,
+                              tmi_range range)
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
@@ -211,7 +148,7 @@ static tamis_status read_total(tmi_result *result, const tmi_inference *r, tmi_g
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    ends range = t->column ? with_zero(ends_of(t->column)) : (ends){0, 1};
+    tmi_range range = t->column ? tmi_range_with_zero(tmi_range_of(t->column)) : (tmi_range){0, 1};
     tamis_status status;
     result->estimate = z->value[TMI_NUMERATOR];
     error e = {.factor = {[TMI_NUMERATOR] = 1}, .with_noise = z->with_noise};
@@ -231,7 +168,7 @@ done:
 /* A total divided by the public number of units. */
 static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
-    const double N = units_at_most(r->schedule, result);
+    const double N = tmi_units_at_most(r->schedule, result);
     double *const scaled[] = {&result->estimate, &result->se,    &result->sampling_se, &result->noise_sd,
                               &result->lower,    &result->upper, &result->least,       &result->most};
     result->least *= N;
@@ -247,7 +184,7 @@ static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_gr
 static double denominator(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
 {
     return tmi_table_of(r->schedule, result->statistic, TMI_DENOMINATOR) ? z->value[TMI_DENOMINATOR]
-                                                                         : units_at_most(r->schedule, result);
+                                                                         : tmi_units_at_most(r->schedule, result);
 }
 
 /* One row's worth, of the stratum where it is least: a denominator below it is none. */
@@ -275,11 +212,12 @@ static double centre_of(const tmi_inference *r, const tmi_result *result)
 }
 
 /* The largest sampling variance of A - r B for any r of the range. */
-static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, const tmi_plan_statistic *t, ends range)
+static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, const tmi_plan_statistic *t, tmi_range range)
 {
     if (is_census(r->schedule)) return 0;
     if (z->with_noise) return fmax(tmi_quadratic_at(z->form, range.low), tmi_quadratic_at(z->form, range.high));
-    ends x = ends_of(t->column), y = t->second ? ends_of(t->second) : (ends){1, 1}; /* x - r y has 0 in its range */
+    tmi_range x = tmi_range_of(t->column),
+              y = t->second ? tmi_range_of(t->second) : (tmi_range){1, 1}; /* x - r y has 0 in its range */
     double width = x.high - x.low + fmax(fabs(range.low), fabs(range.high)) * (y.high - y.low);
     double far = r->schedule->sampling.subtracts ? width / 2 : width;
     return z->spread * far * far;
@@ -290,10 +228,10 @@ static double rows_of(const tmi_inference *r, const tmi_result *result, const tm
 {
     if (z->centre[0] == 0 && z->centre[1] == 0) return 0;
     return tmi_table_of(r->schedule, result->statistic, TMI_RATIO_ROWS) ? z->value[TMI_RATIO_ROWS]
-                                                                        : units_at_most(r->schedule, result);
+                                                                        : tmi_units_at_most(r->schedule, result);
 }
 
-static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, ends range,
+static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, tmi_range range,
                             tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
@@ -347,7 +285,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B},
                .with_noise = z->with_noise};
     e.noise = tmi_sums_noise(z, e.factor);
-    ends range = ratio_range(t, centre);
+    tmi_range range = tmi_ratio_range(t, centre);
     double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, z->with_noise ? INFINITY : largest) / (B * B);
@@ -356,8 +294,8 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
         TMI_TRY(fieller(result, r, z, centre, range, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
-    ends x = ends_of(t->column), y = t->second ? with_zero(ends_of(t->second)) : (ends){0, 0};
-    if (t->second) x = with_zero(x);
+    tmi_range x = tmi_range_of(t->column), y = t->second ? tmi_range_with_zero(tmi_range_of(t->second)) : (tmi_range){0, 0};
+    if (t->second) x = tmi_range_with_zero(x);
     tmi_result_bias(result, s, x.high - x.low + fabs(ratio) * (y.high - y.low), B);
 
 done:
@@ -396,7 +334,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
     if (s->sampling.clustered && !is_census(s)) {
         TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
     } else if (!is_census(s)) { /* (x - mean)^2 lies in [0, R^2] with mean S^2: its variance is at most S^2 (R^2 - S^2) */
-        ends x = ends_of(s->plan->statistics[result->statistic].column);
+        tmi_range x = tmi_range_of(s->plan->statistics[result->statistic].column);
         double R = fmax(x.high - centre - m, centre + m - x.low), S = fmin(fmax(result->estimate, 0), R * R);
         double units = s->plan->design.population > 0 ? (double)s->plan->design.population : B;
         double largest = S > 0 ? S * (R * R - S) : R * R * R * R / 4;
@@ -404,7 +342,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
         note(result, bounded);
     }
     if (set_errors(result, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
-    ends range = ends_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
+    tmi_range range = tmi_range_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
     tmi_result_bias(result, s, (range.high - range.low) * (range.high - range.low), B);
 
 done:
@@ -431,7 +369,7 @@ static bool tell_calibration(tmi_result *result, const tmi_inference *r)
 static void read_known(tmi_result *result, const tmi_schedule *s)
 {
     const tamis_number *public = tmi_public_count(s->plan, result->statistic, result->cell);
-    result->estimate = result->lower = result->upper = public ? tmi_number_nearest(public) : units_at_most(s, result);
+    result->estimate = result->lower = result->upper = public ? tmi_number_nearest(public) : tmi_units_at_most(s, result);
     if (public) note(result, public_count);
     result->se = result->sampling_se = result->noise_sd = 0;
     result->known = true;
@@ -446,7 +384,7 @@ tamis_status tmi_read_result(tmi_result *result, const tmi_inference *r, tamis_e
         read_known(result, s);
         return TAMIS_OK;
     }
-    ends limits = limits_of(s, result);
+    tmi_range limits = tmi_result_range(s, result);
     result->least = limits.low;
     result->most = limits.high;
     if (tmi_is_calibrated(s, result->statistic) && !tell_calibration(result, r)) return TAMIS_OK;

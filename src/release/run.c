@@ -405,32 +405,6 @@ done:
     return status;
 }
 
-/* ---- the engine ---- */
-
-static tmi_source source_of(const tamis_plan *plan)
-{
-    return (tmi_source){.files = (const char *const *)plan->source.files,
-                        .file_count = plan->source.file_count,
-                        .table = plan->source.table,
-                        .connections = (const char *const *)plan->source.connections,
-                        .connection_count = plan->source.connection_count,
-                        .sharded_by_unit = plan->source.sharded_by_unit};
-}
-
-tamis_engine tamis_release_engine(const tamis_plan *plan)
-{
-    if (!plan) return TAMIS_ENGINE_FITTING;
-    const tmi_source source = source_of(plan);
-    return tmi_engine_fitting(&source);
-}
-
-tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err)
-{
-    if (how->rows) return tmi_engine_of_source(engine, how->rows, how->threads, err);
-    const tmi_source source = source_of(plan);
-    return tmi_engine_open(engine, how->engine, &source, how->threads, err);
-}
-
 tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
                                const tamis_release_options *options, tamis_error *err)
 {

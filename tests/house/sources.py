@@ -82,7 +82,7 @@ none("every claim that is cited is in the papers' table", (f"{f}: {c}" for f in 
 none("a NULL argument is reported in the same words everywhere", lines_with(r'"[\w%]+:? is NULL"|got NULL"', tracked("src/*")))
 
 # Sizes: one subject per file, one screenful of files per folder, lines that fit beside each other.
-LINES, OTHER_LINES, FILES, COLUMNS = 450, 600, 35, 130
+LINES, OTHER_LINES, FILES, COLUMNS = 450, 700, 35, 130
 c_files = [f for f in tracked() if f.endswith((".c", ".h")) and (TOP / f).exists()]
 length = {f: len((TOP / f).read_text().splitlines()) for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f) and (TOP / f).exists()}
 none(f"no file in src/ or cli/ has more than {LINES} lines",

@@ -165,8 +165,10 @@ static void assert_withheld(const scene *c)
     assert_int_equal(lines, c->plan->statistic_count);
     tamis_free(csv);
     tmi_account account = {0};
+    tmi_promised promised = {0};
     tmi_results results = c->results;
     results.account = &account;
+    results.promised = &promised;
     assert_int_equal(tmi_results_json(&json, &results, NULL), TAMIS_OK);
     lines = 0;
     for (const char *at = json; (at = strstr(at, "\"estimate\": null")); at++) lines++;

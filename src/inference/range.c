@@ -1,0 +1,64 @@
+#include "inference/range.h"
+
+#include <math.h>
+
+#include "schedule/controls.h"
+
+tmi_range tmi_range_of(const tmi_plan_column *column)
+{
+    if (column->conditions) return (tmi_range){0, 1};
+    return (tmi_range){column->grid.step * (double)column->grid.low, column->grid.step * (double)column->grid.high};
+}
+
+tmi_range tmi_range_with_zero(tmi_range e)
+{
+    return (tmi_range){fmin(e.low, 0), fmax(e.high, 0)};
+}
+
+/* Units of a group at most: of the stratum, of the population; infinite where nobody knows. */
+double tmi_units_at_most(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    size_t h = tmi_group_stratum(s, result->statistic, result->cell);
+    int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
+    if (d->kind->clusters) N *= d->largest; /* which two stages do not declare */
+    double rows = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
+    return N > 0 ? rows * (double)N : INFINITY;
+}
+
+static tmi_range times(tmi_range e, double n)
+{
+    return (tmi_range){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0};
+}
+
+/* Where A/B about the centre lies; infinite if a denominator may be 0. */
+tmi_range tmi_ratio_range(const tmi_plan_statistic *t, double centre)
+{
+    tmi_range x = tmi_range_of(t->column);
+    if (!t->second) return (tmi_range){x.low - centre, x.high - centre};
+    tmi_range y = tmi_range_of(t->second);
+    if (y.low <= 0) return (tmi_range){-INFINITY, INFINITY};
+    return (tmi_range){fmin(x.low / y.low, x.low / y.high), fmax(x.high / y.low, x.high / y.high)};
+}
+
+/* Where the statistic certainly lies. */
+tmi_range tmi_result_range(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    double N = tmi_units_at_most(s, result);
+    switch (t->kind) {
+    case TMI_TOTAL: return times(tmi_range_with_zero(tmi_range_of(t->column)), N);
+    case TMI_MEAN:
+    case TMI_SHARE: return tmi_divides_total(s, t) ? tmi_range_with_zero(tmi_range_of(t->column)) : tmi_range_of(t->column);
+    case TMI_RATIO: {
+        tmi_range x = tmi_range_of(t->column), y = tmi_range_of(t->second);
+        return y.low > 0 ? tmi_ratio_range(t, 0) : (tmi_range){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};
+    }
+    case TMI_VARIANCE: {
+        tmi_range x = tmi_range_of(t->column);
+        double n = N > 1 && isfinite(N) ? N / (N - 1) : 1;
+        return (tmi_range){0, n * (x.high - x.low) * (x.high - x.low) / 4};
+    }
+    default: return (tmi_range){0, N};
+    }
+}

@@ -1,0 +1,179 @@
+/* The accounts of a ledger for people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/letters.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "ledger/show.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+static void write_line(tmi_text *text, const char *name, const char *words)
+{
+    tmi_text_format(text, "  %-16s%s\n", name, words);
+}
+
+/* The upper ends of an epsilon and a delta. */
+static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound delta)
+{
+    *s = (tamis_spending){0};
+    tmi_say_end(s, "epsilon", epsilon.upper, true);
+    if (delta.upper > 0) tmi_say_end(s, "delta", delta.upper, true);
+    return s->words;
+}
+
+static void write_entries(tmi_text *text, const tamis_ledger *ledger, const tmi_shown_account *x)
+{
+    static const tmi_align align[] = {TMI_RIGHT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_LEFT};
+    const bool waves = x->a->wave_count > 1 || x->a->waves[0].wave.name; /* else there is no column for them */
+    tmi_text_table table;
+    tmi_table_init(&table, waves ? 7 : 6, align);
+    tmi_table_row(&table, waves ? (const char *const[]){"entry", "time", "release", "state", "charge", "hash", "wave"}
+                                : (const char *const[]){"entry", "time", "release", "state", "charge", "hash"});
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        char number[24], hash[16];
+        tmi_text words, name, wave;
+        if (c->account != x->place) continue;
+        const char *said = x->a->waves[c->wave].wave.name;
+        tmi_text_init(&words);
+        tmi_text_init(&name);
+        tmi_text_init(&wave);
+        tmi_coin_words(&words, &c->amount, true);
+        tmi_text_shown(&name, c->release);
+        tmi_text_shown(&wave, said ? said : "");
+        snprintf(number, sizeof number, "%" PRId64, c->number);
+        snprintf(hash, sizeof hash, "%.8s", c->hash);
+        if (words.failed || name.failed || wave.failed) table.failed = true;
+        else
+            tmi_table_row(&table,
+                          (const char *const[]){number, c->time, name.bytes, tmi_shown_state(c), words.bytes, hash, wave.bytes});
+        tmi_text_clear(&words);
+        tmi_text_clear(&name);
+        tmi_text_clear(&wave);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
+/* Why charges were voided, and what can be done about those that were never published. */
+static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t place)
+{
+    tmi_text lines;
+    tmi_text_init(&lines);
+    for (size_t i = 0; i < ledger->book.charge_count; i++) {
+        const tmi_ledger_charge *c = &ledger->book.charges[i];
+        if (c->account != place || !c->voided) continue;
+        tmi_text_format(&lines, "Entry %" PRId64 " was voided on %s: ", c->number, c->voided_time);
+        tmi_text_shown(&lines, c->void_reason);
+        tmi_text_put(&lines, "\n");
+    }
+    tmi_ledger_unpublished(&lines, ledger, place, 0);
+    if (lines.failed) text->failed = true;
+    for (const char *line = lines.bytes; !lines.failed && line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        char *one = tmi_copy_text(line, length);
+        if (one) tmi_text_wrap(text, "  ", "    ", one);
+        else text->failed = true;
+        tmi_free(one);
+        line += length + 1;
+    }
+    tmi_text_clear(&lines);
+}
+
+/* The worst case, and then each stratum. */
+static void write_outsider(tmi_text *text, const tmi_shown_account *x)
+{
+    const tamis_ledger_outsider *o = x->outsider;
+    tamis_spending loss;
+    write_line(text, "outsider", say_loss(&loss, o->epsilon, o->delta));
+    for (size_t i = 0; o->part_count > 1 && i < o->part_count; i++) {
+        const tamis_amplified_part *p = &o->parts[i];
+        const char *name = tmi_shown_stratum(x, p->stratum);
+        tmi_text_put(text, "    ");
+        tmi_text_shown(text, name ? name : p->take_all ? "always drawn" : "others");
+        if (name && p->take_all) tmi_text_put(text, ", always drawn");
+        tmi_text_put(text, ": ");
+        tmi_text_format(text, "%s\n", say_loss(&loss, p->eps, p->delta));
+    }
+}
+
+/* A line that is as long as it is. */
+static void write_long(tmi_text *text, const char *name, const tmi_text *line)
+{
+    char first[32];
+    snprintf(first, sizeof first, "  %-16s", name);
+    if (line->failed) text->failed = true;
+    else tmi_text_wrap(text, first, "                  ", line->bytes);
+}
+
+/* Why there is a second account over the same source. */
+static void write_reason(tmi_text *text, const char *reason)
+{
+    tmi_text shown;
+    tmi_text_init(&shown);
+    tmi_text_shown(&shown, reason);
+    write_long(text, "new account", &shown);
+    tmi_text_clear(&shown);
+}
+
+static void write_raise(tmi_text *text, const tmi_raise *raise)
+{
+    tmi_text line;
+    tmi_text_init(&line);
+    tmi_text_format(&line, "from ");
+    tmi_coin_words(&line, &raise->from, false);
+    tmi_text_put(&line, " to ");
+    tmi_coin_words(&line, &raise->to, false);
+    tmi_text_format(&line, " on %s (entry %" PRId64 "): ", raise->time, raise->number);
+    tmi_text_shown(&line, raise->reason);
+    write_long(text, "raised", &line);
+    tmi_text_clear(&line);
+}
+
+/* Of each rotation group, of which the lines above are the worst. */
+static tamis_status write_groups(tmi_text *text, const tmi_shown_account *x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < x->a->losses.count; i++) {
+        const tmi_ledger_group *g = &x->a->losses.groups[i];
+        tamis_spending spent, left;
+        TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &x->a->budget, err));
+        tmi_text_put(text, "    group ");
+        tmi_text_shown(text, g->name);
+        tmi_text_format(text, ": spent %s; left %s\n", spent.words, left.words);
+    }
+done:
+    return status;
+}
+
+tamis_status tmi_show_account(tmi_text *text, const tamis_ledger *ledger, const tmi_shown_account *x, tamis_error *err)
+{
+    tamis_status status;
+    tmi_text_shown(text, x->a->survey);
+    tmi_text_put(text, "\n");
+    if (x->a->new_account) write_reason(text, x->a->new_account);
+    write_line(text, "budget", x->budget.words);
+    write_line(text, "spent", x->spent.words);
+    write_line(text, "left", x->left.words);
+    for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, &x->a->raises[i]);
+    TMI_TRY(write_groups(text, x, err));
+    write_line(text, "sampled person", x->sample.words);
+    if (x->outsider && x->outsider->proved) {
+        write_outsider(text, x);
+    } else {
+        tmi_text reason;
+        tmi_text_init(&reason);
+        tmi_text_format(&reason, "no number: %s", x->outsider ? x->outsider->reason : "not computed");
+        if (reason.failed) text->failed = true;
+        else tmi_text_wrap(text, "  outsider        ", "                  ", reason.bytes);
+        tmi_text_clear(&reason);
+    }
+    tmi_text_put(text, "\n");
+    write_entries(text, ledger, x);
+    write_remarks(text, ledger, x->place);
+done:
+    return status;
+}
