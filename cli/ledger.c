@@ -7,59 +7,6 @@
 
 /* ---- show ---- */
 
-#define REASON 512
-
-/* What an outsider has of everything charged, amplified once; the reason goes to `room` where it is not the ledger's. */
-static tamis_status find_outsider(tamis_ledger_outsider *outsider, tamis_amplified *amplified, char room[REASON],
-                                  const tamis_ledger *ledger, size_t account, const tamis_number *at, tamis_error *err)
-{
-    tamis_number *eps = NULL, *delta = NULL;
-    tamis_design *design = NULL;
-    *outsider = (tamis_ledger_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
-    const char *json = tamis_ledger_design(&outsider->reason, ledger, account);
-    if (!json) return TAMIS_OK;
-    tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, err);
-    if (status == TAMIS_OK) status = tamis_design_read(&design, json, err);
-    const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
-    if (status == TAMIS_OK) status = tamis_amplify_design(amplified, design, &promise, err);
-    if (status == TAMIS_OK) {
-        outsider->proved = 1;
-        outsider->epsilon = amplified->eps;
-        outsider->delta = amplified->delta;
-        outsider->parts = amplified->parts;
-        outsider->part_count = amplified->count;
-    } else if (status == TAMIS_REFUSED || status == TAMIS_INVALID) { /* another version of tamis may know such a design */
-        snprintf(room, REASON, "%.500s", err->message);
-        outsider->reason = room;
-        status = TAMIS_OK;
-    }
-    tamis_design_free(design);
-    tamis_number_free(eps);
-    tamis_number_free(delta);
-    return status;
-}
-
-static tamis_status show(char **text, const cli_call *call, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err)
-{
-    const size_t count = tamis_ledger_accounts(ledger);
-    tamis_ledger_outsider *outsiders = calloc(count + 1, sizeof *outsiders);
-    tamis_amplified *amplified = calloc(count + 1, sizeof *amplified);
-    char(*reasons)[REASON] = calloc(count + 1, sizeof *reasons);
-    tamis_status status = TAMIS_OK;
-    if (!outsiders || !amplified || !reasons) {
-        *err = (tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"};
-        status = TAMIS_SYSTEM;
-    }
-    for (size_t i = 0; status == TAMIS_OK && i < count; i++)
-        status = find_outsider(&outsiders[i], &amplified[i], reasons[i], ledger, i, at, err);
-    if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(text, ledger, outsiders, at, err);
-    for (size_t i = 0; amplified && i < count; i++) tamis_amplified_clear(&amplified[i]);
-    free(outsiders);
-    free(amplified);
-    free(reasons);
-    return status;
-}
-
 static int run_show(const cli_call *call)
 {
     const char *path = call->operands[0], *asked = cli_value(call, "delta");
@@ -70,7 +17,7 @@ static int run_show(const cli_call *call)
     if (asked && tamis_number_read(&at, asked, &err) != TAMIS_OK)
         return cli_wrong_usage(call->command, "--delta: %s", err.message);
     tamis_status status = tamis_ledger_look(&ledger, path, &err);
-    if (status == TAMIS_OK) status = show(&text, call, ledger, at, &err);
+    if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, at, &err);
     tamis_ledger_free(ledger);
     tamis_number_free(at);
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
@@ -273,7 +220,7 @@ static int run_raise(const cli_call *call)
         ledger = NULL;
         if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
         if (status == TAMIS_OK) status = tamis_ledger_raise(ledger, survey, &budget, reason, &err);
-        if (status == TAMIS_OK) status = show(&text, call, ledger, NULL, &err);
+        if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, &err);
         tamis_ledger_free(ledger);
         code = status == TAMIS_OK ? cli_print(text) : cli_failed(&err, path);
     }

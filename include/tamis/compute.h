@@ -36,14 +36,6 @@ TAMIS_BEGIN
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
 TAMIS_USE tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
 
-/* A design as it is written in a request: {"srs": {"population": 6194, "sample": 200}} and so on. Where clusters differ
- * in size and only their smallest and largest size are told, a frame with two clusters of the largest size: the one that
- * loses most.
- *
- * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
- * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_USE tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
-
 /* Releases as they are written in a request, composed: [{"law": "laplace", "scale": "10", "count": 5}, ...].
  *
  * Gives    the profile of all together, which the caller frees with tamis_profile_free, and how many releases that are,

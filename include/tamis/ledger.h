@@ -205,30 +205,19 @@ TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spend
 TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger, size_t account,
                                            const tamis_number *at, tamis_error *err);
 
-/* The design under "outsider" in the frozen fields, as tamis_design_read takes it: what sampling adds is computed by the
- * caller, because that function is above this room. NULL if there is none; *reason (may be NULL) then says why no number is
+/* The design under "outsider" in the frozen fields, as tamis_design_read takes it. NULL if there is none; *reason (may be NULL) then says why no number is
  * claimed. Both live until the ledger is used again. */
 TAMIS_API const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
 
-/* What an outsider has, of everything that an account has charged. */
-typedef struct tamis_ledger_outsider {
-    int proved;
-    tamis_bound epsilon, delta;
-    const char *reason; /* if not proved */
-    /* each stratum, take-all units apart; the strata are counted in the order of their names */
-    const tamis_amplified_part *parts;
-    size_t part_count;
-} tamis_ledger_outsider;
-
 /* The book for people, and as `tamis ledger show --json` prints it (docs/ledger.md).
  *
- * Needs    outsiders: one per account, or NULL: not computed; at: as in tamis_ledger_sample, may be NULL.
+ * An outsider's number is that of everything charged, amplified once; where none is claimed the text says why.
+ *
+ * Needs    at: as in tamis_ledger_sample, may be NULL.
  * Gives    a text that the caller frees with tamis_free; NULL on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
-TAMIS_USE tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                                         const tamis_number *at, tamis_error *err);
-TAMIS_USE tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                                         const tamis_number *at, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err);
+TAMIS_USE tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err);
 
 /* Everything in the book: as CSV one charge per line; as JSON every entry exactly as it was hashed and the numbers that were
  * kept, from which a stranger can recompute the chain.

@@ -81,6 +81,14 @@ TAMIS_USE tamis_status tamis_design_take_stages(tamis_design **design, tamis_des
 TAMIS_USE tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int64_t sample, int64_t smallest,
                                              int64_t largest, tamis_error *err);
 
+/* A design as it is written in a request: {"srs": {"population": 6194, "sample": 200}} and so on. Where clusters differ
+ * in size and only their smallest and largest size are given, the frame has two clusters of the largest size: the one that
+ * loses most.
+ *
+ * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
+TAMIS_USE tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err);
+
 TAMIS_API void tamis_design_free(tamis_design *design);
 
 TAMIS_API int64_t tamis_design_population(const tamis_design *design);

@@ -104,7 +104,7 @@ static tamis_status disjoint(tmi_json_out *out, const tmi_field_value *in, tamis
         if (tmi_number_compare_int(in[3].numbers[i], 1) < 0) return tmi_fail(err, TAMIS_INVALID, "odds: must be at least 1");
     }
     if (d.N > TAMIS_MAX_UNITS || d.n[0] > d.N || d.n[1] > d.N - d.n[0])
-        return tmi_fail(err, TAMIS_INVALID, "N: must hold both samples, and be at most 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "N: must contain both samples, and be at most 2^40");
     tamis_status status = tmi_certify(&exact, TAMIS_WIDTH, disjoint_bound, &d, err);
     if (status != TAMIS_OK) return status;
     d.with_rest = false;

@@ -75,6 +75,7 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_w
 static void account_clear(tmi_shown_account *x)
 {
     tmi_json_free(x->frozen);
+    tmi_ledger_outsider_clear(&x->outsider);
     *x = (tmi_shown_account){0};
 }
 
@@ -92,12 +93,11 @@ static const tmi_json *inside(const tmi_json *object, const char *key)
     return found && tmi_json_kind_of(found) == TMI_JSON_OBJECT ? found : NULL;
 }
 
-static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, size_t i, const tamis_ledger_outsider *outsiders,
-                            const tamis_number *at, tamis_error *err)
+static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, size_t i, const tamis_number *at, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_status status = TAMIS_OK;
-    *x = (tmi_shown_account){.a = &ledger->book.accounts[i], .place = i, .outsider = outsiders ? &outsiders[i] : NULL};
+    *x = (tmi_shown_account){.a = &ledger->book.accounts[i], .place = i};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
     const char *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
@@ -105,6 +105,7 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
     TMI_TRY(tmi_json_read(&x->frozen, frozen, strlen(frozen), err)); /* canonical: keys in the order of the names */
     x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
+    TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
     tamis_number_free(eps);
     tamis_number_free(delta);
@@ -113,15 +114,15 @@ done:
 
 static void put_outsider(tmi_json_out *out, const tmi_shown_account *x)
 {
-    const tamis_ledger_outsider *o = x->outsider;
+    const tamis_amplified *o = &x->outsider.amplified;
     tmi_json_key(out, "outsider");
     tmi_json_open(out, '{');
-    put_bound(out, "epsilon", o->epsilon);
+    put_bound(out, "epsilon", o->eps);
     put_bound(out, "delta", o->delta);
-    if (o->part_count > 1) {
+    if (o->count > 1) {
         tmi_json_key(out, "by_stratum");
         tmi_json_open(out, '[');
-        for (size_t i = 0; i < o->part_count; i++) {
+        for (size_t i = 0; i < o->count; i++) {
             tmi_json_open(out, '{');
             tmi_json_key(out, "stratum");
             tmi_json_put_string(out, tmi_shown_stratum(x, o->parts[i].stratum));
@@ -205,13 +206,13 @@ static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, c
     put_spending(out, "spent", &x->spent, converted);
     put_spending(out, "left", &x->left, converted);
     put_loss(out, "sample", x->sample.epsilon, x->sample.delta);
-    if (x->outsider && x->outsider->proved) {
+    if (x->outsider.proved) {
         put_outsider(out, x);
     } else {
         tmi_json_key(out, "outsider");
         tmi_json_put_null(out);
         tmi_json_key(out, "outsider_reason");
-        tmi_json_put_string(out, x->outsider ? x->outsider->reason : "not computed");
+        tmi_json_put_string(out, x->outsider.reason);
     }
     TMI_TRY(put_waves(out, x, err));
     tmi_json_key(out, "entries");
@@ -225,8 +226,7 @@ done:
     return status;
 }
 
-static tamis_status write_book(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                               const tamis_number *at, bool json, tamis_error *err)
+static tamis_status write_book(char **text, const tamis_ledger *ledger, const tamis_number *at, bool json, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_text t;
@@ -245,7 +245,7 @@ static tamis_status write_book(char **text, const tamis_ledger *ledger, const ta
         tmi_text_put(&t, "no account: nothing was charged yet\n");
     }
     for (size_t i = 0; i < ledger->book.account_count; i++) {
-        TMI_TRY(look_at(&x, ledger, i, outsiders, at, err));
+        TMI_TRY(look_at(&x, ledger, i, at, err));
         if (json) TMI_TRY(put_account(&out, ledger, &x, err));
         else if (i > 0) tmi_text_put(&t, "\n");
         if (!json) TMI_TRY(tmi_show_account(&t, ledger, &x, err));
@@ -263,14 +263,12 @@ done:
     return status;
 }
 
-tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                               const tamis_number *at, tamis_error *err)
+tamis_status tamis_ledger_text(char **text, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err)
 {
-    return write_book(text, ledger, outsiders, at, false, err);
+    return write_book(text, ledger, at, false, err);
 }
 
-tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_ledger_outsider *outsiders,
-                               const tamis_number *at, tamis_error *err)
+tamis_status tamis_ledger_json(char **json, const tamis_ledger *ledger, const tamis_number *at, tamis_error *err)
 {
-    return write_book(json, ledger, outsiders, at, true, err);
+    return write_book(json, ledger, at, true, err);
 }

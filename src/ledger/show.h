@@ -5,12 +5,13 @@
 #include "base/json/json.h"
 #include "base/text.h"
 #include "ledger/ledger.h"
+#include "ledger/outsider.h"
 
 typedef struct tmi_shown_account {
     const tmi_ledger_account *a;
     size_t place;
     tamis_spending budget, spent, left, sample; /* sample: of a sampled person */
-    const tamis_ledger_outsider *outsider;
+    tmi_ledger_outsider outsider;
     tmi_json *frozen;
     const tmi_json *strata; /* of the design, by name; NULL: there are none */
 } tmi_shown_account;

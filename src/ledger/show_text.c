@@ -86,10 +86,10 @@ static void write_remarks(tmi_text *text, const tamis_ledger *ledger, size_t pla
 /* The worst case, and then each stratum. */
 static void write_outsider(tmi_text *text, const tmi_shown_account *x)
 {
-    const tamis_ledger_outsider *o = x->outsider;
+    const tamis_amplified *o = &x->outsider.amplified;
     tamis_spending loss;
-    write_line(text, "outsider", say_loss(&loss, o->epsilon, o->delta));
-    for (size_t i = 0; o->part_count > 1 && i < o->part_count; i++) {
+    write_line(text, "outsider", say_loss(&loss, o->eps, o->delta));
+    for (size_t i = 0; o->count > 1 && i < o->count; i++) {
         const tamis_amplified_part *p = &o->parts[i];
         const char *name = tmi_shown_stratum(x, p->stratum);
         tmi_text_put(text, "    ");
@@ -161,12 +161,12 @@ tamis_status tmi_show_account(tmi_text *text, const tamis_ledger *ledger, const 
     for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, &x->a->raises[i]);
     TMI_TRY(write_groups(text, x, err));
     write_line(text, "sampled person", x->sample.words);
-    if (x->outsider && x->outsider->proved) {
+    if (x->outsider.proved) {
         write_outsider(text, x);
     } else {
         tmi_text reason;
         tmi_text_init(&reason);
-        tmi_text_format(&reason, "no number: %s", x->outsider ? x->outsider->reason : "not computed");
+        tmi_text_format(&reason, "no number: %s", x->outsider.reason ? x->outsider.reason : "the ledger names no design");
         if (reason.failed) text->failed = true;
         else tmi_text_wrap(text, "  outsider        ", "                  ", reason.bytes);
         tmi_text_clear(&reason);

@@ -18,11 +18,11 @@ static void check_units(tmi_reader *reader, const tmi_yaml *root, const tamis_pl
                    *design = tmi_yaml_get(root, "design");
     if (rows && !id)
         tmi_complain_key(reader, rows,
-                         "expected the key id beside it: the column that tells whose row it is, e.g. id: household_id");
+                         "expected the key id beside it: the column that says whose row it is, e.g. id: household_id");
     if (sharded && !id) tmi_complain_key(reader, sharded, "expected the key id under privacy: without it every row is a unit");
     else if (sharded && sharded->kind == TMI_YAML_TEXT && strcmp(sharded->text, "id") != 0 &&
              (id->kind != TMI_YAML_TEXT || strcmp(sharded->text, id->text) != 0))
-        tmi_complain(reader, sharded, "expected id: all rows of a unit stand in one part");
+        tmi_complain(reader, sharded, "expected id: all rows of a unit are in one part");
     if (id && !sharded && plan->source.connection_count > 1)
         tmi_complain_key(reader, postgres,
                          "expected sharded_by: id beside several connections, which says that all rows of a unit are in "

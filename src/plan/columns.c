@@ -123,7 +123,7 @@ static void read_missing_texts(tmi_reader *reader, const tmi_yaml *value, tmi_pl
         return;
     for (const tmi_yaml *item = value->first; item; item = item->next)
         if (tmi_code_of(column, column->missing_texts[item->index]) >= 0)
-            tmi_complain(reader, item, "stands in the list of values too");
+            tmi_complain(reader, item, "is in the list of values too");
 }
 
 static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)

@@ -114,7 +114,7 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
     for (size_t i = 0; i < source->connection_count; i++) {
         if (!tmi_has_password(source->connections[i])) continue;
         tmi_complain(reader, value,
-                     "expected a connection without a password, e.g. %s: a plan is public, a password stands in "
+                     "expected a connection without a password, e.g. %s: a plan is public, a password belongs in "
                      "libpq's service or password file",
                      example);
         return;

@@ -209,7 +209,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
     tmi_free(notice);
     tmi_write_heading(&t, s->plan, "protected release");
     tmi_results_table(&t, &release->results);
-    tmi_text_put(&t, "standard errors and intervals hold both the sampling and the noise\n\n");
+    tmi_text_put(&t, "Standard errors and intervals include both sampling error and noise.\n\n");
     tmi_write_promise(&t, s, &release->promised.outsider, true);
     tmi_write_account(&t, s, &release->account);
     if (release->folder) {

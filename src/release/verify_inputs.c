@@ -108,7 +108,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     if (a->charged && certificate->schedule->measurement_count == 0)
         tmi_check_note(c, "account", "nothing was measured, and nothing charged");
     else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
-    else if (certificate->schedule->measurement_count > 0) tmi_check_note(c, "account", "the charge of this release is not told");
+    else if (certificate->schedule->measurement_count > 0) tmi_check_note(c, "account", "the certificate does not state this release's charge");
 
 done:
     return status;

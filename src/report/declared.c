@@ -123,7 +123,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_lines_take(lines, &words);
     }
     if (plan->wave.name) add_wave(lines, plan);
-    if (plan->source.sharded_by_unit) tmi_lines_add(lines, "all rows of a unit stand in one part of the source");
+    if (plan->source.sharded_by_unit) tmi_lines_add(lines, "all rows of a unit are in one part of the source");
     if (d->max_weight) {
         tmi_text_put(&words, "no weight above ");
         tmi_text_number(&words, d->max_weight);

@@ -32,8 +32,8 @@ static void write_facts(tmi_text *text, const tmi_results *results)
     }
     if (results->rows_beyond > 0)
         write_fact(text, plan->privacy.id, results->rows_beyond,
-                   "row is beyond rows_per_unit; of the rows of a unit a release keeps so many at random",
-                   "rows are beyond rows_per_unit; of the rows of a unit a release keeps so many at random");
+                   "row is beyond rows_per_unit; a release keeps a random subset of at most that many rows per unit",
+                   "rows are beyond rows_per_unit; a release keeps a random subset of at most that many rows per unit");
     if (results->weights_above > 0)
         write_fact(text, plan->design.weight ? plan->design.weight : "weights", results->weights_above,
                    "weight is above max_weight; a release counts it as max_weight",
@@ -48,7 +48,7 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
     tmi_results_table(&t, results);
     tmi_text_put(&t, "\n");
     tmi_text_wrap(&t, "  ", "  ",
-                  "Values as they stand: no clamping, no grid, no noise. Standard errors by linearisation, "
+                  "Values as they are: no clamping, no grid, no noise. Standard errors by linearisation, "
                   "intervals by Student's t.");
     if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);

@@ -319,7 +319,7 @@ void tmi_outsider_page(tmi_text *p, const tamis_plan *plan, const tmi_outsider *
 void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider *outsider)
 {
     if (!outsider->proved) {
-        tmi_text_format(p, "Outsider: no further number, because %s.", outsider->reason);
+        tmi_text_format(p, "Outsider: no separate guarantee, because %s.", outsider->reason);
         return;
     }
     char epsilon[TMI_DECIMAL], delta[TMI_DECIMAL];

@@ -156,7 +156,7 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     put_string(
         yaml, 2, "preprocessing_and_hyperparameter_tuning",
         "Values are clamped to public bounds and put on public grids, record by record. "
-        "Bounds, grids, groups and the budget stand in the plan; the split of the budget follows from the plan alone. Nothing "
+        "Bounds, grids, groups and the budget are in the plan; the split of the budget follows from the plan alone. Nothing "
         "checks that the plan was written without looking at the data.");
     tmi_text_format(
         &words,

@@ -107,7 +107,7 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
     tmi_text_init(&t);
     tmi_text_put(html, "<h2>The hazards of NIST SP 800-226</h2>\n<dl>\n");
     tmi_text_format(&t, "The promise is about one %s%s. If several of them belong to one person, that person is protected less.",
-                    p->unit, p->id ? ", told apart by an identifier" : ", one row each");
+                    p->unit, p->id ? ", identified by a column" : ", one row each");
     put_answer(html, "Is the unit of privacy smaller than a person?", &t);
     tmi_text_format(
         &t, "At most %lld row%s of %s %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
@@ -115,7 +115,7 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
         p->rows_per_unit > 1 ? "" : "s");
     put_answer(html, "Is a contribution unbounded?", &t);
     tmi_text_put(
-        &t, "Bounds, grids, groups and budgets stand in the plan. tamis reads none of them from the data; that nobody looked at "
+        &t, "Bounds, grids, groups and budgets are in the plan. tamis reads none of them from the data; that nobody looked at "
             "the data to write the plan is declared, not checked.");
     put_answer(html, "Do bounds or tuning depend on the data?", &t);
     put_delta(&t, s);

@@ -12,7 +12,7 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                                        plan->controls[i].by_count;
     if (plan->privacy.design_protected && plan->design.by && (by_stratum || tmi_has_ranges_by_stratum(t)))
         return tmi_fail(err, TAMIS_REFUSED,
-                        "%s:%d:%d: a statistic by %s, or calibrated by it, tells of strata, which `design_variables: protected` "
+                        "%s:%d:%d: a statistic by %s, or calibrated by it, reveals strata, which `design_variables: protected` "
                         "protects; nearest setting that works: {design_variables: public}",
                         plan->name, t->line, t->place, plan->design.by->name);
     if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)

@@ -60,7 +60,7 @@ static tamis_status check_universes(size_t *owner, const tamis_finite *f, tamis_
             if (owner[d] == u + 1) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: appears twice", u, i);
             if (owner[d]) {
                 return tmi_fail(err, TAMIS_REFUSED,
-                                "universes %zu and %zu overlap: the scale of the noise would tell their members apart; join "
+                                "universes %zu and %zu overlap: the scale of the noise would distinguish their members; join "
                                 "them into one",
                                 owner[d] - 1, u);
             }
@@ -69,7 +69,7 @@ static tamis_status check_universes(size_t *owner, const tamis_finite *f, tamis_
                 if (distance_of(f, d, universe->members[j])) continue;
                 return tmi_fail(err, TAMIS_REFUSED,
                                 "universe %zu is not complete: two of its members are infinitely far apart, and nothing would "
-                                "bound what tells them from each other; split it into its connected parts",
+                                "bound what distinguishes them; split it into its connected parts",
                                 u);
             }
         }

@@ -218,7 +218,7 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     tmi_text_init(&bytes);
     tmi_table_init(&table, COLUMNS, align);
     tmi_text_format(&bytes,
-                    "%s: how often intervals hold the truth\n%lld samples of a public population of %lld, each "
+                    "%s: how often intervals cover the true value\n%lld samples of a public population of %lld, each "
                     "released and estimated\n\n",
                     study->plan->survey, (long long)study->runs, (long long)study->population);
     tmi_table_row(&table, heading);
@@ -288,7 +288,7 @@ tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_e
     const tamis_plot_curve curves[] = {{.name = "protected", .x = x, .y = own, .count = STROKE * cells},
                                        {.name = "unprotected", .x = bare_x, .y = bare, .count = STROKE * cells},
                                        {.name = "stated", .x = ends, .y = nominal, .count = 2, .reference = true}};
-    const tamis_plot plot = {.title = "How often intervals hold the truth",
+    const tamis_plot plot = {.title = "How often intervals cover the true value",
                              .subtitle = subtitle,
                              .x = {.label = "number of the table, in its order", .from = 0, .to = (double)cells + 1},
                              .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1},

@@ -221,7 +221,7 @@ def an_outsider_of_clusters_and_stages():
     assert told["theorem"] == "two_stage"
     is_epsilon(told["epsilon"], clusters(0.1, 5))
     reason = outsider("{two_stage: {first: {by: d, population: 20, sample: 2}, second: {population: m, sample: m}}, max_weight: 200}", sample=sample)
-    assert "stands in a column" in reason, reason
+    assert "is a column" in reason, reason
 
 
 main()

@@ -241,10 +241,10 @@ static void a_second_account_over_the_same_source_needs_a_reason(void **state)
         sample_charge_clear(&s);
     }
     assert_int_equal(tamis_ledger_accounts(ledger), 5);
-    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "\n  new account     the board's decision of 3 May\n"));
     tamis_free(text);
-    assert_int_equal(tamis_ledger_json(&text, ledger, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ledger_json(&text, ledger, NULL, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "\"new_account\": \"the board's decision of 3 May\""));
     tamis_free(text);
     tamis_ledger_free(ledger);

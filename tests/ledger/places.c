@@ -112,7 +112,7 @@ static void there_may_be_nothing_yet(void **state)
     write_text(path, ""); /* as a process leaves it that was killed while making it */
     assert_int_equal(tamis_ledger_look(&ledger, path, &err), TAMIS_OK);
     assert_int_equal(tamis_ledger_accounts(ledger), 0);
-    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, NULL, &err), TAMIS_OK);
+    assert_int_equal(tamis_ledger_text(&text, ledger, NULL, &err), TAMIS_OK);
     assert_string_equal(text, "no account: nothing was charged yet\n");
     tamis_free(text);
     assert_int_equal(tamis_ledger_entries_json(&text, ledger, &err), TAMIS_OK);
@@ -387,8 +387,8 @@ static void arguments_are_named(void **state)
     assert_null(e);
     assert_null(d);
     assert_int_equal(tamis_ledger_sample(NULL, &d, ledger, 0, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_text(NULL, ledger, NULL, NULL, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_ledger_text(&text, NULL, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_text(NULL, ledger, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_ledger_text(&text, NULL, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_csv(NULL, ledger, &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_csv(&text, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_verify_text(NULL, &text, path, NULL, 0, &err), TAMIS_INVALID);
@@ -448,7 +448,7 @@ static void memory_may_fail(void **state)
     assert_string_equal(charged.measurements, "[5]");
     tamis_charged_clear(&charged);
     for (int json = 0; json < 2; json++) {
-        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL, NULL),
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL),
                                assert_null(text));
         tamis_free(text);
         EVERY_ALLOCATION_FAILS((json ? tamis_ledger_entries_json : tamis_ledger_csv)(&text, ledger, NULL), assert_null(text));

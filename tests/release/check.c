@@ -210,7 +210,7 @@ static void texts_are_complete(void **state)
     assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_OK);
     assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1",
-                                        "Outsider: no further number",
+                                        "Outsider: no separate guarantee",
                                         "One ledger keeps count",
                                         "noise above 1/3 of size",
                                         "rows by g",

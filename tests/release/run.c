@@ -379,7 +379,7 @@ static void the_folder_holds_what_the_texts_say(void **state)
     char *text;
     assert_int_equal(tamis_release_text(&text, r, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "One ledger keeps count"));
-    assert_non_null(strstr(text, "standard errors and intervals hold both the sampling and the noise"));
+    assert_non_null(strstr(text, "Standard errors and intervals include both sampling error and noise."));
     assert_non_null(strstr(text, "/out:\n  release.json"));
     tamis_free(text);
     tamis_release_free(r);

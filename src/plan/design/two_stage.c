@@ -66,8 +66,8 @@ static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_f
     (void)frame;
     if (d->second_take > 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
-                    "design.two_stage: how many units are drawn in a cluster stands in a column, and in "
-                    "the plan there is no bound; `second: {sample: NUMBER}` is one");
+                    "design.two_stage: the second-stage sample size is a column, so the plan does not bound it; set "
+                    "`second: {sample: NUMBER}`");
 }
 
 static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
