@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/design/fields.h"
 #include "plan/json_fields.h"
 
 tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
@@ -96,7 +97,7 @@ static tamis_status stratum_design(tamis_design **design, const tmi_plan_design 
                                    const tmi_frame_stratum *f, tamis_error *err)
 {
     if (f) return unequal_design(design, f, err);
-    return d->kind->make_law(design, d, s, s->population, err);
+    return d->kind->make_law(design, d, s, tmi_law_population(s), err);
 }
 
 tamis_status tmi_plan_law(tamis_design **design, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)

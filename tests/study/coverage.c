@@ -114,6 +114,9 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused("stratified: {by: g, within: srs, strata: {a: {population: 10, sample: 2}, b: {population: 20, sample: 2}}}", &one,
             TAMIS_INVALID, "20 units in stratum a");
     refused("stratified: {by: c, within: srs, strata: {'0': {population: 5, sample: 2}}}", &one, TAMIS_INVALID, "no stratum");
+    refused("stratified: {by: c, within: {bernoulli: {rate: 1/2}}, "
+            "strata: {'0': {}, '1': {}, '2': {}, '3': {}, '4': {}, '5': {}, '9': {}}}",
+            &one, TAMIS_INVALID, "at least one unit");
     refused(pps, &one, TAMIS_INVALID, "size");
     refused(pps, &other, TAMIS_INVALID, "no column z");
     refused(pps, &declared, TAMIS_INVALID, "size: x is declared");

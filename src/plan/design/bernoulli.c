@@ -3,22 +3,17 @@
 
 static const tmi_plan_key sizes[] = {TMI_KEY_RATE, TMI_KEY_PUBLIC_POPULATION, {0}};
 
-static int64_t or_any(int64_t population)
-{
-    return population > 0 ? population : TMI_UNKNOWN_POPULATION;
-}
-
 static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                              tamis_error *err)
 {
     (void)d;
-    return tamis_design_bernoulli(law, or_any(population), s->rate, err);
+    return tamis_design_bernoulli(law, population, s->rate, err);
 }
 
 static void write_law(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {
     (void)d;
-    tmi_put_whole_field(out, "population", or_any(s->population));
+    tmi_put_whole_field(out, "population", tmi_law_population(s));
     tmi_put_exact_field(out, "rate", s->rate);
 }
 

@@ -71,8 +71,9 @@ void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *design, const
 /* The law of clusters that all have `size` units. */
 void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *stratum, int64_t size);
 
-/* Where the size of the population is not public: each unit is drawn by itself, so any number of them has the same law. */
-#define TMI_UNKNOWN_POPULATION 1
+/* The units or clusters of a stratum as its law has them. Where the size of the population is not public, each unit is drawn by
+ * itself, so any number of them has the same law: then 1. */
+int64_t tmi_law_population(const tmi_plan_stratum *stratum);
 
 /* REFUSED without the frame, which has the probabilities of units that were not drawn. */
 tamis_status tmi_needs_frame(const tmi_plan_design *design, const struct tmi_frame_facts *frame, tamis_error *err);
