@@ -1,12 +1,13 @@
 #include "report/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/table.h"
 
 /* ---- pages ---- */
 
-#define LABEL 16
+#define LABEL 20
 
 void tmi_page_title(tmi_page *page, const char *name, const char *remark)
 {
@@ -31,10 +32,8 @@ void tmi_page_part(tmi_page *page, const char *label, const char *key, const cha
         return;
     }
     char first[LABEL + 1], rest[LABEL + 1];
-    memset(first, ' ', LABEL);
-    memset(rest, ' ', LABEL);
-    memcpy(first + 2, label, strlen(label)); /* labels have at most 13 letters */
-    first[LABEL] = rest[LABEL] = '\0';
+    snprintf(first, sizeof first, "  %-*.*s ", LABEL - 3, LABEL - 3, label);
+    snprintf(rest, sizeof rest, "%*s", LABEL, "");
     tmi_text_wrap(page->text, first, rest, text);
 }
 
