@@ -205,8 +205,8 @@ TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spend
 TAMIS_USE tamis_status tamis_ledger_sample(tamis_number **eps, tamis_number **delta, const tamis_ledger *ledger, size_t account,
                                            const tamis_number *at, tamis_error *err);
 
-/* The design under "outsider" in the frozen fields, as tamis_design_read takes it. NULL if there is none; *reason (may be NULL) then says why no number is
- * claimed. Both live until the ledger is used again. */
+/* The design under "outsider" in the frozen fields, as tamis_design_read takes it. NULL if there is none; *reason (may be NULL)
+ * then says why no number is claimed. Both live until the ledger is used again. */
 TAMIS_API const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
 
 /* The book for people, and as `tamis ledger show --json` prints it (docs/ledger.md).

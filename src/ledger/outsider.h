@@ -12,8 +12,8 @@ typedef struct tmi_ledger_outsider {
     char *reason;              /* why there is none; NULL if the ledger does not say */
 } tmi_ledger_outsider;
 
-/* Of everything that the account has charged, amplified once. The caller clears it. A design that this version does not know, or for which
- * there is no theorem, is a reason, not an error. Errors: UNABLE, SYSTEM. */
+/* Of everything that the account has charged, amplified once. The caller clears it. A design that this version does not know, or
+ * for which there is no theorem, is a reason, not an error. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis_ledger *ledger, size_t account,
                                       const tamis_number *at, tamis_error *err);
 void tmi_ledger_outsider_clear(tmi_ledger_outsider *outsider);

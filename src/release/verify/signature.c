@@ -1,6 +1,6 @@
 /* Who signed a certificate. */
 #include "base/memory.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 
 #include <string.h>
 

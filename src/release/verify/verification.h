@@ -1,6 +1,6 @@
 /* One certificate under examination: what it says of its inputs, what follows from them, and the files beside it. */
-#ifndef TMI_RELEASE_VERIFICATION_H
-#define TMI_RELEASE_VERIFICATION_H
+#ifndef TMI_RELEASE_VERIFY_VERIFICATION_H
+#define TMI_RELEASE_VERIFY_VERIFICATION_H
 
 #include <tamis/verify.h>
 

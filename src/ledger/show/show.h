@@ -1,6 +1,6 @@
 /* An account as `tamis ledger show` shows it. */
-#ifndef TMI_LEDGER_SHOW_H
-#define TMI_LEDGER_SHOW_H
+#ifndef TMI_LEDGER_SHOW_SHOW_H
+#define TMI_LEDGER_SHOW_SHOW_H
 
 #include "base/json/json.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 
 /* The plan's frame may be kept with the release: it is compared by its facts. */
 static bool is_frame(const tmi_verification *v, const char *name)

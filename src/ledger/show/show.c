@@ -6,7 +6,7 @@
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "ledger/show.h"
+#include "ledger/show/show.h"
 #include "num/bound.h"
 #include "num/number.h"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 
 static const char *last_name(const char *path)
 {

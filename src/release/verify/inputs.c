@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "release/standing.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 
 /* A number that the file gives as text; NULL where there is none. */
 static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
@@ -108,7 +108,8 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     if (a->charged && certificate->schedule->measurement_count == 0)
         tmi_check_note(c, "account", "nothing was measured, and nothing charged");
     else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
-    else if (certificate->schedule->measurement_count > 0) tmi_check_note(c, "account", "the certificate does not state this release's charge");
+    else if (certificate->schedule->measurement_count > 0)
+        tmi_check_note(c, "account", "the certificate does not state this release's charge");
 
 done:
     return status;

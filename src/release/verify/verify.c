@@ -7,7 +7,7 @@
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/table.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 #include "report/promise.h"
 
 /* ---- what is reported ---- */

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "release/verification.h"
+#include "release/verify/verification.h"
 #include "report/promise.h"
 
 #define NEAR 1e-9 /* relative */
