@@ -69,7 +69,7 @@ case("no text of src/rng names a floating-point type", not bad, bad)
 
 doors = {"getrandom", "getentropy", "arc4random", "arc4random_buf", "RAND_bytes", "RAND_priv_bytes", "EVP_EncryptUpdate"}
 users = {member for member, wanted in names("-u").items() if wanted & doors}
-case("one object asks for random bits", users == {"src_rng_door.c.o"}, sorted(users))
+case("one object asks for random bits", users == {"src_rng_generator.c.o"}, sorted(users))
 text = "\n".join(code_of(f) for f in (TOP / "src").rglob("*.[ch]"))
 case("no file opens another source of random bits", not re.search(r"/dev/u?random|rdrand|rdseed", text))
 

@@ -448,8 +448,7 @@ static void memory_may_fail(void **state)
     assert_string_equal(charged.measurements, "[5]");
     tamis_charged_clear(&charged);
     for (int json = 0; json < 2; json++) {
-        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL),
-                               assert_null(text));
+        EVERY_ALLOCATION_FAILS((json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, NULL), assert_null(text));
         tamis_free(text);
         EVERY_ALLOCATION_FAILS((json ? tamis_ledger_entries_json : tamis_ledger_csv)(&text, ledger, NULL), assert_null(text));
         tamis_free(text);
