@@ -129,7 +129,7 @@ TAMIS_USE tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *wors
  *
  * j running over the units of the same stratum. For values of both signs that is up to (w_i + w_j) max |y|/scale.     */
 typedef struct tamis_weighted_sum {
-    const tamis_number *const *weights; /* one a unit of the frame, >= 0; NULL: 1 over the inclusion probability */
+    const tamis_number *const *weights; /* one per unit of the frame, >= 0; NULL: 1 over the inclusion probability */
     const tamis_number *from, *to;
     const tamis_number *scale; /* of the Laplace noise on the sum */
 } tamis_weighted_sum;
@@ -172,7 +172,7 @@ typedef enum tamis_rounding {
  *
  *     eps_pop <= log(1 + rate (e^eps - 1)) + log(1 + min(1, rate + 1/(N_h + 1)) (e^(2 eps) - 1)).
  *
- * With a fixed rule the sample size itself tells of one record where a rounding point is crossed, and elsewhere the loss
+ * With a fixed rule the sample size itself reveals one record where a rounding point is crossed, and elsewhere the loss
  * can exceed eps: REFUSED.
  *
  * Needs    0 < rate <= 1, smallest >= 1 (the records of the smallest stratum), eps from 0 to 10^6.

@@ -89,7 +89,7 @@ typedef struct tamis_watch {
 /* "1.2.3": the version of the library that is running. */
 TAMIS_API const char *tamis_version(void);
 
-/* The same with the libraries that tamis is linked with, one a line, "GMP 6.2.1"; one that was not found on this machine
+/* The same with the libraries that tamis is linked with, one per line, "GMP 6.2.1"; one that was not found on this machine
  * says so. Nothing is loaded for the answer. For bug reports, and for the record of a release.
  *
  * Gives    a text that the caller frees with tamis_free; NULL on failure.

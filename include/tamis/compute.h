@@ -32,7 +32,7 @@ TAMIS_BEGIN
  * Needs    line not NULL unless length is 0.
  * Gives    in *answer one line of JSON without a newline, which the caller frees with tamis_free, whatever the status is;
  *          NULL only if there was no memory to write it. OK if the answer has "out", otherwise the status that the
- *          answer's "error" tells (INVALID also for the code unknown); err then holds the same message.
+ *          answer's "error" says (INVALID also for the code unknown); err then holds the same message.
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
 TAMIS_USE tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
 

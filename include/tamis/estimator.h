@@ -6,7 +6,7 @@
  * any point estimator, so each of them serves totals, means, ratios and domains alike.
  *
  * No privacy guarantee hangs on these numbers: they are doubles, summed with compensation, and agree with R's survey
- * and sampling packages to nine digits or more. What they tell about the sample is not protected.
+ * and sampling packages to nine digits or more. What they reveal about the sample is not protected.
  *
  * All lists have one entry for each sampled unit. On failure an estimate is NaN and a variance infinite.
  *

@@ -10,7 +10,7 @@
  *
  * Noise is on the total: continuous, or discrete. Discrete noise is `step` times an integer k, with P(k) proportional to
  * exp(-|k|/scale) or exp(-k^2/(2 scale^2)): `scale` counts steps. All x_i / pi_i must be multiples of the step, otherwise the
- * last digits of the answer would tell the sample; tamis_ht_step gives the largest such step for a public set of
+ * last digits of the answer would reveal the sample; tamis_ht_step gives the largest such step for a public set of
  * values. For simple random samples of 0/1 values the step N/n puts the noise on the sample count, as below.
  *
  * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.                         */
@@ -173,7 +173,7 @@ typedef struct tamis_ht_values {
 } tamis_ht_values;
 
 /* One unit: the smallest delta (eps), and a pair that attains it up to ties within 1e-12: x against x', where x' has another
- * value in this unit alone. Values are told by their number. If every pair gives 0, x_prime is x[unit]. */
+ * value in this unit alone. Values are given by their number. If every pair gives 0, x_prime is x[unit]. */
 typedef struct tamis_ht_unit {
     tamis_bound value;
     uint8_t x[TAMIS_LAW_UNITS], x_prime;

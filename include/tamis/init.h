@@ -18,7 +18,7 @@ typedef struct tamis_init {
 } tamis_init;
 
 /* Writes a commented plan for a file or table. Only the header is read: names, types, labels of variables (comments on columns in
- * PostgreSQL) and, as a comment, labels of codes; no row, no value, no bound. A CSV file tells names alone.
+ * PostgreSQL) and, as a comment, labels of codes; no row, no value, no bound. A CSV file has names only.
  *
  * Needs    either a `file`, or a `connection` and a `table`; texts are UTF-8.
  * Gives    YAML that the caller frees with tamis_free; NULL on failure. Columns that a plan cannot name are comments.

@@ -192,7 +192,7 @@ typedef struct tamis_spending {
 /* With rotation groups: the largest number of what some group has spent, the smallest of what is left to one.
  *
  * Needs    an account of the ledger; any output may be NULL.
- * Gives    the upper end of `spent` and the lower end of `left` are the ones to tell. On failure [0, inf] and [0, 1].
+ * Gives    the upper end of `spent` and the lower end of `left` are the ones to publish. On failure [0, inf] and [0, 1].
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                         */
 TAMIS_USE tamis_status tamis_ledger_spending(tamis_spending *budget, tamis_spending *spent, tamis_spending *left,
                                              const tamis_ledger *ledger, size_t account, tamis_error *err);

@@ -18,7 +18,7 @@ typedef struct tamis_plan tamis_plan;
  *          SYSTEM (the file cannot be read, memory).                                                                 */
 TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err);
 
-/* The same from bytes in memory. `name` opens the error messages and, as a path, tells what source files are relative
+/* The same from bytes in memory. `name` opens the error messages and, as a path, says what source files are relative
  * to; at most 1 MB. */
 TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
@@ -35,7 +35,7 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
  *
  * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
- * Errors   REFUSED (final weights; a design whose law the plan does not tell: probabilities or sizes of units that were not
+ * Errors   REFUSED (final weights; a design whose law the plan does not give: probabilities or sizes of units that were not
  *          drawn, weights only), INVALID, SYSTEM (memory).                                                            */
 TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
                                            const tamis_number **delta, const tamis_plan *plan, tamis_error *err);

@@ -48,7 +48,7 @@ TAMIS_USE tamis_status tamis_profile_randomized_response(tamis_profile **profile
  * with Laplace noise, continuous or discrete, the root of the sum of their squares with Gaussian noise). Densities
  * exp(-|x|/scale) and exp(-x^2/(2 scale^2)); the discrete laws have these as masses on the integers, and whole
  * sensitivities. Discrete Gaussian noise is for one number only: four numbers that change by 1 each lose more than one that
- * changes by 2. Several are composed, one profile each, or told as tamis_profile_zcdp with the sum of the squares over
+ * changes by 2. Several are composed, one profile each, or stated as tamis_profile_zcdp with the sum of the squares over
  * 2 scale^2.
  * Needs scale > 0, 0 <= sensitivity <= TAMIS_MAX_LOSS scale; discrete: sensitivity <= TAMIS_MAX_STEP.                  */
 TAMIS_USE tamis_status tamis_profile_laplace(tamis_profile **profile, const tamis_number *scale, const tamis_number *sensitivity,
@@ -98,7 +98,7 @@ TAMIS_USE tamis_status tamis_profile_compose(tamis_profile **composed, const tam
 TAMIS_USE tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
                                              tamis_error *err);
 
-/* What remains of a profile if only its values at some eps are told, as in a certificate: delta is convex in e^eps, so
+/* What remains of a profile if only its values at some eps are published, as in a certificate: delta is convex in e^eps, so
  * between two of them it is at most the chord, before the first one at most the chord from delta = 1 at e^eps = 0, and
  * after the last one at most its value there. Its lower end is that of the profile.
  *

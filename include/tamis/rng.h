@@ -7,7 +7,7 @@
  * src/rng/.
  *
  * The time a draw takes may depend on what is drawn. Draw noise before data are read, as tamis release does: then time
- * tells nothing about data.
+ * says nothing about the data.
  *
  * On failure every output is zero. These zeros are not noise: a program that goes on with them publishes the truth, so
  * look at the status.                                                                                                */
@@ -64,7 +64,7 @@ TAMIS_USE tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis
 TAMIS_API void tamis_noise_free(tamis_noise *noise);
 
 /* Beyond this, noise is cut: a draw of +-2^62 means "at least that far"; at the largest scale that happens with
- * probability exp(-128). A number t plus cut noise would end at t + 2^62, which tells t: so if |t| <= B is public, clamp
+ * probability exp(-128). A number t plus cut noise would end at t + 2^62, which reveals t: so if |t| <= B is public, clamp
  * the sum to +-(2^62 - B). Then it is clamp(t + X) with the uncut noise X, which is post-processing and costs nothing.
  * tamis release does so. */
 #define TAMIS_NOISE_MAX (INT64_C(1) << 62)

@@ -84,7 +84,7 @@ TAMIS_API void tamis_sensitivity_clear(tamis_sensitivity *sensitivity);
  *
  *     largest |q(d) - q(d')|_1 / (epsilon distance(d, d')) over the pairs of the universe of d.
  *
- * It is private if universes are disjoint (else one dataset would need two scales, and its scale would tell where it is)
+ * It is private if universes are disjoint (else one dataset would need two scales, and its scale would reveal where it is)
  * and complete (all distances within one are finite; else the largest over no pair would be no noise at all).          */
 typedef struct tamis_universe {
     const size_t *members;

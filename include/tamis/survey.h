@@ -1,10 +1,10 @@
 /* Sampling designs: how a sample is drawn from a frame, with what probabilities, and what that exposes.
  *
  * A frame is the list of all units, numbered from 0. A design is a law on samples of the frame: simple random
- * sampling, unequal probabilities of many kinds, strata, clusters, stages. Each design tells the probability that a
+ * sampling, unequal probabilities of many kinds, strata, clusters, stages. Each design gives the probability that a
  * unit, or a set of units, is in the sample; draws a sample with exactly that law (random bits from tamis_rng,
  * integers and certified digits, no floating point decides); on a small frame lists every sample with its
- * probability; and tells its exposure, which privacy turns into a guarantee. All parameters are exact, all results
+ * probability; and gives its exposure, which amplification turns into a guarantee. All parameters are exact, all results
  * are enclosures.
  *
  * A design is not changed by use: any number of threads may share it.                                                */
@@ -180,7 +180,7 @@ TAMIS_USE tamis_status tamis_law_inclusion(tamis_bound *p, const tamis_law *law,
  * through x / pi.
  *
  * Needs    x: a value for each unit of the frame; a unit that is in some samples but not in all.
- * Gives    enclosures of relative width TAMIS_WIDTH; a mean or variance that is 0 is told to 1e-50 of the sum of |x_k| /
+ * Gives    enclosures of relative width TAMIS_WIDTH; a mean or variance that is 0 is given to 1e-50 of the sum of |x_k| /
  *          pi_k or of its square. {-inf, inf} and {0, inf} on failure.
  * Cost     O(samples * n^2) once or twice.
  * Errors   INVALID, SYSTEM (memory), UNABLE (probabilities of conditional Poisson too close to 0 or 1).

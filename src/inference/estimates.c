@@ -351,7 +351,7 @@ done:
 
 /* ---- together ---- */
 
-/* Says what calibration did; false if nothing can be told without it: a count or total of the respondents alone. */
+/* Says what calibration did; false if nothing can be published without it: a count or total of the respondents alone. */
 static bool tell_calibration(tmi_result *result, const tmi_inference *r)
 {
     const tamis_plan *plan = r->schedule->plan;

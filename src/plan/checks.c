@@ -1,5 +1,5 @@
 /* What the sections of a plan must say about each other. Each check looks at what stands in the file, so that all of them
- * can be told at once, also beside errors inside the sections.                                                       */
+ * can be reported at once, also beside errors inside the sections.                                                       */
 #include <string.h>
 
 #include "plan/sections.h"

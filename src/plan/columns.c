@@ -15,7 +15,7 @@ static int by_text(const void *a, const void *b)
     return order != 0 ? order : x < y ? -1 : x > y;
 }
 
-/* Each value once: sorting puts equal ones side by side, and the first that comes again is told. */
+/* Each value once: sorting puts equal ones side by side, and the first duplicate is reported. */
 static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tmi_plan_column *column)
 {
     char ***sorted = tmi_alloc(column->value_count, sizeof *sorted);

@@ -16,7 +16,7 @@ static void put_point(tmi_json_out *out, const tmi_plan_column *column, int64_t 
 
 /* ---- columns ---- */
 
-/* from, to or step: one number, or one a stratum. */
+/* from, to or step: one number, or one per stratum. */
 static void put_bound(tmi_json_out *out, const char *key, const tamis_number *all, const tamis_plan *plan,
                       const tmi_plan_column *column)
 {

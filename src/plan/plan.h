@@ -81,7 +81,7 @@ struct tmi_plan_column {
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
     tmi_grid grid;
-    tmi_plan_range *by_stratum; /* NULL: the same everywhere; else one a stratum of the design, each step a multiple of `step` */
+    tmi_plan_range *by_stratum;         /* NULL: the same everywhere; else one per stratum, each step a multiple of `step` */
     tamis_number *typical, *typical_sd; /* public guesses of mean and standard deviation; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
@@ -235,7 +235,7 @@ typedef struct tmi_plan_control {
     const tmi_plan_column *column; /* NULL: the number of units */
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
-    tamis_number **totals; /* one a cell, the last `by` column fastest */
+    tamis_number **totals; /* one per cell, the last `by` column fastest */
     size_t total_count;
 } tmi_plan_control;
 

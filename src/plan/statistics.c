@@ -12,7 +12,7 @@ typedef struct entry {
     const tmi_yaml *kind; /* the first key that names a statistic */
 } entry;
 
-/* Two statistics in one entry: the second is told about. */
+/* Two statistics in one entry: the second is reported. */
 static bool take_kind(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
 {
     if (e->kind) {

@@ -287,7 +287,7 @@ void tmi_promise_page(tmi_text *p, const tmi_schedule *schedule)
     put_promise(p, schedule, given[schedule->plan->privacy.setting->given]);
 }
 
-#define MOST_PARTS 12 /* told to people; the JSON has all */
+#define MOST_PARTS 12 /* shown to people; the JSON has all */
 
 /* Each stratum, and units that are always drawn. */
 static void put_apart(tmi_text *p, const tmi_plan_design *design, const tmi_outsider *outsider)

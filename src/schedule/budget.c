@@ -22,7 +22,7 @@
 #define FOR_SQUARES (1.0 / 4) /* of what the sums get: a fifth of all */
 #define FOR_UNITS (1.0 / 4)   /* the same for a table of rows that nothing else needs */
 
-/* delta at which a rho is told as epsilon where the plan says none. */
+/* delta used to convert rho to epsilon where the plan gives none. */
 static const char usual_delta[] = "1e-9";
 
 /* ---- proportions ---- */

@@ -9,7 +9,7 @@ typedef struct tmi_calibration {
     size_t cells, totals; /* control cells; public counts */
     tmi_watch *watch;     /* of the schedule */
     bool met;             /* else all factors are 1: a group has too few rows beside its noise */
-    double *factors;      /* g, one a cell */
+    double *factors;      /* g, one per cell */
     double *variables;    /* totals numbers a cell: whether it is part of each */
     double *normal;       /* of the regression on them: its factor (survey/normal.h) */
     double *slopes;       /* room for its solution */

@@ -47,7 +47,7 @@ typedef struct tmi_measurement {
     size_t cells, movable; /* in all; those that a record could be in */
     int shift;
     int64_t low, high;   /* the clamp */
-    tmi_noise_law *laws; /* one, or one a stratum */
+    tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     double brought;     /* what the statistics give it of the budget, relative to the others */

@@ -9,7 +9,7 @@
 #include "base/integer.h"
 
 /* A true number t with |t| <= B < 2^61, B public, plus noise X that the sampler cut at M = 2^62, clamped to the limit
- * M - B. Without the clamp the sum would end at t + M, which tells t. With it the result is clamp(t + X) for the uncut X,
+ * M - B. Without the clamp the sum would end at t + M, which reveals t. With it the result is clamp(t + X) for the uncut X,
  * post-processing of exact noise: where X was cut, t + X and t + cut(X) both lie beyond the limit, on the same side. A
  * truth beyond B, which a file of more rows than declared may hold where rows are not counted, is first clamped to B: that
  * moves two neighbours no farther apart. */

@@ -1,5 +1,5 @@
 /* Weights moved towards their mean: w' = w + share (N/n - w). The largest weight falls, and with it the noise; what that costs
- * is a bias, which is told with each result. Offered where all weights are public before a row is read: strata, frames.
+ * is a bias, which each result states. Offered where all weights are public before a row is read: strata, frames.
  *
  * With pi = 1/w and m = N/n the expected change of a total of z is share times the sum over the population of (m pi - 1) z, and
  * m pi - 1 adds up to 0: at most share (to - from)/2 times the sum of |m pi - 1|, the expectation of the sum over the

@@ -26,7 +26,7 @@ typedef struct tmi_asking {
     size_t table_count;
     tmi_measure *measures;            /* of all tables */
     const tmi_column **by;            /* of all tables */
-    tmi_slot *slots;                  /* one a measurement */
+    tmi_slot *slots;                  /* one per measurement */
     unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
     tmi_request request;
     tmi_int128 *truth;    /* all answers, in secret memory; NULL before tmi_asking_make_room */

@@ -30,13 +30,13 @@ typedef struct tmi_sampling {
     bool stays;    /* strata are public: a record is replaced within its stratum */
     tmi_weighting weights;
 
-    tamis_number **weight; /* ALIKE, STRATA: one a stratum, exact */
+    tamis_number **weight; /* ALIKE, STRATA: one per stratum, exact */
     double *spread;        /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where one unit tells nothing */
     bool subtracts;        /* the number of rows of a stratum is fixed, so its mean may be taken off */
 
     /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
     tamis_number *step, *spread_step;
-    int64_t *points, *spread_points; /* STRATA: one a stratum; spread = points * spread_step */
+    int64_t *points, *spread_points; /* STRATA: one per stratum; spread = points * spread_step */
     int64_t most;                    /* points at most */
     bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                 /* ROWS: looked up by unit */

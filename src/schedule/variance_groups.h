@@ -25,7 +25,7 @@ typedef struct tmi_variance_groups {
     size_t stratum_of[TMI_MAX_VARIANCE_UNITS]; /* of each unit: the stratum or pseudo-stratum */
     int64_t members[TMI_MAX_VARIANCE_UNITS];   /* clusters in each unit; 0 everywhere: not public */
     size_t pseudo_strata;
-    int64_t *cluster_counts; /* one a stratum: the length of its list */
+    int64_t *cluster_counts; /* one per stratum: the length of its list */
     int32_t **cell_of;       /* one list a stratum: the unit of the cluster of each rank */
     bool scattered;          /* by a hash; then there are no lists */
     unsigned char key[TMI_KEY_BYTES];

@@ -71,7 +71,7 @@ typedef struct rows {
     const row *list;
     size_t count;
     const tmi_layout *layout; /* NULL: nothing is remembered */
-    known_value *known;       /* one a column and row */
+    known_value *known;       /* one per column and row */
 } rows;
 
 static inline bool find_value(int64_t *value, const tmi_column *column, const row *row, const rows *all);

@@ -20,7 +20,7 @@ typedef enum kind { PARQUET, DUCKDB, POSTGRES, ARRAYS, ARROW, STATISTICS } kind;
 
 static const struct road {
     kind kind;
-    const char *types[MOST_PARTS]; /* one a part; of STATISTICS, files */
+    const char *types[MOST_PARTS]; /* one per part; of STATISTICS, files */
     readstat_type_t type;
 } whole_roads[] =
     {
