@@ -230,7 +230,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
         {"{poisson: {probability: pi}, max_weight: 9}", "design.poisson: the probabilities"},
         {"{pps: {method: brewer, probability: pi, sample: 3}, max_weight: 9}", "design.pps: the probabilities"},
         {"{two_stage: {first: {by: d, population: 10, sample: 3}, second: {population: m, sample: k}}, max_weight: 9}",
-         "design.two_stage: how many"},
+         "design.two_stage: the second-stage"},
         {"{weights: {}, weight: w, max_weight: 9}", "design.weights: only weights"},
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };
