@@ -123,7 +123,7 @@ typedef struct tamis_stage {
  * A stratum from which one cluster of several was drawn tells no variance. What is done then (the options of R's survey):
  *   "fail"       INVALID; also if lonely is NULL
  *   "certainty"  it adds nothing, as if the cluster had been sure to be drawn (R also calls this "remove")
- *   "adjust"     the square of its total stands for its spread, as if the mean were 0: cautious
+ *   "adjust"     the square of its total is its contribution, as if the mean were 0: cautious
  *   "average"    it gets the mean of the other strata of its stage; INVALID if there is none
  *
  * Needs    finite linear values and weights; populations >= the number of sampled clusters, the same in a whole stratum;

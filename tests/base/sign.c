@@ -172,7 +172,7 @@ static void keys_that_are_none_are_refused(void **state)
     refused(written("curve", elliptic, 0600), false, TAMIS_INVALID, "expected Ed25519");
 }
 
-/* A user who may lock no memory is told about the key, not about the lock. */
+/* A user who may lock no memory gets a message about the key, not about the lock. */
 static void a_refused_lock_is_not_the_reason(void **state)
 {
     (void)state;
