@@ -17,14 +17,14 @@ static tamis_profile *read_release(FILE *file)
         if (sscanf(line, "{\"kind\": \"%63[a-z_]\", \"%63[a-z]\": %63[0-9.e-]", kind, name, value) != 3) continue;
         char inverse[80];
         snprintf(inverse, sizeof inverse, "1/%s", value);
-        tamis_number_read(&one, "1", NULL);
+        must(tamis_number_read(&one, "1", NULL));
         if (strcmp(kind, "laplace") == 0) {
-            tamis_number_read(&scale, inverse, NULL);
-            tamis_profile_laplace(&profile, scale, one, NULL);
+            must(tamis_number_read(&scale, inverse, NULL));
+            must(tamis_profile_laplace(&profile, scale, one, NULL));
         } else {
-            tamis_number_read(&x, value, NULL);
-            if (strcmp(kind, "gaussian") == 0) tamis_profile_gaussian(&profile, x, one, NULL);
-            else tamis_profile_randomized_response(&profile, x, NULL);
+            must(tamis_number_read(&x, value, NULL));
+            if (strcmp(kind, "gaussian") == 0) must(tamis_profile_gaussian(&profile, x, one, NULL));
+            else must(tamis_profile_randomized_response(&profile, x, NULL));
         }
         break;
     }
@@ -48,7 +48,7 @@ static int ask(tamis_bound *eps, const tamis_profile *profile, const tamis_outsi
 {
     tamis_number *x = NULL;
     tamis_error err;
-    tamis_number_read(&x, delta, NULL);
+    must(tamis_number_read(&x, delta, NULL));
     tamis_status status = profile ? tamis_profile_epsilon(eps, profile, x, &err) : tamis_outsider_epsilon(eps, outsider, x, &err);
     if (status != TAMIS_OK) fprintf(stderr, "%s\n", err.message);
     tamis_number_free(x);
@@ -62,14 +62,14 @@ static int mixed(void)
     tamis_profile *gaussian = NULL, *cut = NULL, *rr = NULL, *both = NULL;
     tamis_outsider *first = NULL, *second = NULL, *all = NULL;
     tamis_bound eps;
-    tamis_number_read(&tenth, "1/10", NULL);
-    tamis_number_read(&half, "1/2", NULL);
-    tamis_number_read(&one, "1", NULL);
-    tamis_number_read(&two, "2", NULL);
-    tamis_number_read(&five, "5", NULL);
+    must(tamis_number_read(&tenth, "1/10", NULL));
+    must(tamis_number_read(&half, "1/2", NULL));
+    must(tamis_number_read(&one, "1", NULL));
+    must(tamis_number_read(&two, "2", NULL));
+    must(tamis_number_read(&five, "5", NULL));
     tamis_number *much = NULL, *little = NULL;
-    tamis_number_read(&much, "3/4", NULL);
-    tamis_number_read(&little, "1/4", NULL);
+    must(tamis_number_read(&much, "3/4", NULL));
+    must(tamis_number_read(&little, "1/4", NULL));
     const tamis_number *p[] = {much, little}, *q[] = {little, much};
     int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_truncated_gaussian(&cut, five, 1, 60, NULL) ||
                  tamis_profile_pair(&rr, p, q, 2, NULL) || tamis_outsider_new(&first, gaussian, tenth, NULL);

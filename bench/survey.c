@@ -33,9 +33,9 @@ static void make_probabilities(tamis_number **pi, int64_t population, int64_t sa
     for (int64_t i = 0; i < population; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         snprintf(text, sizeof text, "%d", (int)(100 + (state >> 40) % 2000));
-        tamis_number_read(&sizes[i], text, NULL);
+        must(tamis_number_read(&sizes[i], text, NULL));
     }
-    tamis_pps_probabilities(pi, (const tamis_number *const *)sizes, (size_t)population, sample, NULL);
+    must(tamis_pps_probabilities(pi, (const tamis_number *const *)sizes, (size_t)population, sample, NULL));
     for (int64_t i = 0; i < population; i++) tamis_number_free(sizes[i]);
     free(sizes);
 }
@@ -45,7 +45,7 @@ static tamis_status stratify(tamis_design **design, int64_t population, int64_t 
 {
     enum { STRATA = 1000 };
     tamis_design *strata[STRATA];
-    for (int h = 0; h < STRATA; h++) tamis_design_srs(&strata[h], population / STRATA, sample / STRATA, err);
+    for (int h = 0; h < STRATA; h++) must(tamis_design_srs(&strata[h], population / STRATA, sample / STRATA, err));
     return tamis_design_take_strata(design, strata, STRATA, err);
 }
 

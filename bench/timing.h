@@ -4,6 +4,7 @@
 #define BENCH_TIMING_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -15,6 +16,14 @@ typedef struct timing {
     size_t count;
     double sum, seconds;
 } timing;
+
+/* For calls that prepare a measurement: a failure ends the program, so that nothing else is timed instead. */
+static inline void must(int status)
+{
+    if (status == 0) return;
+    fprintf(stderr, "a call that prepares a measurement failed with status %d\n", status);
+    exit(1);
+}
 
 static inline double now_by(clockid_t clock)
 {
