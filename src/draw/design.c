@@ -42,15 +42,9 @@ static const method *find_method(const char *name)
     return NULL;
 }
 
-bool tmi_frame_is_slow(const tamis_frame_design *design)
-{
-    return find_method(design->method)->slow;
-}
+bool tmi_frame_is_slow(const tamis_frame_design *design) { return find_method(design->method)->slow; }
 
-bool tmi_frame_is_with_replacement(const tamis_frame_design *design)
-{
-    return find_method(design->method)->with_replacement;
-}
+bool tmi_frame_is_with_replacement(const tamis_frame_design *design) { return find_method(design->method)->with_replacement; }
 
 static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tamis_error *err)
 {
@@ -134,10 +128,7 @@ static tamis_status sort_members(order *o, const tmi_frame_units *units, tamis_e
     return TAMIS_OK; /* and now where it ends */
 }
 
-static size_t member(const order *o, size_t place)
-{
-    return o->members ? (size_t)o->members[place] : place;
-}
+static size_t member(const order *o, size_t place) { return o->members ? (size_t)o->members[place] : place; }
 
 /* The rows of the clusters, one cluster after the other. */
 static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_frame_units *units, tamis_error *err)

@@ -36,10 +36,7 @@ static tamis_bound variance(const char *eps, const char *f, const char *sensitiv
     return value;
 }
 
-static bool is_point(tamis_bound b, double x)
-{
-    return b.lower == x && b.upper == x;
-}
+static bool is_point(tamis_bound b, double x) { return b.lower == x && b.upper == x; }
 
 /* Sampling error and noise of the mean of a small population, by listing every sample. */
 static void variance_agrees_with_all_samples(void **state)

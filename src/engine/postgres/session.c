@@ -70,10 +70,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool is_stopped(tamis_progress *progress, void *context)
-{
-    return progress && progress(context, -1, 0) != 0;
-}
+static bool is_stopped(tamis_progress *progress, void *context) { return progress && progress(context, -1, 0) != 0; }
 
 /* Uses only the class of the error code, not the server's own words. */
 tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
