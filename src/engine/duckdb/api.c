@@ -1,49 +1,14 @@
 #include "engine/duckdb/api.h"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <stdio.h>
 #include <threads.h>
-#include <unistd.h>
 
 #include "engine/core/libraries.h"
+#include "engine/core/loader.h"
 
 static const char library[] = "libduckdb.so";
 
 #define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER for one that is there already"
-
-/* Bytes for the linker's list of folders: a few dozen paths at most. */
-#define SEARCH_PATHS 16384
-
-/* The search starts from the object that contains this code, the command itself or libtamis.so, and uses its RUNPATH as
- * dlopen(library) would. (We give dlopen the full path because the address sanitizer's dlopen loses track of whose RUNPATH to
- * use.) */
-bool tmi_duckdb_find(tmi_duckdb_path *path)
-{
-    static const char here;
-    Dl_info info;
-    struct link_map *map = NULL;
-    union {
-        Dl_serinfo list;
-        char bytes[SEARCH_PATHS];
-    } search;
-    bool found = false;
-
-    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
-    void *self = dlopen(map->l_name[0] ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
-    if (!self) return false;
-    if (dlinfo(self, RTLD_DI_SERINFOSIZE, &search.list) != 0 || search.list.dls_size > sizeof search) goto done;
-    if (dlinfo(self, RTLD_DI_SERINFO, &search.list) != 0) goto done;
-    for (unsigned i = 0; i < search.list.dls_cnt && !found; i++) {
-        tmi_duckdb_path tried;
-        int length = snprintf(tried.text, sizeof tried.text, "%s/%s", search.list.dls_serpath[i].dls_name, library);
-        found = length > 0 && (size_t)length < sizeof tried.text && access(tried.text, R_OK) == 0;
-        if (found) *path = tried;
-    }
-done:
-    dlclose(self);
-    return found;
-}
 
 /* Which library a process has loaded is a fact about the process: it is written once, by the first thread. */
 static once_flag once = ONCE_FLAG_INIT;
@@ -55,8 +20,7 @@ static struct {
 
 static void load(void)
 {
-    tmi_duckdb_path path;
-    void *handle = dlopen(tmi_duckdb_find(&path) ? path.text : library, RTLD_NOW | RTLD_LOCAL);
+    void *handle = tmi_library_open(library);
     if (!handle) return;
     loaded.found = true;
 #define LOOK_UP(name) \
@@ -99,6 +63,6 @@ static const char version[] = "1.4"; /* the last headers that did not state it *
 
 void tmi_engine_libraries(tmi_library_list *list)
 {
-    tmi_duckdb_path path;
-    tmi_library_add(list, "DuckDB", tmi_duckdb_find(&path) ? version : NULL);
+    tmi_library_path path;
+    tmi_library_add(list, "DuckDB", tmi_library_find(&path, library) ? version : NULL);
 }

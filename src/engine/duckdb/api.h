@@ -4,8 +4,6 @@
 #define TMI_ENGINE_DUCKDB_API_H
 
 #include <duckdb.h>
-#include <limits.h>
-#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -35,14 +33,6 @@ typedef struct tmi_duckdb_api {
     TMI_DUCKDB_FUNCTIONS(TMI_DUCKDB_MEMBER)
 #undef TMI_DUCKDB_MEMBER
 } tmi_duckdb_api;
-
-/* Where libduckdb.so is, without loading it: the folders that the dynamic linker would search for us, in its order. False if
- * it is in none of them. */
-typedef struct tmi_duckdb_path {
-    char text[PATH_MAX];
-} tmi_duckdb_path;
-
-bool tmi_duckdb_find(tmi_duckdb_path *path);
 
 /* Loads it once per process. It stays loaded until the process ends, because it has threads and thread-local state of its own.
  * If it is not installed or lacks a function: NULL, and SYSTEM in err with what to do. */

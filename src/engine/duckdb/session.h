@@ -7,6 +7,7 @@
 #ifndef TMI_ENGINE_DUCKDB_SESSION_H
 #define TMI_ENGINE_DUCKDB_SESSION_H
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "base/text.h"

@@ -22,8 +22,8 @@ static tmi_header_type type_of(char category)
 static tamis_status take_column(void *context, size_t p, PGresult *result, int row, tamis_error *err)
 {
     (void)p;
-    return tmi_header_add(context, PQgetvalue(result, row, 0), PQgetvalue(result, row, 1), type_of(PQgetvalue(result, row, 2)[0]),
-                          err);
+    return tmi_header_add(context, tmi_pq()->getvalue(result, row, 0), tmi_pq()->getvalue(result, row, 1),
+                          type_of(tmi_pq()->getvalue(result, row, 2)[0]), err);
 }
 
 tamis_status tmi_header_postgres(tmi_header *header, const char *connection, const char *table, tamis_error *err)

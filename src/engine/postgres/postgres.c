@@ -99,7 +99,7 @@ static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout
 static bool field_integer(tmi_int128 *value, PGresult *result, int row, int field)
 {
     *value = 0;
-    return PQgetisnull(result, row, field) || tmi_int128_read(value, PQgetvalue(result, row, field));
+    return tmi_pq()->getisnull(result, row, field) || tmi_int128_read(value, tmi_pq()->getvalue(result, row, field));
 }
 
 static tamis_status fail_integer(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an impossible answer"); }

@@ -64,9 +64,9 @@ static tamis_status take_row(void *context, size_t p, PGresult *result, int row,
     (void)p;
     for (size_t c = 0; c < room->layout->column_count; c++) {
         const tmi_column *column = room->layout->columns[c];
-        const bool is_null = PQgetisnull(result, row, (int)c);
-        const char *bytes = PQgetvalue(result, row, (int)c);
-        const int length = PQgetlength(result, row, (int)c);
+        const bool is_null = tmi_pq()->getisnull(result, row, (int)c);
+        const char *bytes = tmi_pq()->getvalue(result, row, (int)c);
+        const int length = tmi_pq()->getlength(result, row, (int)c);
         if (column->kind == TMI_LABEL) {
             const tmi_cell cell = is_null ? (tmi_cell){0} : tmi_trimmed(bytes, (size_t)length);
             tamis_status status = tmi_labels_add((int64_t *)room->columns[c] + room->rows, room->labels[c], 0, cell, err);

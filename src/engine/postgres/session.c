@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/words.h"
-#include "engine/core/libraries.h"
 #include "engine/core/sql.h"
 
 #define WAIT 100 /* milliseconds between two checks whether the caller wants to stop */
@@ -24,7 +23,7 @@ void tmi_postgres_part_name(char name[TMI_POSTGRES_PART], size_t p)
 void tmi_postgres_close(tmi_postgres *session)
 {
     for (size_t p = 0; p < session->count; p++) {
-        PQfinish(session->parts[p].connection);
+        tmi_pq()->finish(session->parts[p].connection);
         tmi_free(session->parts[p].table);
         session->parts[p].connection = NULL;
         session->parts[p].table = NULL;
@@ -49,6 +48,8 @@ tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, 
     *session = (tmi_postgres){.threads = threads};
     if (source->connection_count == 0 || !source->connections || !source->table || source->table[0] == '\0')
         return tmi_fail(err, TAMIS_INVALID, "the source names no connection or no table");
+    const tamis_status loaded = tmi_pq_load(err);
+    if (loaded != TAMIS_OK) return loaded;
     session->parts = tmi_alloc(source->connection_count, sizeof *session->parts);
     session->table = tmi_copy_text(source->table, strlen(source->table));
     bool made = session->parts && session->table;
@@ -87,10 +88,10 @@ tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const P
         {"57", "the server is shutting down, or stopped the query"},
         {"58", "the server has a problem with its files"},
     };
-    const char *code = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    const char *code = result ? tmi_pq()->resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *reason = "the server could not answer";
     const bool is_limit = code && strncmp(code, "54", 2) == 0; /* depends on the query alone */
-    if (!code || PQstatus(session->parts[p].connection) != CONNECTION_OK) reason = "the connection was lost";
+    if (!code || tmi_pq()->status(session->parts[p].connection) != CONNECTION_OK) reason = "the connection was lost";
     for (size_t i = 0; code && i < sizeof reasons / sizeof *reasons; i++)
         if (strncmp(code, reasons[i].class, 2) == 0) reason = reasons[i].reason;
     return tmi_fail(err, is_limit ? TAMIS_INVALID : TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s (class %.2s)", p + 1, reason,
@@ -108,11 +109,11 @@ static void ignore_notice(void *context, const PGresult *result)
 static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_error *err)
 {
     const char *reason = "the server cannot be reached";
-    if (PQconnectionNeedsPassword(part->connection))
+    if (tmi_pq()->connectionNeedsPassword(part->connection))
         reason = "the server asks for a password (set PGPASSWORD, or use ~/.pgpass or a service file)";
-    else if (PQconnectionUsedPassword(part->connection)) reason = "the server rejected the user or the password";
-    else if (PQping(part->text) == PQPING_OK) reason = "the server is running, but rejected the database or the user";
-    else if (PQping(part->text) == PQPING_NO_ATTEMPT) reason = "not a valid connection string, or its service is unknown";
+    else if (tmi_pq()->connectionUsedPassword(part->connection)) reason = "the server rejected the user or the password";
+    else if (tmi_pq()->ping(part->text) == PQPING_OK) reason = "the server is running, but rejected the database or the user";
+    else if (tmi_pq()->ping(part->text) == PQPING_NO_ATTEMPT) reason = "not a valid connection string, or its service is unknown";
     return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
 }
 
@@ -121,14 +122,16 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
     const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
     const char *const values[] = {part->text, "tamis", "UTF8", NULL};
     const double start = seconds();
-    part->connection = PQconnectStartParams(keywords, values, 1);
+    part->connection = tmi_pq()->connectStartParams(keywords, values, 1);
     if (!part->connection) return tmi_fail_memory(err);
-    PQsetNoticeReceiver(part->connection, ignore_notice, NULL); /* otherwise libpq prints */
-    PostgresPollingStatusType state = PQstatus(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+    tmi_pq()->setNoticeReceiver(part->connection, ignore_notice, NULL); /* otherwise libpq prints */
+    PostgresPollingStatusType state = tmi_pq()->status(part->connection) == CONNECTION_BAD ? PGRES_POLLING_FAILED
+                                                                                           : PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
         if (state == PGRES_POLLING_FAILED) return tell_refusal(part, p, err);
-        struct pollfd socket = {.fd = PQsocket(part->connection), .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-        if (poll(&socket, 1, WAIT) > 0) state = PQconnectPoll(part->connection);
+        struct pollfd socket = {.fd = tmi_pq()->socket(part->connection),
+                                .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        if (poll(&socket, 1, WAIT) > 0) state = tmi_pq()->connectPoll(part->connection);
         if (is_stopped(progress, context)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
         if (seconds() - start > CONNECT_SECONDS)
             return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1, CONNECT_SECONDS);
@@ -138,10 +141,10 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
 
 tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char *sql, tamis_error *err)
 {
-    PGresult *result = PQexec(session->parts[p].connection, sql);
-    const bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PGresult *result = tmi_pq()->exec(session->parts[p].connection, sql);
+    const bool done = tmi_pq()->resultStatus(result) == PGRES_COMMAND_OK;
     tamis_status status = done ? TAMIS_OK : tmi_postgres_trouble(session, p, result, err);
-    PQclear(result);
+    tmi_pq()->clear(result);
     return status;
 }
 
@@ -155,8 +158,8 @@ static tamis_status prepare(const tmi_postgres *session, size_t p, tamis_error *
 {
     PGconn *connection = session->parts[p].connection;
     tamis_status status;
-    const char *encoding = PQparameterStatus(connection, "server_encoding");
-    if (PQserverVersion(connection) < LEAST_VERSION)
+    const char *encoding = tmi_pq()->parameterStatus(connection, "server_encoding");
+    if (tmi_pq()->serverVersion(connection) < LEAST_VERSION)
         return tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: the server is older than version 12", p + 1);
     /* Texts are searched in byte order, which must be that of UTF-8. */
     if (!encoding || (strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0 && strcmp(encoding, "LATIN1") != 0))
@@ -177,7 +180,7 @@ done:
 
 PGresult *tmi_postgres_query(const tmi_postgres *session, size_t p, const char *sql)
 {
-    return PQexecParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
+    return tmi_pq()->execParams(session->parts[p].connection, sql, 0, NULL, NULL, NULL, NULL, 0);
 }
 
 /* "name", or "schema.name". Afterwards functions and operators are looked up only in the system's own schema. */
@@ -212,16 +215,16 @@ static tamis_status find_table(tmi_postgres *session, size_t p, tamis_error *err
     tmi_text_put(&sql, ")::oid");
     if (sql.failed || name.failed || (has_schema && !schema)) TMI_TRY(tmi_fail_memory(err));
     result = tmi_postgres_query(session, p, sql.bytes);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
+    if (tmi_pq()->resultStatus(result) != PGRES_TUPLES_OK) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
     /* The server truncates a longer name, and then finds another table. */
-    if (PQntuples(result) != 1 ||
-        (strcmp(PQgetvalue(result, 0, 1), session->table) != 0 && strcmp(PQgetvalue(result, 0, 2), session->table) != 0))
+    if (tmi_pq()->ntuples(result) != 1 || (strcmp(tmi_pq()->getvalue(result, 0, 1), session->table) != 0 &&
+                                           strcmp(tmi_pq()->getvalue(result, 0, 2), session->table) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "PostgreSQL, connection %zu: there is no table %s", p + 1, session->table));
-    session->parts[p].table = tmi_copy_text(PQgetvalue(result, 0, 0), (size_t)PQgetlength(result, 0, 0));
+    session->parts[p].table = tmi_copy_text(tmi_pq()->getvalue(result, 0, 0), (size_t)tmi_pq()->getlength(result, 0, 0));
     if (!session->parts[p].table) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_postgres_run(session, p, "SET LOCAL search_path = pg_catalog, pg_temp", err));
 done:
-    PQclear(result);
+    tmi_pq()->clear(result);
     tmi_free(schema);
     tmi_text_clear(&name);
     tmi_text_clear(&sql);
@@ -257,19 +260,19 @@ static tamis_status take_results(bool *done, const question *q, size_t p, tamis_
 {
     PGconn *connection = q->session->parts[p].connection;
     tamis_status status = TAMIS_OK;
-    if (!PQconsumeInput(connection)) return tmi_postgres_trouble(q->session, p, NULL, err);
-    while (!*done && status == TAMIS_OK && !PQisBusy(connection)) {
-        PGresult *result = PQgetResult(connection);
+    if (!tmi_pq()->consumeInput(connection)) return tmi_postgres_trouble(q->session, p, NULL, err);
+    while (!*done && status == TAMIS_OK && !tmi_pq()->isBusy(connection)) {
+        PGresult *result = tmi_pq()->getResult(connection);
         *done = !result;
-        const ExecStatusType state = PQresultStatus(result);
+        const ExecStatusType state = tmi_pq()->resultStatus(result);
         if (state == PGRES_SINGLE_TUPLE || state == PGRES_TUPLES_OK)
-            for (int row = 0; status == TAMIS_OK && row < PQntuples(result); row++) {
+            for (int row = 0; status == TAMIS_OK && row < tmi_pq()->ntuples(result); row++) {
                 status = q->take(q->context, p, result, row, err);
-                for (int k = 0; k < PQnfields(result); k++)
-                    tmi_wipe(PQgetvalue(result, row, k), (size_t)PQgetlength(result, row, k));
+                for (int k = 0; k < tmi_pq()->nfields(result); k++)
+                    tmi_wipe(tmi_pq()->getvalue(result, row, k), (size_t)tmi_pq()->getlength(result, row, k));
             }
         else if (result) status = tmi_postgres_trouble(q->session, p, result, err);
-        PQclear(result);
+        tmi_pq()->clear(result);
     }
     return status;
 }
@@ -278,9 +281,9 @@ static void cancel(const question *q)
 {
     for (size_t p = q->first; p < q->first + q->count; p++) {
         char message[256];
-        PGcancel *handle = PQgetCancel(q->session->parts[p].connection);
-        if (handle) PQcancel(handle, message, sizeof message);
-        PQfreeCancel(handle);
+        PGcancel *handle = tmi_pq()->getCancel(q->session->parts[p].connection);
+        if (handle) tmi_pq()->cancel(handle, message, sizeof message);
+        tmi_pq()->freeCancel(handle);
     }
 }
 
@@ -295,7 +298,7 @@ static tamis_status listen(const question *q, tamis_progress *progress, void *co
         left = 0;
         for (size_t i = 0; i < q->count; i++) {
             if (!done[i]) TMI_TRY(take_results(&done[i], q, q->first + i, err));
-            sockets[i] = (struct pollfd){.fd = done[i] ? -1 : PQsocket(q->session->parts[q->first + i].connection),
+            sockets[i] = (struct pollfd){.fd = done[i] ? -1 : tmi_pq()->socket(q->session->parts[q->first + i].connection),
                                          .events = POLLIN};
             left += !done[i];
         }
@@ -318,7 +321,8 @@ tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count,
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < count; i++) {
         PGconn *connection = session->parts[first + i].connection;
-        if (!PQsendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) || !PQsetSingleRowMode(connection))
+        if (!tmi_pq()->sendQueryParams(connection, queries[i], 0, NULL, NULL, NULL, NULL, binary) ||
+            !tmi_pq()->setSingleRowMode(connection))
             TMI_TRY(tmi_postgres_trouble(session, first + i, NULL, err));
     }
     TMI_TRY(listen(&q, progress, context, err));
@@ -328,11 +332,4 @@ done:
         tmi_postgres_close(session);
     }
     return status;
-}
-
-void tmi_postgres_libraries(tmi_library_list *list)
-{
-    char version[TMI_LIBRARY_VERSION];
-    snprintf(version, sizeof version, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
-    tmi_library_add(list, "libpq", version);
 }

@@ -5,9 +5,9 @@
 #ifndef TMI_ENGINE_POSTGRES_SESSION_H
 #define TMI_ENGINE_POSTGRES_SESSION_H
 
-#include <libpq-fe.h>
 #include <stdbool.h>
 
+#include "engine/postgres/api.h"
 #include "engine/postgres/sql.h"
 
 typedef struct tmi_postgres_part {

@@ -31,10 +31,10 @@ static tamis_status ask_whether(bool *so, const tmi_postgres *session, size_t p,
     *so = false;
     if (sql->failed) return tmi_fail_memory(err);
     PGresult *result = tmi_postgres_query(session, p, sql->bytes);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const bool answered = tmi_pq()->resultStatus(result) == PGRES_TUPLES_OK;
     tamis_status status = answered ? TAMIS_OK : tmi_postgres_trouble(session, p, result, err);
-    *so = answered && PQntuples(result) == 1 && strcmp(PQgetvalue(result, 0, 0), "t") == 0;
-    PQclear(result);
+    *so = answered && tmi_pq()->ntuples(result) == 1 && strcmp(tmi_pq()->getvalue(result, 0, 0), "t") == 0;
+    tmi_pq()->clear(result);
     return status;
 }
 
@@ -45,14 +45,14 @@ static tamis_status find_category(tmi_sql_type *type, const tmi_postgres *sessio
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT typcategory FROM pg_type WHERE oid = %u", oid);
     PGresult *result = tmi_postgres_query(session, p, sql);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const bool answered = tmi_pq()->resultStatus(result) == PGRES_TUPLES_OK;
     const tamis_status status = answered ? TAMIS_OK : tmi_postgres_trouble(session, p, result, err);
-    const char category = answered && PQntuples(result) == 1 ? PQgetvalue(result, 0, 0)[0] : '\0';
+    const char category = answered && tmi_pq()->ntuples(result) == 1 ? tmi_pq()->getvalue(result, 0, 0)[0] : '\0';
     *type = category == 'E'                      ? TMI_SQL_TEXT
             : category == 'S'                    ? TMI_SQL_OTHER_TEXT
             : category == 'D' || category == 'T' ? TMI_SQL_TIME
                                                  : TMI_SQL_OTHER;
-    PQclear(result);
+    tmi_pq()->clear(result);
     return status;
 }
 
@@ -86,7 +86,7 @@ done:
     return status;
 }
 
-static const char *name_at(const void *names, size_t k) { return PQgetvalue(names, (int)k, 0); }
+static const char *name_at(const void *names, size_t k) { return tmi_pq()->getvalue(names, (int)k, 0); }
 
 /* INVALID: there is no such column. The server is asked which there are. */
 static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)
@@ -102,13 +102,13 @@ static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tm
         return tmi_fail_memory(err);
     }
     PGresult *result = tmi_postgres_query(session, p, sql.bytes);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const bool answered = tmi_pq()->resultStatus(result) == PGRES_TUPLES_OK;
     tmi_postgres_part_name(part, p);
     snprintf(has, sizeof has, "%s: there is", part);
-    const size_t count = answered ? (size_t)PQntuples(result) : 0;
+    const size_t count = answered ? (size_t)tmi_pq()->ntuples(result) : 0;
     const tamis_status status = answered ? tmi_fail_column(err, NULL, has, column->name, name_at, result, count)
                                          : tmi_postgres_trouble(session, p, result, err);
-    PQclear(result);
+    tmi_pq()->clear(result);
     tmi_text_clear(&sql);
     return status;
 }
@@ -129,23 +129,23 @@ static tamis_status type_of(tmi_sql_type *type, const tmi_postgres *session, siz
     tmi_text_format(&sql, " FROM %s t LIMIT 0", session->parts[p].table);
     if (sql.failed) TMI_TRY(tmi_fail_memory(err));
     result = tmi_postgres_query(session, p, sql.bytes);
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const bool answered = PQresultStatus(result) == PGRES_TUPLES_OK;
+    const char *code = tmi_pq()->resultErrorField(result, PG_DIAG_SQLSTATE);
+    const bool answered = tmi_pq()->resultStatus(result) == PGRES_TUPLES_OK;
     TMI_TRY(tmi_postgres_run(session, p, "ROLLBACK TO SAVEPOINT a", err));
     /* The server truncates a name of more than 63 bytes, and then finds another column. */
-    if (answered ? strcmp(PQfname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
+    if (answered ? strcmp(tmi_pq()->fname(result, 0), column->name) != 0 : code && strcmp(code, "42703") == 0)
         TMI_TRY(lacks_column(session, p, column, err));
     if (!answered && code && strcmp(code, "42501") == 0)
         TMI_TRY(tmi_fail_more(err, TAMIS_INVALID, "%s: this user may not read column %s", part, column->name));
     if (!answered) TMI_TRY(tmi_postgres_trouble(session, p, result, err));
-    TMI_TRY(find_type(type, session, p, PQftype(result, 0), column, err)); /* for a domain, its base type */
+    TMI_TRY(find_type(type, session, p, tmi_pq()->ftype(result, 0), column, err)); /* for a domain, its base type */
     if (column->kind == TMI_NUMBER) status = tmi_class_check(tmi_sql_class(*type), &here, column->name, err);
     else if (tmi_sql_form(*type) == TMI_FORM_NONE)
         status = tmi_fail_more(err, TAMIS_INVALID, "%s: column %s " TMI_NO_FORM, part, column->name);
     else if (column->kind == TMI_CATEGORY)
         status = tmi_values_check(column->values, column->value_count, tmi_sql_form(*type), &here, column->name, err);
 done:
-    PQclear(result);
+    tmi_pq()->clear(result);
     tmi_text_clear(&sql);
     return status;
 }
