@@ -21,6 +21,7 @@
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
 #define CLI_OPTIONS 24 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
+#define CLI_EXAMPLES 8
 #define CLI_ABOUT_PLANS \
     "docs/plan.md, installed as share/doc/tamis/plan.md, describes what a plan may contain; one to copy and change " \
     "is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
@@ -55,8 +56,8 @@ struct cli_command {
     const char *name;
     const char *purpose; /* one line, without a full stop */
     const char *about;   /* paragraphs, separated by an empty line; one that begins with spaces is kept as it is */
-    const cli_argument *operands, *options;
-    const cli_example *examples;
+    cli_argument operands[CLI_OPERANDS + 1], options[CLI_OPTIONS + 1]; /* each list ends with an empty one */
+    cli_example examples[CLI_EXAMPLES + 1];
     int (*run)(const cli_call *call);
     const cli_command *const *members; /* ends with NULL */
 };

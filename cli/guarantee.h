@@ -28,11 +28,11 @@ typedef struct cli_mechanism {
 
 /* --epsilon E, --delta D, --svg FILE and --ascii; a command that shows a guarantee has them among its options. */
 /* clang-format off */
-#define CLI_GUARANTEE_OPTIONS                                                                     \
-    {.name = "epsilon", .value = "E", .help = "which delta goes with this epsilon?"},             \
-    {.name = "delta", .value = "D", .help = "which epsilon goes with this delta?"},               \
-    {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"}, \
-    {.name = "ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}
+#define CLI_GUARANTEE_OPTIONS                                                        \
+    {"epsilon", "E", .help = "which delta goes with this epsilon?"},                 \
+    {"delta", "D", .help = "which epsilon goes with this delta?"},                   \
+    {"svg", "FILE", .help = "also write the curve as a picture; replaces FILE"},     \
+    {"ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}
 /* clang-format on */
 
 /* The file of --svg: opened before the work, so that what is wrong is reported first (the exit code; 0: go on), written once,

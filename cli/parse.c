@@ -19,7 +19,7 @@ typedef struct option_list {
 
 static void add_options(option_list *list, int *count, const cli_argument *options)
 {
-    for (; options && options->name; options++, ++*count) {
+    for (; options->name; options++, ++*count) {
         list->options[*count] = (struct option){.name = options->name,
                                                 .val = FIRST_VALUE + *count,
                                                 .has_arg = options->value ? required_argument : no_argument};
@@ -39,7 +39,7 @@ static option_list list_options(const cli_command *command)
 
 const char *cli_value(const cli_call *call, const char *option)
 {
-    for (size_t i = 0; call->command->options && call->command->options[i].name; i++)
+    for (size_t i = 0; call->command->options[i].name; i++)
         if (strcmp(call->command->options[i].name, option) == 0) return call->values[i];
     return NULL;
 }
@@ -133,7 +133,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 {
     const cli_command *command = call->command;
     int most = 0;
-    for (const cli_argument *o = command->operands; o && o->name; o++, most++) {
+    for (const cli_argument *o = command->operands; o->name; o++, most++) {
         if (most >= count) {
             if (!o->needed) continue;
             return *code = cli_wrong_usage(command, "%s is missing", o->name), STOP;
@@ -149,7 +149,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
     }
     if (count > most) return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
     call->operand_count = count;
-    for (size_t i = 0; command->options && command->options[i].name; i++)
+    for (size_t i = 0; command->options[i].name; i++)
         if (command->options[i].needed && !call->values[i])
             return *code = cli_wrong_usage(command, "--%s %s is missing", command->options[i].name, command->options[i].value),
                    STOP;

@@ -183,14 +183,14 @@ static void explain(const request *r, const char *words)
 {
     puts("\nWhat it means");
     cli_paragraph(stdout,
-                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list "
-                  "was fixed before the first answer was seen, and names everything that is released about these people. One "
-                  "step is one record of the sample replaced.",
+                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list was "
+                  "fixed before the first answer was seen, and names everything that is released about these people. One step is "
+                  "one record of the sample replaced.",
                   2);
     if (r->outsider)
         cli_paragraph(stdout,
-                      "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share "
-                      "one draw, so they were composed first and amplified once.",
+                      "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share one draw, "
+                      "so they were composed first and amplified once.",
                       2);
     if (words) printf("\n%s", words);
 }
@@ -276,32 +276,24 @@ static int run(const cli_call *call)
     return code;
 }
 
-extern const cli_command cli_command_privacy_compose;
 const cli_command cli_command_privacy_compose = {
     .name = "privacy compose",
     .purpose = "of several releases together, composed exactly",
-    .about = "Says what the people of a sample lose by all releases in a list, exactly: less than the sum of the epsilons as "
-             "soon as a delta above 0 is allowed. With --population and --sample also what somebody learns who does not know "
-             "who was sampled: composed first, amplified once. Amplifying release by release would claim too much, and no "
-             "option does it.\n\n"
-             "The file is a list, YAML or JSON. Each release has a 'law': laplace, gaussian, discrete_laplace, "
-             "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with "
-             "'eps' and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
-             "The list must be fixed before the first answer is seen.",
-    .operands =
-        (const cli_argument[]){{.name = "FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"},
-                               {0}},
-    .options = (const cli_argument[]){{.name = "population",
-                                       .value = "N",
-                                       .help = "records in the frame of the one simple random sample"},
-                                      {.name = "sample", .value = "n", .help = "records drawn from it"},
-                                      CLI_GUARANTEE_OPTIONS,
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
-                                      {"tamis privacy compose releases.yaml --population 6194 --sample 200",
-                                       "and for somebody who does not know the sample"},
-                                      {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l",
-                                       "ten tables of epsilon 1"},
-                                      {0}},
+    .about =
+        "Says what the people of a sample lose by all releases in a list, exactly: less than the sum of the epsilons as soon as "
+        "a delta above 0 is allowed. With --population and --sample also what somebody learns who does not know who was sampled: "
+        "composed first, amplified once. Amplifying release by release would claim too much, and no option does it.\n\n"
+        "The file is a list, YAML or JSON. Each release has a 'law': laplace, gaussian, discrete_laplace, "
+        "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with 'eps' "
+        "and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
+        "The list must be fixed before the first answer is seen.",
+    .operands = {{"FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"}},
+    .options = {{"population", "N", .help = "records in the frame of the one simple random sample"},
+                {"sample", "n", .help = "records drawn from it"},
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
+                 {"tamis privacy compose releases.yaml --population 6194 --sample 200",
+                  "and for somebody who does not know the sample"},
+                 {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l", "ten tables of epsilon 1"}},
     .run = run,
 };
