@@ -88,6 +88,12 @@ const char *cli_value(const cli_call *call, const char *option);
 /* A whole number between the two, read exactly: 1e3 and 10/2 are whole. False if it is not one. */
 bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
 
+/* The exact number given for an option; NULL if the option was not given. Gives 0, or CLI_USAGE after saying what is wrong. */
+int cli_number(tamis_number **value, const cli_call *call, const char *option);
+
+/* --population and --sample of a simple random sample, both needed, checked against each other. Gives 0 or CLI_USAGE. */
+int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call);
+
 /* Parses and runs; gives the exit code of the process. */
 int cli_main(int argc, char **argv);
 
@@ -159,6 +165,11 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
 /* --engine, whose names were checked with the command line. */
+/* clang-format off */
+#define CLI_ENGINE_OPTION                                              \
+    {"engine", "NAME", .choices = "duckdb memory postgres readstat",   \
+     .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"}
+/* clang-format on */
 tamis_engine cli_engine(const cli_call *call);
 
 /* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */

@@ -53,8 +53,7 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
 
 static int run(const cli_call *call)
 {
-    const char *sample_text = cli_value(call, "sample"), *rate_text = cli_value(call, "rate"),
-               *within_text = cli_value(call, "within");
+    const char *sample_text = cli_value(call, "sample"), *within_text = cli_value(call, "within");
     tamis_error err = {0};
     tamis_number *rate = NULL;
     tamis_frame_design design = {.method = cli_value(call, "design"),
@@ -72,10 +71,9 @@ static int run(const cli_call *call)
         }
         design.within_column = within_text;
     }
-    if (rate_text && tamis_number_read(&rate, rate_text, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--rate: %s", err.message);
+    int code = cli_number(&rate, call, "rate");
+    if (code != 0) return code;
     design.rate = rate;
-    int code;
     if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
     else code = cli_check_new(call, cli_value(call, "out"), "sample", "file");
     if (code == 0) code = draw(call, &design, cli_value(call, "out"));

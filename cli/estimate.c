@@ -34,9 +34,7 @@ const cli_command cli_command_estimate = {
         "The numbers are NOT protected and must not leave the agency. They serve to look at the data and to compare with other "
         "survey software.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"}},
-    .options =
-        {{"engine", "NAME", .choices = "duckdb memory postgres readstat",
-          .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"}},
+    .options = {CLI_ENGINE_OPTION},
     .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
                  {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},
     .run = run,

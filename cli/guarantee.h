@@ -19,10 +19,11 @@ typedef struct cli_mechanism {
     const void *what; /* handed to the functions */
     tamis_status (*delta)(tamis_bound *delta, cli_note *note, const void *what, const tamis_number *eps, tamis_error *err);
     tamis_status (*epsilon)(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err);
-    tamis_status (*pure)(tamis_bound *eps, const void *what, tamis_error *err); /* the epsilon of delta 0 */
-    const char *note_heading;                                                   /* of the table; NULL: no such column */
-    const char *title, *subtitle;                                               /* of the plot */
-    const char *limit_name; /* a delta that holds for every epsilon, to compare with; NULL: none */
+    tamis_status (*pure)(tamis_bound *eps, const void *what,
+                         tamis_error *err); /* the epsilon of delta 0; NULL: `epsilon` finds it */
+    const char *note_heading;               /* of the table; NULL: no such column */
+    const char *title, *subtitle;           /* of the plot */
+    const char *limit_name;                 /* a delta that holds for every epsilon, to compare with; NULL: none */
     double limit;
 } cli_mechanism;
 

@@ -9,13 +9,13 @@
 
 static int run_show(const cli_call *call)
 {
-    const char *path = call->operands[0], *asked = cli_value(call, "delta");
+    const char *path = call->operands[0];
     tamis_error err = {0};
     tamis_ledger *ledger = NULL;
     tamis_number *at = NULL;
     char *text = NULL;
-    if (asked && tamis_number_read(&at, asked, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--delta: %s", err.message);
+    int code = cli_number(&at, call, "delta");
+    if (code != 0) return code;
     tamis_status status = tamis_ledger_look(&ledger, path, &err);
     if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, at, &err);
     tamis_ledger_free(ledger);
@@ -115,6 +115,15 @@ static const cli_command export_command = {
 
 /* ---- void ---- */
 
+/* Opens a ledger that is there: tamis_ledger_open alone would create one. */
+static tamis_status open_existing(tamis_ledger **ledger, const char *path, tamis_error *err)
+{
+    tamis_status status = tamis_ledger_look(ledger, path, err);
+    tamis_ledger_free(*ledger);
+    *ledger = NULL;
+    return status == TAMIS_OK ? tamis_ledger_open(ledger, path, err) : status;
+}
+
 static int run_void(const cli_call *call)
 {
     const char *path = call->operands[0], *number = call->operands[1], *reason = cli_value(call, "reason");
@@ -128,10 +137,7 @@ static int run_void(const cli_call *call)
                                path);
     if (!reason)
         return cli_wrong_usage(call->command, "--reason TEXT is needed: why the charge is given back is recorded in the ledger");
-    tamis_status status = tamis_ledger_look(&ledger, path, &err); /* which makes no new file */
-    tamis_ledger_free(ledger);
-    ledger = NULL;
-    if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+    tamis_status status = open_existing(&ledger, path, &err);
     if (status == TAMIS_OK) status = tamis_ledger_void(ledger, entry, reason, &err);
     tamis_ledger_free(ledger);
     if (status != TAMIS_OK) return cli_failed(&err, path);
@@ -159,16 +165,6 @@ static const cli_command void_command = {
 
 /* ---- raise ---- */
 
-/* An option as an exact number; NULL if it is not given. False after a complaint. */
-static bool take_number(tamis_number **number, const cli_call *call, const char *name, int *code)
-{
-    const char *said = cli_value(call, name);
-    tamis_error err = {0};
-    if (!said || tamis_number_read(number, said, &err) == TAMIS_OK) return true;
-    *code = cli_wrong_usage(call->command, "--%s: %s", name, err.message);
-    return false;
-}
-
 static int run_raise(const cli_call *call)
 {
     const char *path = call->operands[0], *survey = cli_value(call, "survey"), *reason = cli_value(call, "reason");
@@ -176,20 +172,18 @@ static int run_raise(const cli_call *call)
     tamis_ledger *ledger = NULL;
     tamis_error err = {0};
     char *text = NULL;
-    int code = TAMIS_OK;
     if (!survey) return cli_wrong_usage(call->command, "--survey is missing: whose budget is raised");
     if (!reason)
         return cli_wrong_usage(
             call->command, "--reason is missing: why the budget is raised; it is recorded and shown in every later certificate");
     if (!cli_value(call, "epsilon") == !cli_value(call, "rho") || (cli_value(call, "rho") && cli_value(call, "delta")))
         return cli_wrong_usage(call->command, "expected the new budget: --epsilon, or --epsilon and --delta, or --rho");
-    if (take_number(&epsilon, call, "epsilon", &code) && take_number(&delta, call, "delta", &code) &&
-        take_number(&rho, call, "rho", &code)) {
+    int code = cli_number(&epsilon, call, "epsilon");
+    if (code == 0) code = cli_number(&delta, call, "delta");
+    if (code == 0) code = cli_number(&rho, call, "rho");
+    if (code == 0) {
         const tamis_coin budget = {epsilon, delta, rho};
-        tamis_status status = tamis_ledger_look(&ledger, path, &err); /* a ledger that is not there is not made */
-        tamis_ledger_free(ledger);
-        ledger = NULL;
-        if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+        tamis_status status = open_existing(&ledger, path, &err);
         if (status == TAMIS_OK) status = tamis_ledger_raise(ledger, survey, &budget, reason, &err);
         if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, &err);
         tamis_ledger_free(ledger);

@@ -58,6 +58,27 @@ bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most)
     return right;
 }
 
+int cli_number(tamis_number **value, const cli_call *call, const char *option)
+{
+    tamis_error err = {0};
+    const char *text = cli_value(call, option);
+    *value = NULL;
+    return !text || tamis_number_read(value, text, &err) == TAMIS_OK
+               ? 0
+               : cli_wrong_usage(call->command, "--%s: %s", option, err.message);
+}
+
+int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call)
+{
+    const char *N = cli_value(call, "population"), *n = cli_value(call, "sample");
+    if (!N || !cli_whole(population, N, 1, TAMIS_MAX_UNITS))
+        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
+    if (!n || !cli_whole(sample, n, 1, TAMIS_MAX_UNITS))
+        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
+    if (*sample > *population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    return 0;
+}
+
 static bool is_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);

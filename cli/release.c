@@ -111,17 +111,15 @@ const cli_command cli_command_release = {
              "because the run was stopped or the computer was, is taken over by the next run of the same plan, which then pays "
              "nothing; or `tamis ledger void` gives it back.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"}},
-    .options =
-        {{"out", "DIR", .files = CLI_FOLDERS,
-          .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
-         {"again", .help = "pay for fresh noise although the same release was made before"},
-         {"new-account", "REASON",
-          .help = "open an account for this survey although another one in the ledger has the same source; the reason is "
-                  "recorded in the ledger and in the certificate"},
-         {"sign", "NAME.key", .files = CLI_ANY_FILES,
-          .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
-         {"engine", "NAME", .choices = "duckdb memory postgres readstat",
-          .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"}},
+    .options = {{"out", "DIR", .files = CLI_FOLDERS,
+                 .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
+                {"again", .help = "pay for fresh noise although the same release was made before"},
+                {"new-account", "REASON",
+                 .help = "open an account for this survey although another one in the ledger has the same source; the reason is "
+                         "recorded in the ledger and in the certificate"},
+                {"sign", "NAME.key", .files = CLI_ANY_FILES,
+                 .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
+                CLI_ENGINE_OPTION},
     .examples = {{"tamis release plan.yaml", "into the folder plan-release"},
                  {"tamis release plan.yaml --out june --json", "for a program; files go to june"},
                  {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"}},

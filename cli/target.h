@@ -40,6 +40,9 @@ const char *cli_noise_scale(const cli_noise *noise);
 /* "noise": {...}, after a comma; `on` may be NULL. */
 void cli_noise_json(const cli_noise *noise, const char *on);
 
+/* A paragraph about continuous noise, which no program can draw. */
+void cli_noise_warn(void);
+
 /* Prints an error; what the library says about its parameters is said about the options. The exit code. */
 int cli_noise_failed(const cli_noise *noise, const tamis_error *err);
 

@@ -10,10 +10,9 @@
 static int read_design(amplify_request *r, tamis_error *err)
 {
     const cli_call *call = r->call;
-    const char *json = cli_value(call, "design"), *population = cli_value(call, "population"),
-               *sample = cli_value(call, "sample");
+    const char *json = cli_value(call, "design");
     int64_t N, n;
-    if ((call->operand_count > 0) + (json != NULL) + (population || sample) != 1)
+    if ((call->operand_count > 0) + (json != NULL) + (cli_value(call, "population") || cli_value(call, "sample")) != 1)
         return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
     if (call->operand_count > 0) { /* a plan says by itself what is public and what is not */
         if (tamis_plan_read(&r->plan, call->operands[0], err) != TAMIS_OK ||
@@ -26,11 +25,8 @@ static int read_design(amplify_request *r, tamis_error *err)
         return err->status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--design: %s", err->message)
                                             : cli_failed(err, NULL);
     }
-    if (!population || !cli_whole(&N, population, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!sample || !cli_whole(&n, sample, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (n > N) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    int code = cli_sizes(&N, &n, call);
+    if (code != 0) return code;
     return tamis_design_srs(&r->design, N, n, err) == TAMIS_OK ? 0 : cli_failed(err, NULL);
 }
 
@@ -48,10 +44,10 @@ static int read_request(amplify_request *r, const cli_call *call)
     int code = read_design(r, &err);
     if (code != 0) return code;
     if (!eps && !r->promise.eps) return cli_wrong_usage(call->command, "--epsilon is needed, such as 1 or 0.25");
-    if (eps && tamis_number_read(&r->own_eps, eps, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--epsilon: %s", err.message);
-    if (tamis_number_read(&r->delta, delta ? delta : "0", &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--delta: %s", err.message);
+    code = cli_number(&r->own_eps, call, "epsilon");
+    if (code == 0) code = cli_number(&r->delta, call, "delta");
+    if (code != 0) return code;
+    if (!delta && tamis_number_read(&r->delta, "0", &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (eps) r->promise.eps = r->own_eps;
     if (delta || !r->promise.delta) r->promise.delta = r->delta; /* a plan may have its own */
     r->promise.neighbours = neighbours(frame);

@@ -305,11 +305,7 @@ static void explain(const void *what, const cli_guarantee *g)
                   "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an upper "
                   "bound, the truth may be smaller, but nothing better is proved.",
                   2);
-    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To publish, take a "
-                      "discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
 /* ---- --epsilon, --delta, or the curve alone ---- */

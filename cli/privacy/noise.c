@@ -24,15 +24,6 @@ static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_n
     return tamis_profile_epsilon(eps, what, delta, err);
 }
 
-static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
-{
-    tamis_number *zero = NULL;
-    tamis_status status = tamis_number_read(&zero, "0", err);
-    if (status == TAMIS_OK) status = tamis_profile_epsilon(eps, what, zero, err);
-    tamis_number_free(zero);
-    return status;
-}
-
 static const char *sensitivity_text(const request *r)
 {
     const char *text = cli_value(r->call, "sensitivity");
@@ -70,11 +61,7 @@ static void explain(const void *what, const cli_guarantee *g)
                  words);
         cli_paragraph(stdout, text, 2);
     }
-    if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To publish, take a "
-                      "discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN) cli_noise_warn();
 }
 
 static int show(request *r)
@@ -85,7 +72,7 @@ static int show(request *r)
     put_subject(title, sizeof title, r);
     if (tamis_profile_noise(&profile, r->noise.kind, r->noise.scale, r->sensitivity, &err) != TAMIS_OK)
         return cli_noise_failed(&r->noise, &err);
-    const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
+    const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .title = title};
     int code = cli_answer_guarantee(
         &(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head, .explain = explain}, &mechanism);
     tamis_profile_free(profile);

@@ -33,12 +33,8 @@ static int read_window(request *r)
 static int read_request(request *r, const cli_call *call)
 {
     *r = (request){.call = call};
-    if (!cli_whole(&r->srs.population, cli_value(call, "population"), 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!cli_whole(&r->srs.sample, cli_value(call, "sample"), 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (r->srs.sample > r->srs.population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
-    int code = read_window(r);
+    int code = cli_sizes(&r->srs.population, &r->srs.sample, call);
+    if (code == 0) code = read_window(r);
     if (code == 0) code = cli_noise_read(&r->noise, call);
     r->srs.noise = r->noise.kind;
     r->srs.scale = r->noise.scale;
@@ -126,11 +122,7 @@ static void explain(const void *what, const cli_guarantee *g)
         "odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
         s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
     if (touches_an_end(s)) cli_paragraph(stdout, text, 2);
-    if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To publish, take a "
-                      "discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
 static void json_head(const void *what)
