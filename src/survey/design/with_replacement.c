@@ -92,12 +92,6 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
     return status;
 }
 
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
-}
-
 /* Samples with counts c_0, ..., c_{N-1} have probability n! / (c_0! ... c_{N-1}!) / N^n. Units from `unit` on are still
  * to be placed; `ways` is the multinomial coefficient of those before, over N to the power of their number. */
 static tamis_status place(tamis_law *law, const tamis_design *design, uint8_t *units, size_t size, int64_t unit,
@@ -172,7 +166,7 @@ static const tmi_design_kind with_replacement = {.name = "srs_with_replacement",
                                                  .with_replacement = true,
                                                  .first = first,
                                                  .exact = exact,
-                                                 .joint = joint,
+                                                 .pair = pair,
                                                  .law = law_of,
                                                  .draw = draw,
                                                  .expose = expose};
