@@ -26,9 +26,7 @@ void tmi_law_init(tmi_law *law)
 {
     tmi_ball one;
     *law = (tmi_law){0};
-    tmi_ball_init(&one);
-    tmi_ball_init(&law->below);
-    tmi_ball_init(&law->above);
+    tmi_ball_inits(&one, &law->below, &law->above, NULL);
     tmi_ball_set_int(&one, 1);
     from_zero_to(&law->below, &one, 64);
     from_zero_to(&law->above, &one, 64);
@@ -40,8 +38,7 @@ void tmi_law_clear(tmi_law *law)
     if (!law) return;
     for (size_t i = 0; i < law->count; i++) tmi_ball_clear(&law->mass[i]);
     tmi_free(law->mass);
-    tmi_ball_clear(&law->below);
-    tmi_ball_clear(&law->above);
+    tmi_ball_clears(&law->below, &law->above, NULL);
     tmi_law_init(law);
 }
 

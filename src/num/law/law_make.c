@@ -57,8 +57,7 @@ static tamis_status side_fill(side *s, const tmi_ratio_law *shape, bool up, cons
     tmi_ball term, factor;
     tmi_ratios ratios = shape->ratios(shape->law, shape->mode, up);
     int64_t length = tmi_ratios_length(&ratios);
-    tmi_ball_init(&term);
-    tmi_ball_init(&factor);
+    tmi_ball_inits(&term, &factor, NULL);
     tmi_ratios_factor(&factor, &ratios, window.bits);
     tmi_ball_set(&term, mode);
     TMI_TRY(side_add(s, &term, err));
@@ -73,8 +72,7 @@ static tamis_status side_fill(side *s, const tmi_ratio_law *shape, bool up, cons
     }
     tmi_ball_set_int(&s->rest, 0);
 done:
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&factor);
+    tmi_ball_clears(&term, &factor, NULL);
     return status;
 }
 
@@ -83,9 +81,7 @@ static tamis_status from_ratio_law(tmi_law *law, const tmi_ratio_law *shape, tmi
     tamis_status status = TAMIS_OK;
     side up = {0}, down = {0};
     tmi_ball mode;
-    tmi_ball_init(&up.rest);
-    tmi_ball_init(&down.rest);
-    tmi_ball_init(&mode);
+    tmi_ball_inits(&up.rest, &down.rest, &mode, NULL);
     if (shape->low == shape->high) tmi_ball_set_int(&mode, 1);
     else shape->mass(&mode, shape->law, shape->mode, window.bits + 64);
     TMI_TRY(side_fill(&up, shape, true, &mode, window, err));
@@ -174,9 +170,7 @@ static tamis_status from_symmetric(tmi_law *law, part_function *part, const tami
     tamis_status status = TAMIS_OK;
     tmi_ball outside, term, factor;
     int64_t last = 0;
-    tmi_ball_init(&outside);
-    tmi_ball_init(&term);
-    tmi_ball_init(&factor);
+    tmi_ball_inits(&outside, &term, &factor, NULL);
     if (!(reach < (double)(TMI_LAW_POINTS / 2 - 64))) TMI_TRY(too_wide(err));
     for (last = (int64_t)reach;; last++) { /* the guess is nearly always enough */
         part(&outside, parameter, TMI_AT_LEAST, last + 1, window.bits);
@@ -195,9 +189,7 @@ static tamis_status from_symmetric(tmi_law *law, part_function *part, const tami
     tmi_ball_set(&law->below, &outside);
     tmi_ball_set(&law->above, &outside);
 done:
-    tmi_ball_clear(&outside);
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&factor);
+    tmi_ball_clears(&outside, &term, &factor, NULL);
     return status;
 }
 
@@ -217,14 +209,12 @@ tamis_status tmi_law_discrete_laplace(tmi_law *law, const tamis_number *scale, t
     if (status == TAMIS_OK) status = tmi_check_scale(scale, err);
     if (status != TAMIS_OK) return status;
     tmi_ball ratio, step;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&step);
+    tmi_ball_inits(&ratio, &step, NULL);
     exp_of_inverse(&ratio, scale, 1, window.bits);
     tmi_ball_set_int(&step, 1);
     double reach = ceil(tmi_number_up(scale) * -log(window.outside / 2));
     status = from_symmetric(law, tmi_discrete_laplace_part, scale, reach, &ratio, &step, window, err);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&step);
+    tmi_ball_clears(&ratio, &step, NULL);
     return status;
 }
 
@@ -236,13 +226,11 @@ tamis_status tmi_law_discrete_gaussian(tmi_law *law, const tamis_number *varianc
     if (status == TAMIS_OK && tmi_number_sign(variance) <= 0) status = tmi_fail(err, TAMIS_INVALID, "variance must be positive");
     if (status != TAMIS_OK) return status;
     tmi_ball ratio, step;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&step);
+    tmi_ball_inits(&ratio, &step, NULL);
     exp_of_inverse(&ratio, variance, 2, window.bits);
     exp_of_inverse(&step, variance, 1, window.bits);
     double reach = ceil(sqrt(tmi_number_up(variance) * -2 * log(window.outside / 2)));
     status = from_symmetric(law, tmi_discrete_gaussian_part, variance, reach, &ratio, &step, window, err);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&step);
+    tmi_ball_clears(&ratio, &step, NULL);
     return status;
 }

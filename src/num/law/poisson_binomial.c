@@ -21,10 +21,7 @@ typedef struct setup {
 
 static void setup_clear(setup *s)
 {
-    for (size_t i = 0; i < s->law.count; i++) {
-        tmi_ball_clear(&s->law.groups[i].success);
-        tmi_ball_clear(&s->law.groups[i].failure);
-    }
+    for (size_t i = 0; i < s->law.count; i++) { tmi_ball_clears(&s->law.groups[i].success, &s->law.groups[i].failure, NULL); }
     tmi_free(s->law.groups);
     *s = (setup){0};
 }
@@ -48,8 +45,7 @@ static tamis_status setup_new(setup *s, const tmi_trials *law, bool mirrored, sl
         }
         TMI_TRY(tmi_number_sub(&failure, one, t->probability, err));
         tmi_circle_group *g = &s->law.groups[s->law.count++];
-        tmi_ball_init(&g->success);
-        tmi_ball_init(&g->failure);
+        tmi_ball_inits(&g->success, &g->failure, NULL);
         tmi_ball_set_number(mirrored ? &g->failure : &g->success, t->probability, prec);
         tmi_ball_set_number(mirrored ? &g->success : &g->failure, failure, prec);
         arb_div(odds, tmi_arb(&g->success), tmi_arb(&g->failure), 64);

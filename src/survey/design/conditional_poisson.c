@@ -80,8 +80,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     size_t N = l.pps->open_count;
     tmi_ball *odds = tmi_balls_new(N), one;
     tamis_status status = TAMIS_OK;
-    tmi_ball_init(&one);
-    tmi_ball_init(&l.total);
+    tmi_ball_inits(&one, &l.total, NULL);
     l.odds = odds;
     if (!odds) TMI_TRY(tmi_fail_memory(err));
     if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_SAMPLE_LAW_BITS + 32, NULL, err));
@@ -91,8 +90,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         tmi_ball_div(&law->samples[j].ball, &law->samples[j].ball, &l.total, TMI_SAMPLE_LAW_BITS);
 done:
     tmi_balls_free(odds, N);
-    tmi_ball_clear(&one);
-    tmi_ball_clear(&l.total);
+    tmi_ball_clears(&one, &l.total, NULL);
     return status;
 }
 

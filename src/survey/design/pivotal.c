@@ -103,9 +103,8 @@ static void set_step(step *s, const uint64_t *a, const uint64_t *b, const tmi_co
 static void clear_steps(step *steps, size_t count)
 {
     for (size_t t = 0; steps && t < count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
-                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
-        for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_clear(balls[i]);
+        step *s = &steps[t];
+        tmi_ball_clears(&s->pi, &s->both, &s->stays, &s->taken, &s->becomes, &s->entered, NULL);
     }
     tmi_free(steps);
 }
@@ -115,10 +114,9 @@ static step *make_steps(const tmi_pps *pps, long bits)
     step *steps = tmi_alloc(pps->open_count, sizeof *steps);
     uint64_t a[TMI_COMMON_WORDS] = {0}, left[TMI_COMMON_WORDS];
     for (size_t t = 0; steps && t < pps->open_count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
-                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
-        for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_init(balls[i]);
-        set_step(&steps[t], a, tmi_open(pps, t), &pps->pi, left, bits);
+        step *s = &steps[t];
+        tmi_ball_inits(&s->pi, &s->both, &s->stays, &s->taken, &s->becomes, &s->entered, NULL);
+        set_step(s, a, tmi_open(pps, t), &pps->pi, left, bits);
         tmi_wide_set(a, left, pps->pi.words);
     }
     return steps;
@@ -128,9 +126,7 @@ static step *make_steps(const tmi_pps *pps, long bits)
 static void pairs_of(tmi_ball *row, const step *steps, size_t k, size_t last, long bits)
 {
     tmi_ball s, g, term;
-    tmi_ball_init(&s);
-    tmi_ball_init(&g);
-    tmi_ball_init(&term);
+    tmi_ball_inits(&s, &g, &term, NULL);
     tmi_ball_set(&s, &steps[k].entered);
     tmi_ball_set(&g, &steps[k].becomes);
     for (size_t t = k + 1; t <= last; t++) {
@@ -141,9 +137,7 @@ static void pairs_of(tmi_ball *row, const step *steps, size_t k, size_t last, lo
         tmi_ball_add(&s, &s, &term, bits);
         tmi_ball_mul(&g, &g, &steps[t].stays, bits);
     }
-    tmi_ball_clear(&s);
-    tmi_ball_clear(&g);
-    tmi_ball_clear(&term);
+    tmi_ball_clears(&s, &g, &term, NULL);
 }
 
 static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)

@@ -68,8 +68,7 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
         tmi_ball_set_int(p, 0);
         return TAMIS_OK;
     }
-    tmi_ball_init(&missed);
-    tmi_ball_init(&both);
+    tmi_ball_inits(&missed, &both, NULL);
     tamis_status status = first(p, design, k, bits, err);
     tmi_ball_neg(&missed, p);
     tmi_ball_add_int(&missed, &missed, 1, bits);
@@ -87,8 +86,7 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
     tmi_ball_mul(&missed, &missed, &both, bits);
     tmi_ball_mul(p, p, p, bits);
     tmi_ball_sub(p, p, &missed, bits);
-    tmi_ball_clear(&missed);
-    tmi_ball_clear(&both);
+    tmi_ball_clears(&missed, &both, NULL);
     return status;
 }
 
