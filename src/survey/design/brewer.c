@@ -159,5 +159,5 @@ done:
     return status;
 }
 
-const tmi_pps_method tmi_brewer = {{TMI_PPS_KIND, .name = "brewer", .law = law_of, .draw = draw},
+const tmi_pps_method tmi_brewer = {{TMI_PPS_KIND("brewer"), .law = law_of, .draw = draw},
                                    .reason = "Brewer's method has no proved coupling"};

@@ -95,8 +95,7 @@ done:
 }
 
 /* Strongly Rayleigh: coins given their sum (Borcea, Braenden and Liggett 2009). */
-const tmi_pps_method tmi_conditional_poisson = {{TMI_PPS_KIND, .name = "conditional_poisson", .law = law_of,
-                                                 .joint = tmi_pps_joint, .prepare = prepare, .dismiss = tmi_tree_dismiss,
-                                                 .draw = tmi_tree_draw_design},
+const tmi_pps_method tmi_conditional_poisson = {{TMI_PPS_KIND("conditional_poisson"), .law = law_of, .joint = tmi_pps_joint,
+                                                 .prepare = prepare, .dismiss = tmi_tree_dismiss, .draw = tmi_tree_draw_design},
                                                 .open_joint = open_joint,
                                                 .theorem = "strongly_rayleigh"};

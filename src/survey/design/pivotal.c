@@ -299,13 +299,12 @@ done:
 }
 
 /* Strongly Rayleigh (Braenden and Jonasson 2012); mixing over orders keeps the coupling. */
-const tmi_pps_method tmi_pivotal = {{TMI_PPS_KIND, .name = "pivotal", .law = law_of, .joint = tmi_pps_joint,
-                                     .draw = tmi_pps_draw},
+const tmi_pps_method tmi_pivotal = {{TMI_PPS_KIND("pivotal"), .law = law_of, .joint = tmi_pps_joint, .draw = tmi_pps_draw},
                                     .open_joint = open_joint,
                                     .draw_in_order = draw_in_order,
                                     .theorem = "strongly_rayleigh"};
 
-const tmi_pps_method tmi_pivotal_random = {{TMI_PPS_KIND, .name = "pivotal_random", .law = law_random, .draw = tmi_pps_draw},
+const tmi_pps_method tmi_pivotal_random = {{TMI_PPS_KIND("pivotal_random"), .law = law_random, .draw = tmi_pps_draw},
                                            .draw_in_order = draw_in_order,
                                            .shuffled = true,
                                            .theorem = "strongly_rayleigh"};

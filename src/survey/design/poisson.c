@@ -69,8 +69,7 @@ static tamis_status poisson_draw(tamis_drawn *drawn, const tamis_design *design,
     return status;
 }
 
-const tmi_pps_method tmi_poisson = {{TMI_PPS_KIND, .name = "poisson", .law = poisson_law, .joint = tmi_pps_joint,
-                                     .draw = poisson_draw},
+const tmi_pps_method tmi_poisson = {{TMI_PPS_KIND("poisson"), .law = poisson_law, .joint = tmi_pps_joint, .draw = poisson_draw},
                                     .open_joint = open_joint,
                                     .theorem = "poisson"};
 

@@ -54,7 +54,7 @@ tamis_status tmi_pps_find(const tmi_pps_method **method, const char *name, tamis
 
 /* ---- functions of a tmi_design_kind ---- */
 
-#define TMI_PPS_KIND .clear = tmi_pps_clear, .first = tmi_pps_first, .exact = tmi_pps_exact, .expose = tmi_pps_expose
+#define TMI_PPS_KIND(name) name, .clear = tmi_pps_clear, .first = tmi_pps_first, .exact = tmi_pps_exact, .expose = tmi_pps_expose
 
 void tmi_pps_clear(tamis_design *design);
 tamis_status tmi_pps_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);

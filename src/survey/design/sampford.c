@@ -260,7 +260,7 @@ done:
 }
 
 /* Strongly Rayleigh: Braenden and Jonasson (2012). */
-const tmi_pps_method tmi_sampford = {{TMI_PPS_KIND, .name = "sampford", .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
+const tmi_pps_method tmi_sampford = {{TMI_PPS_KIND("sampford"), .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
                                       .dismiss = dismiss, .draw = draw},
                                      .open_joint = open_joint,
                                      .theorem = "strongly_rayleigh"};

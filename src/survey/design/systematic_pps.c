@@ -182,14 +182,14 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     return status;
 }
 
-const tmi_pps_method tmi_systematic_pps = {{TMI_PPS_KIND, .name = "systematic", .law = law_of, .joint = tmi_pps_joint,
+const tmi_pps_method tmi_systematic_pps = {{TMI_PPS_KIND("systematic"), .law = law_of, .joint = tmi_pps_joint,
                                             .draw = tmi_pps_draw},
                                            .open_joint = open_joint,
                                            .draw_in_order = draw_in_order,
                                            .reason = "systematic sampling of unequal probabilities has no proved coupling"};
 
 const tmi_pps_method tmi_systematic_random = {
-    {TMI_PPS_KIND, .name = "systematic_random", .law = law_random, .draw = tmi_pps_draw},
+    {TMI_PPS_KIND("systematic_random"), .law = law_random, .draw = tmi_pps_draw},
     .draw_in_order = draw_in_order,
     .shuffled = true,
     .reason = "systematic sampling of unequal probabilities in random order has no proved coupling"};

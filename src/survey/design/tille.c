@@ -349,7 +349,7 @@ done:
     return status;
 }
 
-const tmi_pps_method tmi_tille = {{TMI_PPS_KIND, .name = "tille", .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
+const tmi_pps_method tmi_tille = {{TMI_PPS_KIND("tille"), .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
                                    .dismiss = dismiss, .draw = draw},
                                   .open_joint = open_joint,
                                   .reason = "Tille's elimination has no proved coupling"};
