@@ -83,15 +83,6 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err)
     return TAMIS_OK;
 }
 
-static void swap(tmi_ball *x, tmi_ball *y) { arb_swap(tmi_arb(x), tmi_arb(y)); }
-
-void tmi_law_mirror(tmi_law *law)
-{
-    for (size_t i = 0; i < law->count / 2; i++) swap(&law->mass[i], &law->mass[law->count - 1 - i]);
-    swap(&law->below, &law->above);
-    law->first = law->count > 0 ? 1 - law_end(law) : -law->first;
-}
-
 /* ---- asking ---- */
 
 void tmi_law_mass(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
@@ -136,44 +127,6 @@ void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
     }
     tmi_ball_set(z, &sum);
     tmi_ball_clear(&sum);
-}
-
-/* ---- mixture ---- */
-
-/* z += weight * x */
-static void add_product(tmi_ball *z, const tmi_ball *weight, const tmi_ball *x, long bits)
-{
-    arb_addmul(tmi_arb(z), tmi_arb_const(weight), tmi_arb_const(x), bits);
-}
-
-tamis_status tmi_law_mix(tmi_law *law, const tmi_law *const *laws, const tmi_ball *weights, size_t count, long bits,
-                         tamis_error *err)
-{
-    int64_t first = 0, end = 0;
-    tmi_law_init(law);
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "a mixture of no laws");
-    for (size_t i = 0; i < count; i++) {
-        if (tmi_ball_is_negative(&weights[i])) return tmi_fail(err, TAMIS_INVALID, "weight %zu is negative", i);
-        if (i == 0 || laws[i]->first < first) first = laws[i]->first;
-        if (i == 0 || law_end(laws[i]) > end) end = law_end(laws[i]);
-    }
-    tamis_status status = tmi_law_new(law, first, (size_t)end - (size_t)first, err);
-    if (status != TAMIS_OK) return status;
-    tmi_ball part;
-    tmi_ball_init(&part);
-    for (size_t i = 0; i < count; i++) {
-        for (int64_t k = first; k < end; k++) {
-            tmi_law_mass(&part, laws[i], k, bits);
-            if (!tmi_ball_is_zero(&part)) add_product(&law->mass[k - first], &weights[i], &part, bits);
-        }
-        tmi_law_at_most(&part, laws[i], first - 1, bits); /* not O(count): nothing is stored there */
-        add_product(&law->below, &weights[i], &part, bits);
-        tmi_law_at_least(&part, laws[i], end, bits);
-        add_product(&law->above, &weights[i], &part, bits);
-    }
-    tmi_ball_clear(&part);
-    TMI_CHECK(tmi_law_is_sound(law));
-    return TAMIS_OK;
 }
 
 /* ---- convolution ---- */

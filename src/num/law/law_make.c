@@ -38,13 +38,7 @@ static void side_clear(side *s)
 
 static tamis_status side_add(side *s, const tmi_ball *mass, tamis_error *err)
 {
-    if (s->count == s->room) {
-        size_t room = s->room == 0 ? 64 : 2 * s->room;
-        tmi_ball *larger = tmi_realloc(s->mass, room, sizeof *larger); /* a ball may be moved */
-        if (!larger) return tmi_fail_memory(err);
-        s->mass = larger;
-        s->room = room;
-    }
+    if (!tmi_grow(&s->mass, &s->room, s->count, sizeof *s->mass)) return tmi_fail_memory(err); /* a ball may be moved */
     tmi_ball_init(&s->mass[s->count]);
     tmi_ball_set(&s->mass[s->count++], mass);
     return TAMIS_OK;
@@ -126,37 +120,6 @@ tamis_status tmi_law_binomial(tmi_law *law, const tmi_binomial *parameters, tmi_
     }
     tmi_odds_clear(&odds);
     return status;
-}
-
-/* The sum of groups[from..to-1] by halves, so that the factors of each product are about equally long. */
-static tamis_status add_groups(tmi_law *law, const tamis_trials *groups, size_t from, size_t to, tmi_window window,
-                               tamis_error *err)
-{
-    tmi_law_init(law);
-    if (to - from == 1) {
-        tmi_binomial group = {groups[from].count, groups[from].probability};
-        return tmi_law_binomial(law, &group, window, err);
-    }
-    tmi_law left, right;
-    size_t middle = from + (to - from) / 2;
-    tmi_law_init(&right);
-    tamis_status status = add_groups(&left, groups, from, middle, window, err);
-    if (status == TAMIS_OK) status = add_groups(&right, groups, middle, to, window, err);
-    if (status == TAMIS_OK) status = tmi_law_convolve(law, &left, &right, window.bits, err);
-    tmi_law_clear(&left);
-    tmi_law_clear(&right);
-    return status;
-}
-
-tamis_status tmi_law_trials(tmi_law *law, const tmi_trials *parameters, tmi_window window, tamis_error *err)
-{
-    tmi_law_init(law);
-    tamis_status status = check_window(window, err);
-    if (status == TAMIS_OK) status = tmi_check_trials(parameters, err);
-    if (status != TAMIS_OK) return status;
-    if (parameters->count == 0) return tmi_law_point(law, 0, err);
-    window.outside /= (double)parameters->count; /* what is outside adds up */
-    return add_groups(law, parameters->groups, 0, parameters->count, window, err);
 }
 
 /* ---- noise ---- */
