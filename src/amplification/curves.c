@@ -34,8 +34,7 @@ static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, 
     several_roads *s = self;
     tamis_status status = TAMIS_OK;
     tmi_ball low, high;
-    tmi_ball_init(&low);
-    tmi_ball_init(&high);
+    tmi_ball_inits(&low, &high, NULL);
     tmi_ball_set_int(lower, 0);
     tmi_ball_set_int(upper, 0);
     for (size_t i = 0; i < s->count; i++) {
@@ -44,8 +43,7 @@ static tamis_status largest_delta(tmi_ball *lower, tmi_ball *upper, void *self, 
         tmi_ball_max(upper, upper, &high, bits);
     }
 done:
-    tmi_ball_clear(&low);
-    tmi_ball_clear(&high);
+    tmi_ball_clears(&low, &high, NULL);
     return status;
 }
 
@@ -147,8 +145,7 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
     tamis_status status = r->lower->delta(lower, upper, r->lower->self, eps, bits, err);
     if (status != TAMIS_OK) return status;
     tmi_ball at, x, y, u, v, z;
-    tmi_ball *all[] = {&at, &x, &y, &u, &v, &z};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&at, &x, &y, &u, &v, &z, NULL);
     tmi_ball_exp(&at, eps, bits);
     tmi_ball_set_double(upper, t->delta[t->count - 1]); /* after the last point, and never less */
     for (size_t i = 0; i < t->count; i++) {
@@ -163,7 +160,7 @@ static tamis_status told_delta(tmi_ball *lower, tmi_ball *upper, void *self, con
         tmi_ball_add(&z, &z, &v, bits);
         tmi_ball_max(upper, upper, &z, bits);
     }
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&at, &x, &y, &u, &v, &z, NULL);
     return TAMIS_OK;
 }
 
@@ -252,8 +249,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
 {
     amplified_road *r = self;
     tmi_ball x, at;
-    tmi_ball_init(&x);
-    tmi_ball_init(&at);
+    tmi_ball_inits(&x, &at, NULL);
     tmi_ball_set_number(&x, r->amplified->odds, bits);
     tmi_srs_headroom(&at, &x, eps, bits);
     tmi_ball_add(&at, &at, eps, bits);
@@ -263,8 +259,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
         tmi_ball_mul(lower, lower, &x, bits);
         tmi_ball_mul(upper, upper, &x, bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&at);
+    tmi_ball_clears(&x, &at, NULL);
     return status;
 }
 

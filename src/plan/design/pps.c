@@ -15,10 +15,10 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
 }
 
 static const tmi_plan_key keys[] = {{.name = "method", .read = read_method, .required = "method: sampford"},
-                                    TMI_KEY_PROBABILITY,
-                                    TMI_KEY_FRAME,
+                                    {TMI_KEY_PROBABILITY},
+                                    {TMI_KEY_FRAME},
                                     {0}};
-static const tmi_plan_key sizes[] = {TMI_KEY_SAMPLE, TMI_KEY_PUBLIC_POPULATION, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_SAMPLE}, {TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {
