@@ -1,13 +1,8 @@
 #include "survey/design/pps.h"
 #include "survey/design/form.h"
+#include "survey/method.h"
 
 #include <string.h>
-
-static const tmi_design_kind *const methods[] = {
-    &tmi_conditional_poisson, &tmi_sampford,          &tmi_pivotal, &tmi_pivotal_random,
-    &tmi_systematic_pps,      &tmi_systematic_random, &tmi_brewer,  &tmi_tille,
-};
-#define METHODS (sizeof methods / sizeof *methods)
 
 /* ---- making ---- */
 
@@ -89,31 +84,24 @@ done:
     return status;
 }
 
-tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err)
+tamis_status tmi_pps_kind(const tmi_design_kind **kind, tamis_method method, tamis_error *err)
 {
-    if (!method) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(method, methods[i]->name) == 0) {
-            *kind = methods[i];
-            return TAMIS_OK;
-        }
-    if (strcmp(method, "midzuno") == 0)
-        return tmi_fail(err, TAMIS_REFUSED,
-                        "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
-                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
+    const tmi_method *row = tmi_method_row(method);
+    *kind = row ? row->unequal : NULL;
+    if (*kind) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
                     "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
                     "systematic, systematic_random, brewer, tille");
 }
 
-tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities, size_t count,
+tamis_status tamis_design_pps(tamis_design **design, tamis_method method, const tamis_number *const *probabilities, size_t count,
                               tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
     const tmi_design_kind *kind = NULL;
     tamis_status status = tmi_pps_kind(&kind, method, err);
-    return status == TAMIS_OK ? tmi_pps_new(design, kind, probabilities, count, true, err) : status;
+    return status == TAMIS_OK ? tmi_pps_new(design, kind, probabilities, count, kind != &tmi_poisson, err) : status;
 }
 
 /* ---- what the kinds share ---- */
@@ -252,11 +240,15 @@ done:
 
 static tamis_status read_pps(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
 {
-    const char *method = NULL;
+    const char *name = NULL;
+    tamis_method method;
     tamis_number **pi = NULL;
     size_t count = 0;
-    tamis_status status = tmi_design_string(&method, f, "method", err);
-    if (status == TAMIS_OK) status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
+    tamis_status status = tmi_design_string(&name, f, "method", err);
+    if (status != TAMIS_OK) return status;
+    if (tamis_method_of_name(&method, name, err) == TAMIS_REFUSED) return TAMIS_REFUSED;
+    if (method == TAMIS_METHOD_POISSON) method = TAMIS_METHOD_NONE; /* a kind of its own */
+    status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
     if (status == TAMIS_OK) status = tamis_design_pps(design, method, (const tamis_number *const *)pi, count, err);
     tmi_numbers_free(pi, count);
     return status;

@@ -33,8 +33,8 @@ tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, con
 /* The same of numerators and a denominator that are there: units of probability in (0, 1]. Takes pi in any case. */
 tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size, tamis_error *err);
 
-/* A method of tamis_design_pps by its name. */
-tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tamis_error *err);
+/* A method of tamis_design_pps. */
+tamis_status tmi_pps_kind(const tmi_design_kind **kind, tamis_method method, tamis_error *err);
 
 /* Functions that serve several kinds. */
 void tmi_pps_clear(tamis_design *design);

@@ -131,16 +131,16 @@ static tamis_status fill(tmi_common *pi, const shares *s, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes, size_t count,
+tamis_status tamis_design_pps_sizes(tamis_design **design, tamis_method method, const tamis_number *const *sizes, size_t count,
                                     int64_t sample, tamis_error *err)
 {
-    const tmi_design_kind *kind = &tmi_poisson;
+    const tmi_design_kind *kind;
     shares s = {0};
     tmi_common pi = {0};
     tamis_status status = TAMIS_OK;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
-    if (!method || strcmp(method, tmi_poisson.name) != 0) TMI_TRY(tmi_pps_kind(&kind, method, err));
+    TMI_TRY(tmi_pps_kind(&kind, method, err));
     TMI_TRY(share(&s, sizes, count, sample, err));
     for (size_t i = 0; i < count; i++)
         if (tmi_number_sign(sizes[i]) == 0)
