@@ -55,11 +55,11 @@ static int ask(tamis_bound *eps, const tamis_profile *profile, const tamis_outsi
     return status != TAMIS_OK;
 }
 
-/* Five independent samples at the rate 1/10, each with Gaussian noise; and cut noise and a given pair of laws, at 1/2. */
+/* Five independent samples at the rate 1/10, each with Gaussian noise; and discrete noise with a given pair of laws, at 1/2. */
 static int mixed(void)
 {
     tamis_number *tenth = NULL, *half = NULL, *two = NULL, *one = NULL, *five = NULL;
-    tamis_profile *gaussian = NULL, *cut = NULL, *rr = NULL, *both = NULL;
+    tamis_profile *gaussian = NULL, *discrete = NULL, *rr = NULL, *both = NULL;
     tamis_outsider *first = NULL, *second = NULL, *all = NULL;
     tamis_bound eps;
     must(tamis_number_read(&tenth, "1/10", NULL));
@@ -71,9 +71,9 @@ static int mixed(void)
     must(tamis_number_read(&much, "3/4", NULL));
     must(tamis_number_read(&little, "1/4", NULL));
     const tamis_number *p[] = {much, little}, *q[] = {little, much};
-    int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_truncated_gaussian(&cut, five, 1, 60, NULL) ||
+    int failed = tamis_profile_gaussian(&gaussian, two, one, NULL) || tamis_profile_discrete_gaussian(&discrete, five, 1, NULL) ||
                  tamis_profile_pair(&rr, p, q, 2, NULL) || tamis_outsider_new(&first, gaussian, tenth, NULL);
-    const tamis_profile *list[] = {cut, rr};
+    const tamis_profile *list[] = {discrete, rr};
     failed = failed || tamis_profile_compose(&both, list, NULL, 2, NULL) || tamis_outsider_new(&second, both, half, NULL);
     const tamis_outsider *samples[] = {first, first, first, first, first, second};
     static timing t;
@@ -86,12 +86,12 @@ static int mixed(void)
         all = NULL;
     }
     if (!failed)
-        printf("{\"what\": \"compose amplified, cut and given laws\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, "
+        printf("{\"what\": \"compose amplified, discrete and given laws\", \"n\": 1, \"seconds\": %.9f, \"width\": %.3g, "
                "\"lower\": %.17g, \"upper\": %.17g}\n",
                timing_median(&t), largest_width(&eps, 1), eps.lower, eps.upper);
     tamis_outsider *outsiders[] = {first, second};
     for (int i = 0; i < 2; i++) tamis_outsider_free(outsiders[i]);
-    tamis_profile *profiles[] = {gaussian, cut, rr, both};
+    tamis_profile *profiles[] = {gaussian, discrete, rr, both};
     for (int i = 0; i < 4; i++) tamis_profile_free(profiles[i]);
     tamis_number *numbers[] = {tenth, half, two, one, five, much, little};
     for (int i = 0; i < 7; i++) tamis_number_free(numbers[i]);

@@ -172,7 +172,7 @@ def accountant_rows():
     yield Row("accountant", f"{what}, width of eps / 1e-9", what, lambda row: row["width"] / 1e-9, "", 1, False,
               "the bar", None, 1)
     yield Row("accountant", f"{what}, peak memory", what, megabytes, "MB", 200, False, "the bar", None, 200)
-    mixed = "compose amplified, cut and given laws"
+    mixed = "compose amplified, discrete and given laws"
     yield Row("accountant", mixed, mixed, milliseconds, "ms", None, False, "no peer", None)
     yield Row("accountant", f"{mixed}, width of eps / 1e-3", mixed, lambda row: row["width"] / 1e-3, "", 1, False,
               "the bar", None, 1)

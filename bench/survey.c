@@ -53,11 +53,12 @@ static tamis_status make(tamis_design **design, const char *method, tamis_number
                          tamis_error *err)
 {
     const tamis_number *const *list = (const tamis_number *const *)pi;
+    tamis_method of;
     if (strcmp(method, "srs") == 0) return tamis_design_srs(design, population, sample, err);
     if (strcmp(method, "stratified") == 0) return stratify(design, population, sample, err);
-    if (strcmp(method, "poisson") == 0) return tamis_design_poisson(design, list, (size_t)population, err);
     if (strcmp(method, "bernoulli") == 0) return tamis_design_bernoulli(design, population, list[0], err);
-    return tamis_design_pps(design, method, list, (size_t)population, err);
+    tamis_status status = tamis_method_of_name(&of, method, err);
+    return status != TAMIS_OK ? status : tamis_design_pps(design, of, list, (size_t)population, err);
 }
 
 int main(void)

@@ -56,12 +56,13 @@ static int run(const cli_call *call)
     const char *sample_text = cli_value(call, "sample"), *within_text = cli_value(call, "within");
     tamis_error err = {0};
     tamis_number *rate = NULL;
-    tamis_frame_design design = {.method = cli_value(call, "design"),
-                                 .probability = cli_value(call, "probability"),
+    tamis_frame_design design = {.probability = cli_value(call, "probability"),
                                  .size = cli_value(call, "size"),
                                  .strata = cli_value(call, "strata"),
                                  .allocation = cli_value(call, "allocation"),
                                  .cluster = cli_value(call, "cluster")};
+    if (tamis_method_of_name(&design.method, cli_value(call, "design"), &err) != TAMIS_OK)
+        return cli_wrong_usage(call->command, "--design: %s", err.message);
     if (sample_text && !cli_whole(&design.sample, sample_text, 1, INT64_MAX))
         return cli_wrong_usage(call->command, "--sample must be a whole number, at least 1");
     if (within_text && !cli_whole(&design.within, within_text, 1, INT64_MAX)) {

@@ -212,10 +212,6 @@ TAMIS_USE tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis
 TAMIS_USE tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples, size_t count,
                                                   tamis_error *err);
 
-/* The largest of several, point by point: over units or strata with their own rates. */
-TAMIS_USE tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count,
-                                              tamis_error *err);
-
 /* As tamis_profile_delta and tamis_profile_epsilon. */
 TAMIS_USE tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps,
                                             tamis_error *err);

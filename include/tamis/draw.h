@@ -1,17 +1,17 @@
 /* From a sampling frame in a file to a sample in a file.
  *
- * The frame is a CSV or Parquet file, a row a unit. The sample is a CSV file with the frame's columns as they stand and
+ * The frame is a CSV or Parquet file, one row per unit. The sample is a CSV file with the frame's columns as they are and
  * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame. With replacement the
  * sample has a row for each draw, so that a unit drawn twice appears twice; then inclusion_probability is that of being
  * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.   */
 #ifndef TAMIS_DRAW_H
 #define TAMIS_DRAW_H
 
-#include <tamis/num.h>
+#include <tamis/survey.h>
 
 TAMIS_BEGIN
 
-/* How to draw; what is not used is NULL or 0. Columns are named as in the frame's first line.
+/* How to draw; what is not used is NULL or 0. Columns are named as in the frame's first line. What each method needs:
  *
  *   srs, srs_with_replacement                     sample
  *   bernoulli                                     rate
@@ -27,11 +27,11 @@ TAMIS_BEGIN
  * `within_column` says how many, a simple random sample of that many of them, all if it has no more. Labels of clusters
  * count inside a stratum.                                                                                            */
 typedef struct tamis_frame_design {
-    const char *method;
+    tamis_method method;
     int64_t sample;
     const tamis_number *rate;
     const char *probability;   /* column of inclusion probabilities, each in (0, 1] */
-    const char *size;          /* column of positive sizes, to which the probabilities shall be proportional */
+    const char *size;          /* column of positive sizes, that the probabilities are proportional to */
     const char *strata;        /* columns, separated by commas, whose texts together name the stratum */
     const char *allocation;    /* column of whole numbers */
     const char *cluster;       /* columns, separated by commas, whose texts together name the cluster inside its stratum */
@@ -55,10 +55,10 @@ typedef struct tamis_frame_sample {
  * Needs    `frame` ends in .csv or .parquet; `out` does not exist yet.
  * Gives    the file `out`, complete or not at all; *sample is all zero on failure.
  * Cost     the frame is read two or three times; about a second for a million units, more for conditional Poisson,
- *          Sampford and Brewer (survey.h). Memory for the sample, and some hundred bytes a unit if sizes or probabilities
+ *          Sampford and Brewer (survey.h). Memory for the sample, and some hundred bytes per unit if sizes or probabilities
  *          are given.
  * Errors   INVALID (a design that does not fit, a column that is missing, a cell that is no number: the message names
- *          column and row, never what stands there), UNABLE (as for the design), SYSTEM (engine, disk, memory, cancelled).
+ *          column and row, never its content), UNABLE (as for the design), SYSTEM (engine, disk, memory, cancelled).
  */
 TAMIS_USE tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
                                         const char *out, const tamis_watch *watch, tamis_error *err);

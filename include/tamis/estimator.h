@@ -117,14 +117,17 @@ typedef struct tamis_stage {
 
 #define TAMIS_MAX_STAGES 8
 
+/* What a stratum from which one cluster of several was drawn adds to the variance, which it cannot estimate by itself. These are
+ * the options of R's survey. */
+typedef enum tamis_lonely {
+    TAMIS_LONELY_FAIL,      /* INVALID */
+    TAMIS_LONELY_CERTAINTY, /* nothing, as if the cluster had been certain to be drawn (R also calls this "remove") */
+    TAMIS_LONELY_ADJUST,    /* the square of its total, as if the mean were 0: conservative */
+    TAMIS_LONELY_AVERAGE    /* the mean of the other strata of its stage; INVALID if there is none */
+} tamis_lonely;
+
 /* The variance of a sample in stages: {strata, NULL, populations} is stratified sampling, {NULL, clusters, populations}
  * cluster sampling, {strata, clusters, NULL} the ultimate-cluster variance, two entries are two-stage sampling.
- *
- * A stratum from which one cluster of several was drawn tells no variance. What is done then (the options of R's survey):
- *   "fail"       INVALID; also if lonely is NULL
- *   "certainty"  it adds nothing, as if the cluster had been sure to be drawn (R also calls this "remove")
- *   "adjust"     the square of its total is its contribution, as if the mean were 0: cautious
- *   "average"    it gets the mean of the other strata of its stage; INVALID if there is none
  *
  * Needs    finite linear values and weights; populations >= the number of sampled clusters, the same in a whole stratum;
  *          1 to TAMIS_MAX_STAGES stages.
@@ -132,29 +135,32 @@ typedef struct tamis_stage {
  *          (0 on failure).
  * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
 TAMIS_USE tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
-                                             size_t count, const tamis_stage *stages, size_t stage_count, const char *lonely,
+                                             size_t count, const tamis_stage *stages, size_t stage_count, tamis_lonely lonely,
                                              tamis_error *err);
 
 /* ---- calibration ---- */
 
 #define TAMIS_MAX_AUXILIARY 1024
 
+/* How weights may change, x being the auxiliary values of a unit. */
+typedef enum tamis_calibration {
+    TAMIS_CALIBRATION_LINEAR, /* weight * (1 + x' lambda): generalised regression; weights may become negative */
+    TAMIS_CALIBRATION_RAKING, /* weight * exp(x' lambda): weights stay positive */
+    TAMIS_CALIBRATION_LOGIT   /* by a factor between `lower` and `upper`, which the other two ignore */
+} tamis_calibration;
+
 /* Weights close to the given ones that reproduce known totals of auxiliary variables (Deville and Sarndal 1992). An
  * indicator for each category makes post-strata (one classification) or raked margins (several).
  *
- *   "linear"   weights * (1 + x' lambda): generalised regression; weights may become negative
- *   "raking"   weights * exp(x' lambda): stay positive
- *   "logit"    each weight changes by a factor between lower and upper, which only this method looks at
- *
  * Needs    positive weights; auxiliary[i * variables + j], the value of variable j for unit i, and totals[j], finite;
- *          1 <= variables <= TAMIS_MAX_AUXILIARY; 0 <= lower < 1 < upper for "logit". Variables may depend on each
+ *          1 <= variables <= TAMIS_MAX_AUXILIARY; 0 <= lower < 1 < upper for the logit. Variables may depend on each
  *          other if their totals agree.
  * Gives    calibrated weights that meet the totals to ten digits or better; NaN on failure.
  * Cost     O(count * variables^2) a step, mostly fewer than ten steps; memory O(variables^2).
  * Errors   and UNABLE: no weights of this method meet the totals, or they were not found in 100 steps.               */
-TAMIS_USE tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper, const double *weights,
-                                       const double *auxiliary, const double *totals, size_t count, size_t variables,
-                                       tamis_error *err);
+TAMIS_USE tamis_status tamis_calibrate(double *calibrated, tamis_calibration method, double lower, double upper,
+                                       const double *weights, const double *auxiliary, const double *totals, size_t count,
+                                       size_t variables, tamis_error *err);
 
 /* What calibration leaves of a variable: the residuals of linear values in the regression on the auxiliary variables,
  * with the weights from before calibration. The variance of a calibrated estimate is that of these residuals, with the

@@ -174,10 +174,6 @@ TAMIS_API const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t acc
 /* The account of a survey; -1 if there is none. */
 TAMIS_API int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey);
 
-/* The frozen fields of the first wave as they are kept: a JSON object, keys in alphabetical order; NULL if there is no such
- * account. Lives until the ledger is used again. */
-TAMIS_API const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account);
-
 /* What was spent or is left, in the account's own coin: rho, or epsilon and delta. */
 #define TAMIS_SPENDING_WORDS 160
 typedef struct tamis_spending {

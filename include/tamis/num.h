@@ -59,9 +59,6 @@ TAMIS_API void tamis_decimal_down(char *text, double x, int digits);
 /* Units of a population, trials of an experiment. */
 #define TAMIS_MAX_UNITS (INT64_C(1) << 40)
 
-/* log of n choose k; here the enclosure is {-inf, inf} on failure. Needs 0 <= k <= n. */
-TAMIS_USE tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_error *err);
-
 /* Hypergeometric: X ones in a simple random sample without replacement from a population with `ones` ones.
  * Needs 0 <= ones <= population, 0 <= sample <= population. */
 TAMIS_USE tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,

@@ -70,13 +70,6 @@ TAMIS_USE tamis_status tamis_profile_zcdp(tamis_profile **profile, const tamis_n
 TAMIS_USE tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p, const tamis_number *const *q,
                                           size_t count, tamis_error *err);
 
-/* Discrete noise that is cut: X given |X| <= reach. Its loss is infinite where one law ends and the other does not. Needs
- * scale > 0, 0 <= sensitivity <= TAMIS_MAX_STEP, 0 <= reach <= 2^18.                                                   */
-TAMIS_USE tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
-                                                       int64_t reach, tamis_error *err);
-TAMIS_USE tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
-                                                        int64_t reach, tamis_error *err);
-
 TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
 
 /* ---- several releases ---- */
@@ -90,23 +83,6 @@ TAMIS_API void tamis_profile_free(tamis_profile *profile); /* NULL is fine */
  * Paper    settings, section 5.2: what is composed before sampling amplifies (docs/papers.md#settings-5-2).           */
 TAMIS_USE tamis_status tamis_profile_compose(tamis_profile **composed, const tamis_profile *const *profiles, const int64_t *times,
                                              size_t count, tamis_error *err);
-
-/* The largest of several profiles, point by point: what holds for every unit, or in every stratum, when each has its own.
- *
- * Needs    count >= 1.
- * Errors   INVALID, SYSTEM (memory).                                                                                 */
-TAMIS_USE tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile *const *profiles, size_t count,
-                                             tamis_error *err);
-
-/* What remains of a profile if only its values at some eps are published, as in a certificate: delta is convex in e^eps, so
- * between two of them it is at most the chord, before the first one at most the chord from delta = 1 at e^eps = 0, and
- * after the last one at most its value there. Its lower end is that of the profile.
- *
- * Needs    count >= 1, 0 <= eps[0] < eps[1] < ... <= TAMIS_MAX_LOSS.
- * Cost     one tamis_profile_delta for each.
- * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                         */
-TAMIS_USE tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_profile *profile,
-                                              const tamis_number *const *eps, size_t count, tamis_error *err);
 
 /* ---- asking ---- */
 

@@ -51,16 +51,32 @@ TAMIS_USE tamis_status tamis_design_poisson(tamis_design **design, const tamis_n
 TAMIS_USE tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
                                                tamis_error *err);
 
-/* Unequal probabilities and a fixed sample size, their sum, which must be an integer. Methods:
- *   "conditional_poisson"  the law of largest entropy with these inclusion probabilities
- *   "sampford"             Sampford (1967)
- *   "pivotal"              Deville and Tille (1998), units fight in list order; "pivotal_random": in random order
- *   "systematic"           Madow (1949), in list order; "systematic_random": in random order
- *   "brewer"               Brewer (1975), draw by draw
- *   "tille"                Tille (1996), elimination
- * Midzuno sampling is REFUSED by name: nothing is proved for it.
- * Units of probability 1 are in every sample. */
-TAMIS_USE tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities,
+/* How units are drawn in one stage. The numbers are frozen. */
+typedef enum tamis_method {
+    TAMIS_METHOD_NONE = 0,
+    TAMIS_METHOD_SRS = 1,
+    TAMIS_METHOD_SRS_WITH_REPLACEMENT = 2,
+    TAMIS_METHOD_BERNOULLI = 3,
+    TAMIS_METHOD_POISSON = 4,
+    TAMIS_METHOD_CONDITIONAL_POISSON = 5, /* the law of largest entropy with the given inclusion probabilities */
+    TAMIS_METHOD_SAMPFORD = 6,            /* Sampford (1967) */
+    TAMIS_METHOD_PIVOTAL = 7,             /* Deville and Tille (1998), in the order of the list */
+    TAMIS_METHOD_PIVOTAL_RANDOM = 8,      /* the same in random order */
+    TAMIS_METHOD_SYSTEMATIC = 9,          /* Madow (1949), in the order of the list */
+    TAMIS_METHOD_SYSTEMATIC_RANDOM = 10,  /* the same in random order */
+    TAMIS_METHOD_BREWER = 11,             /* Brewer (1975), draw by draw */
+    TAMIS_METHOD_TILLE = 12               /* Tille (1996), elimination */
+} tamis_method;
+
+/* "srs", "sampford", ..., as plans and `tamis draw` write them; NULL for any other number. */
+TAMIS_API const char *tamis_method_name(tamis_method method);
+
+/* The method of a name. TAMIS_METHOD_NONE on failure. Errors: INVALID, REFUSED ("midzuno": nothing is proved for it). */
+TAMIS_USE tamis_status tamis_method_of_name(tamis_method *method, const char *name, tamis_error *err);
+
+/* Unequal probabilities and a fixed sample size, their sum, which must be an integer; with TAMIS_METHOD_POISSON, as
+ * tamis_design_poisson. Units of probability 1 are in every sample. Needs a method from TAMIS_METHOD_POISSON on. */
+TAMIS_USE tamis_status tamis_design_pps(tamis_design **design, tamis_method method, const tamis_number *const *probabilities,
                                         size_t count, tamis_error *err);
 
 /* Independent designs side by side: the units of strata[0] come first. On success the strata belong to the new design
@@ -109,11 +125,11 @@ TAMIS_API const char *tamis_design_name(const tamis_design *design);
 TAMIS_USE tamis_status tamis_pps_probabilities(tamis_number **probabilities, const tamis_number *const *sizes, size_t count,
                                                int64_t sample, tamis_error *err);
 
-/* The design of these probabilities, without the numbers in between: tamis_design_pps, or "poisson", whose expected size
- * `sample` is then.
+/* tamis_design_pps with these probabilities, without computing them one by one. With TAMIS_METHOD_POISSON `sample` is the
+ * expected size.
  *
  * Needs    as above, and sizes that are not 0.                                                                       */
-TAMIS_USE tamis_status tamis_design_pps_sizes(tamis_design **design, const char *method, const tamis_number *const *sizes,
+TAMIS_USE tamis_status tamis_design_pps_sizes(tamis_design **design, tamis_method method, const tamis_number *const *sizes,
                                               size_t count, int64_t sample, tamis_error *err);
 
 /* ---- inclusion probabilities ---- */

@@ -36,41 +36,23 @@ tamis_status tamis_outsider_new(tamis_outsider **outsider, const tamis_profile *
     return status == TAMIS_OK ? take(outsider, profile, err) : status;
 }
 
-typedef tamis_status join(tamis_profile **, const tamis_profile *const *, size_t, tamis_error *);
-
-static tamis_status compose(tamis_profile **z, const tamis_profile *const *list, size_t count, tamis_error *err)
-{
-    return tamis_profile_compose(z, list, NULL, count, err);
-}
-
-static tamis_status join_all(tamis_outsider **outsider, join *f, const tamis_outsider *const *list, const char *name,
-                             size_t count, tamis_error *err)
+tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples, size_t count,
+                                        tamis_error *err)
 {
     tamis_profile *profile = NULL;
     const tamis_profile **profiles;
     if (!outsider) return tmi_fail(err, TAMIS_INVALID, "outsider: NULL");
     *outsider = NULL;
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no outsider");
-    if (!list) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
+    if (!samples) return tmi_fail(err, TAMIS_INVALID, "samples: NULL");
     for (size_t i = 0; i < count; i++)
-        if (!list[i]) return tmi_fail(err, TAMIS_INVALID, "%s[%zu]: NULL", name, i);
+        if (!samples[i]) return tmi_fail(err, TAMIS_INVALID, "samples[%zu]: NULL", i);
     if (!(profiles = tmi_alloc(count, sizeof *profiles))) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) profiles[i] = list[i]->profile;
-    tamis_status status = f(&profile, profiles, count, err);
+    for (size_t i = 0; i < count; i++) profiles[i] = samples[i]->profile;
+    tamis_status status = tamis_profile_compose(&profile, profiles, NULL, count, err);
     if (status == TAMIS_OK) status = take(outsider, profile, err);
     tmi_free(profiles);
     return status;
-}
-
-tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_outsider *const *samples, size_t count,
-                                        tamis_error *err)
-{
-    return join_all(outsider, compose, samples, "samples", count, err);
-}
-
-tamis_status tamis_outsider_maximum(tamis_outsider **outsider, const tamis_outsider *const *list, size_t count, tamis_error *err)
-{
-    return join_all(outsider, tamis_profile_maximum, list, "list", count, err);
 }
 
 tamis_status tamis_outsider_delta(tamis_bound *delta, const tamis_outsider *outsider, const tamis_number *eps, tamis_error *err)

@@ -1,7 +1,8 @@
 /* A pair of lattice laws. delta(eps) in the order P, Q is the sum of p - e^eps q over the answers whose loss log(p/q) is
  * above eps. The answers stand sorted by their loss, so that the sum is a difference of two stored ones; only the few whose
  * loss is within SLACK of eps are looked at one by one.                                                               */
-#include "composition/pair.h"
+#include "composition/profile.h"
+#include "num/law/law.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,6 @@ typedef struct pair {
     size_t count;
     answer *answers;
     tmi_ball *p_before, *q_before, *p_after, *q_after;
-    tmi_ball outside;
 } pair;
 
 static void free_balls(tmi_ball *balls, size_t count)
@@ -38,7 +38,6 @@ static void free_pair(void *self)
     for (size_t i = 0; i < 4; i++) free_balls(sums[i], z->count + 1);
     for (size_t i = 0; z->answers && i < z->count; i++) { tmi_ball_clears(&z->answers[i].p, &z->answers[i].q, NULL); }
     tmi_free(z->answers);
-    tmi_ball_clear(&z->outside);
     tmi_free(z);
 }
 
@@ -46,7 +45,6 @@ static tamis_status new_pair(pair **z, size_t count, tamis_error *err)
 {
     pair *new = tmi_alloc(1, sizeof *new);
     if (!new) return tmi_fail_memory(err);
-    tmi_ball_init(&new->outside);
     tmi_ball **sums[] = {&new->p_before, &new->q_before, &new->p_after, &new->q_after};
     bool fine = (new->answers = tmi_alloc(count, sizeof *new->answers)) != NULL;
     for (size_t i = 0; i < 4 && fine; i++) fine = (*sums[i] = tmi_alloc(count + 1, sizeof **sums[i])) != NULL;
@@ -148,10 +146,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tmi_ball_max(lower, lower, &x, bits);
     tmi_ball_set_int(&x, 0);
     tmi_ball_max(lower, lower, &x, bits);
-    tmi_ball_add(upper, lower, &z->outside, bits);
-    tmi_ball_mul(&e, &e, &z->outside, bits);
-    tmi_ball_sub(lower, lower, &e, bits);
-    tmi_ball_max(lower, lower, &x, bits);
+    tmi_ball_set(upper, lower);
     tmi_ball_clears(&e, &x, NULL);
     return TAMIS_OK;
 }
@@ -160,10 +155,7 @@ static tamis_status open_pair(tmi_evaluator *evaluator, const void *self, tamis_
 {
     const pair *z = self;
     (void)err;
-    *evaluator = (tmi_evaluator){.delta = delta,
-                                 .self = (void *)(uintptr_t)z,
-                                 .exact = tmi_ball_is_zero(&z->outside),
-                                 .width = TAMIS_WIDTH};
+    *evaluator = (tmi_evaluator){.delta = delta, .self = (void *)(uintptr_t)z, .exact = true, .width = TAMIS_WIDTH};
     return TAMIS_OK;
 }
 
@@ -174,29 +166,6 @@ static tamis_status take(tamis_profile **profile, pair *z, tamis_error *err)
     settle(z);
     tamis_status status = tmi_loss_take_curve(&loss, &curve, z, err);
     return status == TAMIS_OK ? tmi_profile_take(profile, loss, err) : status;
-}
-
-tamis_status tmi_profile_laws(tamis_profile **profile, const tmi_law *p, const tmi_law *q, tamis_error *err)
-{
-    pair *z = NULL;
-    int64_t first = p->first < q->first ? p->first : q->first;
-    int64_t p_end = p->first + (int64_t)p->count, q_end = q->first + (int64_t)q->count, end = p_end > q_end ? p_end : q_end;
-    *profile = NULL;
-    if (end - first > 2 * TMI_LAW_POINTS) return tmi_fail(err, TAMIS_UNABLE, "a pair of laws with too many answers");
-    tamis_status status = new_pair(&z, (size_t)(end - first), err);
-    if (status != TAMIS_OK) return status;
-    for (int64_t k = first; k < end; k++) {
-        answer *a = &z->answers[k - first];
-        if (k >= p->first && k < p_end) tmi_ball_set(&a->p, &p->mass[k - p->first]);
-        if (k >= q->first && k < q_end) tmi_ball_set(&a->q, &q->mass[k - q->first]);
-    }
-    /* Where one law's answers lie outside the other's window, the mass that the other keeps outside may or may not be there.
-     * The upper end takes it as if it were not, and what a law keeps outside as fully revealed; the lower end takes it as all
-     * there, at its price e^eps. */
-    tmi_ball_add(&z->outside, &p->below, &p->above, BITS);
-    tmi_ball_add(&z->outside, &z->outside, &q->below, BITS);
-    tmi_ball_add(&z->outside, &z->outside, &q->above, BITS);
-    return take(profile, z, err);
 }
 
 tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *const *p, const tamis_number *const *q, size_t count,
@@ -237,74 +206,4 @@ done:
     tamis_number_free(sum[0]);
     tamis_number_free(sum[1]);
     return status;
-}
-
-/* ---- discrete noise that is cut ---- */
-
-/* Masses exp(-|k|/scale) or exp(-k^2/(2 scale^2)) on -reach ... reach, divided by their sum. */
-static tamis_status cut_law(tmi_law *law, const tamis_number *scale, bool gaussian, int64_t reach, tamis_error *err)
-{
-    tamis_status status = tmi_law_new(law, -reach, 2 * (size_t)reach + 1, err);
-    if (status != TAMIS_OK) return status;
-    tmi_ball rate, sum;
-    tmi_ball_inits(&rate, &sum, NULL);
-    tmi_ball_set_number(&rate, scale, BITS);
-    if (gaussian) {
-        tmi_ball_mul(&rate, &rate, &rate, BITS);
-        tmi_ball_shift(&rate, &rate, 1);
-    }
-    tmi_ball_set_int(&sum, -1);
-    tmi_ball_div(&rate, &sum, &rate, BITS);
-    tmi_ball_set_int(&sum, 0);
-    for (int64_t k = 0; k <= reach; k++) {
-        tmi_ball *x = &law->mass[reach + k], *y = &law->mass[reach - k];
-        tmi_ball_mul_int(x, &rate, gaussian ? k * k : k, BITS);
-        tmi_ball_exp(x, x, BITS);
-        tmi_ball_set(y, x);
-        tmi_ball_add(&sum, &sum, x, BITS);
-        if (k > 0) tmi_ball_add(&sum, &sum, y, BITS);
-    }
-    for (size_t i = 0; i < law->count; i++) tmi_ball_div(&law->mass[i], &law->mass[i], &sum, BITS);
-    tmi_ball_clears(&rate, &sum, NULL);
-    return TAMIS_OK;
-}
-
-/* More points than this would take minutes to sum up. */
-#define REACH (INT64_C(1) << 18)
-
-static tamis_status truncated(tamis_profile **profile, const tamis_number *scale, bool gaussian, int64_t sensitivity,
-                              int64_t reach, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tmi_law p, q;
-    if (!profile) return tmi_fail(err, TAMIS_INVALID, "profile: NULL");
-    *profile = NULL;
-    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
-    if (tmi_number_sign(scale) <= 0) return tmi_fail(err, TAMIS_INVALID, "scale: must be positive");
-    if (sensitivity < 0 || sensitivity > TAMIS_MAX_STEP)
-        return tmi_fail(err, TAMIS_INVALID, "sensitivity: must be between 0 and 2^30");
-    if (reach < 0 || reach > REACH) return tmi_fail(err, TAMIS_INVALID, "reach: must be between 0 and 2^18");
-    if (sensitivity > 2 * reach) sensitivity = 2 * reach + 1; /* then no answer is common to both */
-    tmi_law_init(&p);
-    tmi_law_init(&q);
-    TMI_TRY(cut_law(&p, scale, gaussian, reach, err));
-    TMI_TRY(cut_law(&q, scale, gaussian, reach, err));
-    TMI_TRY(tmi_law_shift(&q, sensitivity, err));
-    TMI_TRY(tmi_profile_laws(profile, &p, &q, err));
-done:
-    tmi_law_clear(&p);
-    tmi_law_clear(&q);
-    return status;
-}
-
-tamis_status tamis_profile_truncated_laplace(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
-                                             int64_t reach, tamis_error *err)
-{
-    return truncated(profile, scale, false, sensitivity, reach, err);
-}
-
-tamis_status tamis_profile_truncated_gaussian(tamis_profile **profile, const tamis_number *scale, int64_t sensitivity,
-                                              int64_t reach, tamis_error *err)
-{
-    return truncated(profile, scale, true, sensitivity, reach, err);
 }

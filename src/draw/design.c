@@ -1,63 +1,27 @@
 #include "draw/design.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "num/number.h"
+#include "survey/method.h"
 
 /* ---- the parts of a design ---- */
 
-typedef enum needs {
-    SAMPLE, /* a sample size */
-    RATE,
-    PROBABILITY,       /* a column of probabilities, or of sizes with a sample size */
-    SAMPLE_OR_UNEQUAL, /* either */
-} needs;
+bool tmi_frame_is_slow(const tamis_frame_design *design) { return tmi_method_row(design->method)->slow; }
 
-typedef struct method {
-    const char *name;
-    needs needs;
-    bool slow, with_replacement;
-} method;
+bool tmi_frame_is_with_replacement(const tamis_frame_design *design) { return tmi_method_row(design->method)->with_replacement; }
 
-static const method methods[] = {
-    {.name = "srs", .needs = SAMPLE},
-    {.name = "srs_with_replacement", .needs = SAMPLE, .with_replacement = true},
-    {.name = "bernoulli", .needs = RATE},
-    {.name = "systematic", .needs = SAMPLE_OR_UNEQUAL},
-    {.name = "systematic_random", .needs = SAMPLE_OR_UNEQUAL},
-    {.name = "poisson", .needs = PROBABILITY},
-    {.name = "pivotal", .needs = PROBABILITY},
-    {.name = "pivotal_random", .needs = PROBABILITY},
-    {.name = "conditional_poisson", .needs = PROBABILITY, .slow = true},
-    {.name = "sampford", .needs = PROBABILITY, .slow = true},
-    {.name = "brewer", .needs = PROBABILITY, .slow = true},
-    {.name = "tille", .needs = PROBABILITY},
-};
-
-static const method *find_method(const char *name)
-{
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, name) == 0) return &methods[i];
-    return NULL;
-}
-
-bool tmi_frame_is_slow(const tamis_frame_design *design) { return find_method(design->method)->slow; }
-
-bool tmi_frame_is_with_replacement(const tamis_frame_design *design) { return find_method(design->method)->with_replacement; }
-
-static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tamis_error *err)
+static tamis_status check_numbers(const tamis_frame_design *d, const tmi_method *m, tamis_error *err)
 {
     const bool has_size = d->sample != 0 || d->allocation, unequal = d->size || d->probability;
-    if ((needs == RATE) != (d->rate != NULL))
+    if (m->by_rate != (d->rate != NULL))
         return tmi_fail(err, TAMIS_INVALID, d->rate ? "rate: only bernoulli has one" : "rate: bernoulli needs one");
     if (d->rate && (tmi_number_sign(d->rate) <= 0 || tmi_number_compare_int(d->rate, 1) > 0))
         return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
-    if (unequal && (needs == RATE || needs == SAMPLE))
-        return tmi_fail(err, TAMIS_INVALID, "%s: %s draws with equal probabilities", d->size ? "size" : "probability", d->method);
-    if (!unequal && needs == PROBABILITY)
-        return tmi_fail(err, TAMIS_INVALID, "probability: %s needs a column of probabilities, or of sizes", d->method);
-    const bool needs_size = needs != RATE && !d->probability;
+    if (unequal && !m->unequal)
+        return tmi_fail(err, TAMIS_INVALID, "%s: %s draws with equal probabilities", d->size ? "size" : "probability", m->name);
+    if (!unequal && !m->equal)
+        return tmi_fail(err, TAMIS_INVALID, "probability: %s needs a column of probabilities, or of sizes", m->name);
+    const bool needs_size = !m->by_rate && !d->probability;
     if (needs_size && !has_size) return tmi_fail(err, TAMIS_INVALID, "sample: how many units shall be drawn?");
     if (!needs_size && has_size)
         return tmi_fail(err, TAMIS_INVALID, "%s: the %s decides how many are drawn", d->sample ? "sample" : "allocation",
@@ -65,24 +29,20 @@ static tamis_status check_numbers(const tamis_frame_design *d, needs needs, tami
     return TAMIS_OK;
 }
 
-static tamis_status check_clusters(const tamis_frame_design *d, const method *m, tamis_error *err)
+static tamis_status check_clusters(const tamis_frame_design *d, const tmi_method *m, tamis_error *err)
 {
     if (d->within < 0 || d->within > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
     if (d->within && d->within_column) return tmi_fail(err, TAMIS_INVALID, "within: either one number or a column, not both");
     if ((d->within || d->within_column) && !d->cluster) return tmi_fail(err, TAMIS_INVALID, "within: there are no clusters");
-    if (d->cluster && m->with_replacement) return tmi_fail(err, TAMIS_INVALID, "cluster: %s draws single units", d->method);
+    if (d->cluster && m->with_replacement) return tmi_fail(err, TAMIS_INVALID, "cluster: %s draws single units", m->name);
     return TAMIS_OK;
 }
 
 tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_error *err)
 {
-    if (!design || !design->method) return tmi_fail(err, TAMIS_INVALID, "design: none given");
-    const method *m = find_method(design->method);
-    if (!m)
-        return tmi_fail(err, TAMIS_INVALID,
-                        "design: must be srs, srs_with_replacement, bernoulli, systematic, "
-                        "systematic_random, poisson, pivotal, pivotal_random, conditional_poisson, sampford, brewer or "
-                        "tille");
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    const tmi_method *m = tmi_method_row(design->method);
+    if (!m) return tmi_fail(err, TAMIS_INVALID, "method: none given; use one of tamis_method");
     if (design->sample < 0 || design->sample > TAMIS_MAX_UNITS)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and 2^40");
     if (design->size && design->probability) return tmi_fail(err, TAMIS_INVALID, "size: either sizes or probabilities, not both");
@@ -90,7 +50,7 @@ tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_er
         return tmi_fail(err, TAMIS_INVALID, "allocation: either one sample size or a column, not both");
     if (design->allocation && !design->strata) return tmi_fail(err, TAMIS_INVALID, "allocation: there are no strata");
     tamis_status status = check_clusters(design, m, err);
-    return status == TAMIS_OK ? check_numbers(design, m->needs, err) : status;
+    return status == TAMIS_OK ? check_numbers(design, m, err) : status;
 }
 
 /* ---- the order of the units ---- */
@@ -157,26 +117,14 @@ typedef struct part {
     int64_t sample;
 } part;
 
-static tamis_status make_equal(tamis_design **made, const part *p, tamis_error *err)
-{
-    const char *method = p->design->method;
-    const int64_t count = (int64_t)p->count;
-    if (p->design->rate) return tamis_design_bernoulli(made, count, p->design->rate, err);
-    if (find_method(method)->with_replacement) return tamis_design_srs_with_replacement(made, count, p->sample, err);
-    if (strcmp(method, "srs") == 0) return tamis_design_srs(made, count, p->sample, err);
-    return tamis_design_systematic(made, count, p->sample, strcmp(method, "systematic_random") == 0, err);
-}
-
 static tamis_status make_unequal(tamis_design **made, const part *p, tamis_error *err)
 {
-    const char *method = p->design->method;
     const tamis_number **list = tmi_alloc(p->count, sizeof *list);
     tamis_status status;
     if (!list) return tmi_fail_memory(err);
     for (size_t i = 0; i < p->count; i++) list[i] = p->units->numbers[member(p->order, p->first + i)];
-    if (p->design->size) status = tamis_design_pps_sizes(made, method, list, p->count, p->sample, err);
-    else if (strcmp(method, "poisson") == 0) status = tamis_design_poisson(made, list, p->count, err);
-    else status = tamis_design_pps(made, method, list, p->count, err);
+    if (p->design->size) status = tamis_design_pps_sizes(made, p->design->method, list, p->count, p->sample, err);
+    else status = tamis_design_pps(made, p->design->method, list, p->count, err);
     tmi_free(list);
     return status;
 }
@@ -208,11 +156,13 @@ done:
 
 static tamis_status make_part(tamis_design **made, const part *p, tamis_error *err)
 {
+    const tmi_method *m = tmi_method_row(p->design->method);
     tamis_design *first = NULL;
-    if (p->sample > (int64_t)p->count && !find_method(p->design->method)->with_replacement)
+    if (p->sample > (int64_t)p->count && !m->with_replacement)
         return tmi_fail(err, TAMIS_INVALID, "sample: %lld %s, but there are only %zu", (long long)p->sample,
                         p->units->clusters.of ? "clusters" : "units", p->count);
-    tamis_status status = p->units->numbers ? make_unequal(&first, p, err) : make_equal(&first, p, err);
+    tamis_status status = p->units->numbers ? make_unequal(&first, p, err)
+                                            : m->equal(&first, (int64_t)p->count, p->sample, p->design->rate, err);
     if (status == TAMIS_OK && p->units->clusters.of) return add_second(made, first, p, err);
     *made = first;
     return status;

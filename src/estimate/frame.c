@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/survey.h>
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "survey/method.h"
 
 /* The probabilities of the frame, and the stratum of each. */
 typedef struct frame {
@@ -60,17 +60,9 @@ done:
     return status;
 }
 
-static bool joint_by_probability_alone(const char *method)
-{
-    static const char *const methods[] = {"conditional_poisson", "sampford", "tille", "brewer"};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(method, methods[i]) == 0) return true;
-    return false;
-}
-
 /* The design of a stratum's units, their probabilities below 1 scaled such that they sum to the sample size exactly: in
  * a file they are rounded. */
-static tamis_status make_design(tamis_design **design, const char *method, const double *pi, size_t count, int64_t sample,
+static tamis_status make_design(tamis_design **design, tamis_method method, const double *pi, size_t count, int64_t sample,
                                 tamis_error *err)
 {
     tamis_number **numbers = tmi_alloc(count, sizeof *numbers), *one = NULL, *rest = NULL, *sum = NULL, *factor = NULL, *next;
@@ -189,8 +181,9 @@ tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_progress 
             pi[count++] = f.pi[i];
             v->frame_squares[h] += f.pi[i] * f.pi[i];
         }
-        if (joint && !joint_by_probability_alone(d->method)) {
-            status = tmi_fail(err, TAMIS_UNABLE, "those of the method %s depend on the order of the frame", d->method);
+        if (joint && !tmi_method_row(d->method)->joint_by_list) {
+            status = tmi_fail(err, TAMIS_UNABLE, "those of the method %s depend on the order of the frame",
+                              tamis_method_name(d->method));
             goto done;
         }
         if (joint) TMI_TRY(joint_of(v, h, pi, count, err));

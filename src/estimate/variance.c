@@ -58,7 +58,7 @@ static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
     double *zero = tmi_alloc(v->sample->count, sizeof *zero), nothing;
     if (!zero) return tmi_fail_memory(err);
     tamis_status status = tamis_variance_stages(&nothing, &v->df, zero, v->sample->weights, v->sample->count, v->stages,
-                                                v->stage_count, "certainty", err);
+                                                v->stage_count, TAMIS_LONELY_CERTAINTY, err);
     tmi_free(zero);
     return status;
 }
@@ -188,8 +188,8 @@ static tamis_status calibrate(tmi_sample_variance *v, tamis_error *err)
         fill_auxiliary(v, control, first);
         first += control->total_count;
     }
-    status = tamis_calibrate(v->calibrated, plan->raking ? "raking" : "linear", 0, 0, s->weights, v->auxiliary, totals, s->count,
-                             v->auxiliary_count, err);
+    status = tamis_calibrate(v->calibrated, plan->raking ? TAMIS_CALIBRATION_RAKING : TAMIS_CALIBRATION_LINEAR, 0, 0, s->weights,
+                             v->auxiliary, totals, s->count, v->auxiliary_count, err);
 
 done:
     tmi_free(totals);
@@ -297,9 +297,9 @@ static tamis_status variance_of_domain(double *value, tmi_sample_variance *v, co
     if (!inside) return tmi_fail_memory(err);
     tamis_status status;
     for (size_t i = 0; i < n; i++) inside[i] = domain[i];
-    TMI_TRY(tamis_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, "adjust", err));
-    TMI_TRY(tamis_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, "certainty", err));
-    TMI_TRY(tamis_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, "certainty", err));
+    TMI_TRY(tamis_variance_stages(&with, NULL, inside, w, n, v->stages, v->stage_count, TAMIS_LONELY_ADJUST, err));
+    TMI_TRY(tamis_variance_stages(&without, NULL, inside, w, n, v->stages, v->stage_count, TAMIS_LONELY_CERTAINTY, err));
+    TMI_TRY(tamis_variance_stages(value, NULL, linear, w, n, v->stages, v->stage_count, TAMIS_LONELY_CERTAINTY, err));
     if (with > without) *value = NAN;
 
 done:
@@ -322,7 +322,7 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
     else if (d->deff) *value = variance_by_effect(v, linear, tmi_number_nearest(d->deff));
     else if (v->stage_count > 0)
         status = tamis_variance_stages(value, NULL, linear, tmi_sample_variance_weights(v), s->count, v->stages, v->stage_count,
-                                       NULL, err);
+                                       TAMIS_LONELY_FAIL, err);
     else status = variance_by_probabilities(value, v, linear, err);
     if (status == TAMIS_INVALID && v->stage_count > 0 && !v->calibrated)
         status = variance_of_domain(value, v, linear, domain, err);

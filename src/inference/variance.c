@@ -43,14 +43,6 @@ double tmi_variance_range(double population, double sample, double from, double 
     return population / sample * (population - sample) * (population / (population - 1)) * (range / 2) * (range / 2);
 }
 
-/* k (n - k) / n is the sum of squares about the mean; it is at most n / 4. */
-tmi_variance tmi_variance_count(double population, double sample, double noisy, double noise_variance)
-{
-    if (sample <= 1) return (tmi_variance){tmi_variance_range(population, sample, 0, 1), true};
-    double squares = (noisy * (sample - noisy) + noise_variance) / sample;
-    return (tmi_variance){tmi_variance_srs(population, sample, fmin(fmax(squares, 0), sample / 4)), false};
-}
-
 /* ---- moments ---- */
 
 tmi_quadratic tmi_variance_moments(tmi_quadratic moments, const tmi_stratum_sums *strata, size_t count)

@@ -45,12 +45,6 @@ static inline double tmi_unbiased_square(double noisy, double noise_variance) { 
 /* Variance of the total N/n * (sum of x) from the sum of squares about the mean, S^2 = squares / (n - 1). */
 double tmi_variance_srs(double population, double sample, double squares);
 
-/* Estimated variance of the total N/n * (count of ones); `noisy` is the sample count plus noise of the given variance.
- * Unbiased where it is not cut: k (n - k) is estimated by noisy (n - noisy) + noise_variance (PLAN (a)).
- *
- * Gives    a number between 0 and that of a half of ones; a sample of 1 unit gives the bound of the range.            */
-tmi_variance tmi_variance_count(double population, double sample, double noisy, double noise_variance);
-
 /* The largest possible variance of N/n * (sum of x) for x in [from, to]: N values have S^2 <= N/(N-1) (to - from)^2 / 4
  * (Popoviciu). For previews, and where an estimate is negative. 0 for a census. */
 double tmi_variance_range(double population, double sample, double from, double to);

@@ -337,12 +337,6 @@ const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t account)
     return a ? a->survey : NULL;
 }
 
-const char *tamis_ledger_frozen(const tamis_ledger *ledger, size_t account)
-{
-    const tmi_ledger_account *a = account_at(ledger, account);
-    return a ? a->waves[0].frozen : NULL;
-}
-
 const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
 {
     const tmi_ledger_account *a = account_at(ledger, account);

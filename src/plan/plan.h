@@ -147,7 +147,7 @@ struct tmi_plan_design {
     char *strata_label;                      /* weights (optional): strata with any labels */
     char *weight;                            /* replaces the weight that the design implies; NULL: implied */
 
-    const char *method;        /* pps: as tamis_design_pps takes it */
+    tamis_method method;       /* pps */
     char *frame;               /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
     bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */

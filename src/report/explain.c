@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "survey/method.h"
 
 /* ---- pages ---- */
 
@@ -52,9 +53,9 @@ const char *tamis_explain_topic(size_t i)
     i -= 2 + TAMIS_SETTINGS;
     for (const tmi_design_words *d = tmi_designs; d->name; d++)
         if (i-- == 0) return d->name;
-    for (size_t m = 0; tmi_pps_methods[m]; m++) { /* but for the method that has the name of a design */
-        bool is_pps = strcmp(tmi_design_named(tmi_pps_methods[m])->name, "pps") == 0;
-        if (is_pps && i-- == 0) return tmi_pps_methods[m];
+    for (size_t m = 0; m < TMI_PPS_METHODS; m++) { /* except the method that has the name of a design */
+        const char *name = tamis_method_name(tmi_pps_method_at(m));
+        if (strcmp(tmi_design_named(name)->name, "pps") == 0 && i-- == 0) return name;
     }
     return NULL;
 }

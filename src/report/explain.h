@@ -35,7 +35,6 @@ typedef struct tmi_design_words {
 } tmi_design_words;
 
 extern const tmi_design_words tmi_designs[];
-extern const char *const tmi_pps_methods[]; /* end with NULL */
 
 /* The row of a name, or of the design that a method belongs to; NULL if there is none. */
 const tmi_design_words *tmi_design_named(const char *name);

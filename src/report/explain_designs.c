@@ -6,6 +6,7 @@
 #include "num/bound.h"
 #include "num/number.h"
 #include "report/explain.h"
+#include "survey/method.h"
 
 /* ---- examples: about a tenth of a small frame ---- */
 
@@ -54,7 +55,7 @@ static tamis_status make_poisson(tamis_design **d, tamis_error *err)
     return status;
 }
 
-static tamis_status make_pps(tamis_design **d, const char *method, tamis_error *err)
+static tamis_status make_pps(tamis_design **d, tamis_method method, tamis_error *err)
 {
     tamis_number *p[LISTED] = {0};
     tamis_status status = unequal(p, true, err);
@@ -102,9 +103,6 @@ static tamis_status make_cluster(tamis_design **d, tamis_error *err) { return ma
 static tamis_status make_two_stage(tamis_design **d, tamis_error *err) { return make_stages(d, 2, err); }
 
 /* ---- words ---- */
-
-const char *const tmi_pps_methods[] = {
-    "conditional_poisson", "sampford", "pivotal", "pivotal_random", "systematic", "systematic_random", "brewer", "tille", NULL};
 
 const tmi_design_words tmi_designs[] = {
     {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
@@ -157,8 +155,8 @@ const tmi_design_words *tmi_design_named(const char *name)
 {
     for (const tmi_design_words *d = tmi_designs; d->name; d++)
         if (strcmp(d->name, name) == 0) return d;
-    for (size_t i = 0; tmi_pps_methods[i]; i++) /* "systematic" is the design of that name, found above */
-        if (strcmp(tmi_pps_methods[i], name) == 0) return tmi_design_named("pps");
+    for (size_t i = 0; i < TMI_PPS_METHODS; i++) /* "systematic" is the design of that name, found above */
+        if (strcmp(tamis_method_name(tmi_pps_method_at(i)), name) == 0) return tmi_design_named("pps");
     return NULL;
 }
 
@@ -210,7 +208,7 @@ static tamis_status verdict_of(verdict *v, const tmi_design_words *d, tamis_erro
     return status == TAMIS_OK ? ask(v, design, d->neighbours, err) : status;
 }
 
-static tamis_status verdict_of_method(verdict *v, const char *method, tamis_error *err)
+static tamis_status verdict_of_method(verdict *v, tamis_method method, tamis_error *err)
 {
     tamis_design *design = NULL;
     tamis_status status = make_pps(&design, method, err);
@@ -275,10 +273,11 @@ static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, con
         TMI_TRY(verdict_of(&v, d, err));
         TMI_TRY(show(page, d->example_words, &v, err));
     }
-    for (size_t i = 0; strcmp(d->name, "pps") == 0 && tmi_pps_methods[i]; i++) {
-        if (method && strcmp(method, tmi_pps_methods[i]) != 0) continue;
-        TMI_TRY(verdict_of_method(&v, tmi_pps_methods[i], err));
-        TMI_TRY(show(page, tmi_pps_methods[i], &v, err));
+    for (size_t i = 0; strcmp(d->name, "pps") == 0 && i < TMI_PPS_METHODS; i++) {
+        const char *name = tamis_method_name(tmi_pps_method_at(i));
+        if (method && strcmp(method, name) != 0) continue;
+        TMI_TRY(verdict_of_method(&v, tmi_pps_method_at(i), err));
+        TMI_TRY(show(page, name, &v, err));
     }
 
 done:
@@ -345,9 +344,9 @@ static tamis_status write_table(tmi_text *text, tamis_error *err)
             TMI_TRY(verdict_of(&v, d, err));
             TMI_TRY(add_row(&table, d->name, d->example_words, &v, err));
         }
-        for (size_t i = 0; strcmp(d->name, "pps") == 0 && tmi_pps_methods[i]; i++) {
-            TMI_TRY(verdict_of_method(&v, tmi_pps_methods[i], err));
-            TMI_TRY(add_row(&table, i ? "" : "pps", tmi_pps_methods[i], &v, err));
+        for (size_t i = 0; strcmp(d->name, "pps") == 0 && i < TMI_PPS_METHODS; i++) {
+            TMI_TRY(verdict_of_method(&v, tmi_pps_method_at(i), err));
+            TMI_TRY(add_row(&table, i ? "" : "pps", tamis_method_name(tmi_pps_method_at(i)), &v, err));
         }
         if (strcmp(d->name, "weights") == 0) TMI_TRY(add_row(&table, d->name, "design not known", &(verdict){0}, err));
     }

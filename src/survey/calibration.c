@@ -12,10 +12,8 @@
 #define HALVINGS 40
 #define REACHED 1e-10 /* of the totals */
 
-typedef enum kind { LINEAR, RAKING, LOGIT } kind;
-
 typedef struct problem {
-    kind kind;
+    tamis_calibration method;
     double lower, upper;
     const double *weights, *x, *totals;
     size_t count, variables;
@@ -60,9 +58,9 @@ static tamis_status prepare(problem *p, tamis_error *err)
 static double factor_of(double *slope, const problem *p, double u)
 {
     double L = p->lower, U = p->upper;
-    switch (p->kind) {
-    case LINEAR: *slope = 1; return 1 + u;
-    case RAKING: return *slope = exp(u);
+    switch (p->method) {
+    case TAMIS_CALIBRATION_LINEAR: *slope = 1; return 1 + u;
+    case TAMIS_CALIBRATION_RAKING: return *slope = exp(u);
     default:
         u *= (U - L) / ((1 - L) * (U - 1));
         double e = exp(-fabs(u)), low = (U - 1) * (u > 0 ? e : 1), high = (1 - L) * (u > 0 ? 1 : e);
@@ -164,23 +162,20 @@ done:
     return status;
 }
 
-static tamis_status read_method(problem *p, const char *method, tamis_error *err)
+static tamis_status check_method(const problem *p, tamis_error *err)
 {
-    static const char *const names[] = {[LINEAR] = "linear", [RAKING] = "raking", [LOGIT] = "logit"};
-    size_t i = 0;
-    while (method && i <= LOGIT && strcmp(method, names[i]) != 0) i++;
-    if (!method || i > LOGIT) return tmi_fail(err, TAMIS_INVALID, "method: not linear, raking or logit");
-    p->kind = (kind)i;
-    if (p->kind != LOGIT) return TAMIS_OK;
+    if ((unsigned)p->method > TAMIS_CALIBRATION_LOGIT) return tmi_fail(err, TAMIS_INVALID, "method: unknown");
+    if (p->method != TAMIS_CALIBRATION_LOGIT) return TAMIS_OK;
     if (!(p->lower >= 0 && p->lower < 1)) return tmi_fail(err, TAMIS_INVALID, "lower: not at least 0 and below 1");
     if (!(p->upper > 1 && isfinite(p->upper))) return tmi_fail(err, TAMIS_INVALID, "upper: not above 1 and finite");
     return TAMIS_OK;
 }
 
-tamis_status tamis_calibrate(double *calibrated, const char *method, double lower, double upper, const double *weights,
+tamis_status tamis_calibrate(double *calibrated, tamis_calibration method, double lower, double upper, const double *weights,
                              const double *auxiliary, const double *totals, size_t count, size_t variables, tamis_error *err)
 {
-    problem p = {.lower = lower,
+    problem p = {.method = method,
+                 .lower = lower,
                  .upper = upper,
                  .weights = weights,
                  .x = auxiliary,
@@ -192,7 +187,7 @@ tamis_status tamis_calibrate(double *calibrated, const char *method, double lowe
     tmi_error_reset(err);
     if (!calibrated) return tmi_fail(err, TAMIS_INVALID, "calibrated: NULL");
     if (count > MAX_COUNT) return tmi_fail(err, TAMIS_INVALID, "count: too large");
-    TMI_TRY(read_method(&p, method, err));
+    TMI_TRY(check_method(&p, err));
     TMI_TRY(check_sample(weights, auxiliary, count, variables, err));
     TMI_TRY(tmi_check_finite("totals", totals, variables, err));
     TMI_TRY(prepare(&p, err));
@@ -209,7 +204,7 @@ done:
 tamis_status tamis_calibration_residuals(double *residuals, const double *linear, const double *weights, const double *auxiliary,
                                          size_t count, size_t variables, tamis_error *err)
 {
-    problem p = {.kind = LINEAR, .weights = weights, .x = auxiliary, .count = count, .variables = variables};
+    problem p = {.method = TAMIS_CALIBRATION_LINEAR, .weights = weights, .x = auxiliary, .count = count, .variables = variables};
     tamis_status status;
     tmi_error_reset(err);
     if (!residuals) return tmi_fail(err, TAMIS_INVALID, "residuals: NULL");

@@ -81,14 +81,7 @@ tamis_status tmi_sample_law_take_set(tamis_law *law, uint32_t set, tamis_number 
     return tmi_sample_law_take(law, units, size, exact, err);
 }
 
-tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err)
-{
-    uint8_t units[TAMIS_LAW_UNITS];
-    size_t size = units_of(units, set);
-    return tmi_sample_law_add_ball(law, units, size, p, err);
-}
-
-tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
+static tamis_status add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err)
 {
     tmi_listed *s = NULL;
     tamis_status status = new_sample(&s, law, units, size, err);
@@ -97,6 +90,13 @@ tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_
     tmi_ball_set(&s->ball, p);
     law->count++;
     return TAMIS_OK;
+}
+
+tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err)
+{
+    uint8_t units[TAMIS_LAW_UNITS];
+    size_t size = units_of(units, set);
+    return add_ball(law, units, size, p, err);
 }
 
 static void sample_ball(tmi_ball *p, const tmi_listed *s, long bits)
@@ -123,7 +123,7 @@ tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, con
     sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
     sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
     tmi_ball_mul(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
-    status = tmi_sample_law_add_ball(law, units, size, &p, err);
+    status = add_ball(law, units, size, &p, err);
     tmi_ball_clears(&p, &q, NULL);
     return status;
 }
@@ -131,7 +131,7 @@ tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, con
 tamis_status tmi_sample_law_add_copy(tamis_law *law, const tmi_listed *s, tamis_error *err)
 {
     tamis_number *p;
-    if (!s->exact) return tmi_sample_law_add_ball(law, s->units, s->size, &s->ball, err);
+    if (!s->exact) return add_ball(law, s->units, s->size, &s->ball, err);
     tamis_status status = tmi_number_copy(&p, s->exact, err);
     return status == TAMIS_OK ? tmi_sample_law_take(law, s->units, s->size, p, err) : status;
 }
@@ -196,7 +196,8 @@ static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_sample_law_finish(tamis_law *law, tamis_error *err)
+/* Sorts, merges equal samples, drops those of probability 0. */
+static tamis_status finish(tamis_law *law, tamis_error *err)
 {
     size_t kept = 0;
     tamis_status status = TAMIS_OK;
@@ -230,7 +231,7 @@ tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tami
                         design->kind->name, TAMIS_LAW_UNITS);
     TMI_TRY(tmi_sample_law_alloc(&l, design->population, err));
     TMI_TRY(design->kind->law(l, design, err));
-    TMI_TRY(tmi_sample_law_finish(l, err));
+    TMI_TRY(finish(l, err));
     *law = l;
     l = NULL;
 done:
@@ -330,7 +331,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
         if (compare_samples(&l->samples[j - 1], &l->samples[j]) == 0)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample appears twice"));
     TMI_TRY(check_sum(l, err));
-    TMI_TRY(tmi_sample_law_finish(l, err));
+    TMI_TRY(finish(l, err));
     TMI_TRY(add_up_pi(l, err));
     *law = l;
     l = NULL;

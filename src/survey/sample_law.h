@@ -32,7 +32,6 @@ tamis_status tmi_sample_law_take(tamis_law *law, const uint8_t *units, size_t si
 /* The same for a set: bit k is unit k. */
 tamis_status tmi_sample_law_take_set(tamis_law *law, uint32_t set, tamis_number *exact, tamis_error *err);
 tamis_status tmi_sample_law_add_ball_set(tamis_law *law, uint32_t set, const tmi_ball *p, tamis_error *err);
-tamis_status tmi_sample_law_add_ball(tamis_law *law, const uint8_t *units, size_t size, const tmi_ball *p, tamis_error *err);
 
 /* Adds the sample s of `a` together with the sample t of `b`, whose units are counted from `offset`: probability P(s)
  * P(t). */
@@ -46,9 +45,6 @@ void tmi_sample_law_move(tamis_law *law, tamis_law *from);
 
 /* *sum += term, which is used up; *sum = NULL counts as 0. */
 tamis_status tmi_sum_take(tamis_number **sum, tamis_number *term, tamis_error *err);
-
-/* Sorts, merges equal samples, drops those of probability 0. */
-tamis_status tmi_sample_law_finish(tamis_law *law, tamis_error *err);
 
 /* The finished law of a design of at most TAMIS_LAW_UNITS units. */
 tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tamis_error *err);

@@ -7,7 +7,6 @@
  * the second term being the same again one stage below. With replacement 1 / N is 0: the spread of the clusters holds
  * all that happens inside them, and the later stages are not looked at (the ultimate cluster).                       */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "survey/estimator.h"
@@ -19,16 +18,11 @@ typedef struct row {
     size_t unit;
 } row;
 
-/* What is done with a stratum that gave one cluster of several. */
-typedef enum lonely { FAIL, CERTAINTY, ADJUST, AVERAGE, LONELY_RULES } lonely;
-
-static const char *const rules[LONELY_RULES] = {"fail", "certainty", "adjust", "average"};
-
 typedef struct sample {
     row *rows;
     const tamis_stage *stages;
     size_t stage_count;
-    lonely lonely;
+    tamis_lonely lonely;
 } sample;
 
 static int compare(const void *a, const void *b)
@@ -86,12 +80,12 @@ typedef struct spread {
 
 static tamis_status add_lonely(spread *spread, const sample *s, double total, double unseen, size_t stage, tamis_error *err)
 {
-    if (s->lonely == FAIL)
+    if (s->lonely == TAMIS_LONELY_FAIL)
         return tmi_fail(err, TAMIS_INVALID,
-                        "clusters: a stratum of stage %zu has only one, which tells no variance; join it with another",
+                        "clusters: a stratum of stage %zu has only one, which gives no variance; join it with another",
                         stage + 1);
-    if (s->lonely == ADJUST) tmi_sum_add(&spread->sum, unseen * total * total);
-    if (s->lonely == AVERAGE) spread->unknown++;
+    if (s->lonely == TAMIS_LONELY_ADJUST) tmi_sum_add(&spread->sum, unseen * total * total);
+    if (s->lonely == TAMIS_LONELY_AVERAGE) spread->unknown++;
     return TAMIS_OK;
 }
 
@@ -165,9 +159,9 @@ done:
 }
 
 tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights, size_t count,
-                                   const tamis_stage *stages, size_t stage_count, const char *lonely, tamis_error *err)
+                                   const tamis_stage *stages, size_t stage_count, tamis_lonely lonely, tamis_error *err)
 {
-    sample s = {.stages = stages, .stage_count = stage_count};
+    sample s = {.stages = stages, .stage_count = stage_count, .lonely = lonely};
     tmi_sum sum = {0};
     int64_t freedom = 0;
     tamis_status status;
@@ -176,8 +170,7 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
-    while (lonely && s.lonely < LONELY_RULES && strcmp(lonely, rules[s.lonely]) != 0) s.lonely++;
-    if (s.lonely == LONELY_RULES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: it is one of fail, certainty, adjust, average"));
+    if ((unsigned)lonely > TAMIS_LONELY_AVERAGE) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: unknown"));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};

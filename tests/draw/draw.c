@@ -12,7 +12,7 @@ static void reads_parquet_in_its_order(void **state)
     char line[256];
     const char *frame = in_folder("f.parquet"), *out = in_folder("s.csv");
     tamis_frame_sample sample;
-    const tamis_frame_design design = {.method = "systematic", .sample = 5000};
+    const tamis_frame_design design = {.method = TAMIS_METHOD_SYSTEMATIC, .sample = 5000};
     (void)state;
     snprintf(line, sizeof line, "COPY (SELECT i AS unit, i / 4 AS x FROM range(500000) r(i)) TO '%s' (FORMAT parquet)", frame);
     run_sql(line);
@@ -39,7 +39,7 @@ static void reads_parquet_in_its_order(void **state)
 static void survives_missing_memory(void **state)
 {
     const char *frame = write_text("f.csv", "h,x\na,1\na,2\nb,1\nb,1\n"), *out = in_folder("s.csv");
-    const tamis_frame_design design = {.method = "pivotal", .size = "x", .strata = "h", .sample = 1};
+    const tamis_frame_design design = {.method = TAMIS_METHOD_PIVOTAL, .size = "x", .strata = "h", .sample = 1};
     tamis_frame_sample sample;
     (void)state;
     EVERY_ALLOCATION_FAILS(tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), {
@@ -52,7 +52,8 @@ static void survives_missing_memory(void **state)
 static void survives_missing_memory_with_clusters(void **state)
 {
     const char *frame = write_text("f.csv", "h,c\na,1\na,1\na,2\nb,1\nb,2\n"), *out = in_folder("s.csv");
-    const tamis_frame_design design = {.method = "systematic", .strata = "h", .cluster = "c", .sample = 1, .within = 1};
+    const tamis_frame_design design = {
+        .method = TAMIS_METHOD_SYSTEMATIC, .strata = "h", .cluster = "c", .sample = 1, .within = 1};
     tamis_frame_sample sample;
     (void)state;
     remove(out);
@@ -85,7 +86,7 @@ static void can_be_stopped(void **state)
     char text[20000] = "x\n";
     for (int i = 0; i < 2000; i++) sprintf(text + strlen(text), "%d\n", 1 + i % 7);
     const char *frame = write_text("f.csv", text);
-    static const char *const methods[] = {"pivotal", "conditional_poisson", "brewer"};
+    static const tamis_method methods[] = {TAMIS_METHOD_PIVOTAL, TAMIS_METHOD_CONDITIONAL_POISSON, TAMIS_METHOD_BREWER};
     (void)state;
     for (size_t m = 0; m < 3; m++) {
         const tamis_frame_design design = {.method = methods[m], .size = "x", .sample = 2};
@@ -101,7 +102,7 @@ static void can_be_stopped(void **state)
             assert_true(status == TAMIS_OK || access(out, F_OK) != 0);
         }
         assert_int_equal(status, TAMIS_OK);
-        if (stops < (m == 0 ? 3 : 4)) fail_msg("%s was asked %d times", methods[m], stops);
+        if (stops < (m == 0 ? 3 : 4)) fail_msg("%s was asked %d times", tamis_method_name(methods[m]), stops);
     }
 }
 

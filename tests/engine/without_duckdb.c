@@ -72,7 +72,7 @@ static void a_plan_is_released_and_estimated(void **state)
 static void a_sample_is_drawn(void **state)
 {
     const char *frame = write_text("f.csv", "h,x\na,1\na,2\nb,1\nb,1\n"), *out = in_folder("s.csv");
-    const tamis_frame_design design = {.method = "pivotal", .size = "x", .strata = "h", .sample = 1};
+    const tamis_frame_design design = {.method = TAMIS_METHOD_PIVOTAL, .size = "x", .strata = "h", .sample = 1};
     tamis_frame_sample sample;
     (void)state;
     EVERY_ALLOCATION_FAILS(tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/ht/designs.h"
 
@@ -52,6 +53,48 @@ static void two_roads_to_simple_random_samples_meet(void **state)
 }
 
 /* A census: what the others add to every total moves it and tells nothing, however far. */
+/* The eps of a delta: delta there is the one that was asked for, or below it at eps = 0. */
+static void epsilon_undoes_delta(void **state)
+{
+    population p = population_of("1 1 0 0 0 0", "1 1 1 0 0 0");
+    tamis_law *law = srs_law(6, 3);
+    tamis_number *one = number("1"), *step = number("2"), *two = number("2"), *at = NULL;
+    static const double targets[] = {1e-3, 0.05, 0.9};
+    tamis_bound eps, delta, reverse;
+    (void)state;
+    for (tamis_noise_kind noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise++)
+        for (int i = 0; i < 3; i++) {
+            tamis_ht_pair pair = {law,
+                                  (const tamis_number *const *)p.x,
+                                  (const tamis_number *const *)p.x_prime,
+                                  noise,
+                                  noise ? one : NULL,
+                                  noise > TAMIS_NOISE_GAUSSIAN ? step : NULL};
+            tamis_number *target = number((const char *const[]){"0.001", "0.05", "0.9"}[i]);
+            assert_int_equal(tamis_ht_pair_epsilon(&eps, &pair, target, NULL), TAMIS_OK);
+            assert_true(eps.lower >= 0 && eps.upper - eps.lower <= 1e-9 * eps.upper);
+            if (i == 2) assert_true(eps.upper == 0);
+            if (isfinite(eps.upper)) {
+                assert_int_equal(tmi_number_double(&at, eps.upper, NULL), TAMIS_OK);
+                assert_int_equal(tamis_ht_pair_delta(&delta, &reverse, &pair, at, NULL), TAMIS_OK);
+                assert_true(delta.lower <= targets[i] * (1 + 1e-12));
+                if (eps.upper > 0) assert_true(delta.upper >= targets[i] * (1 - 1e-6));
+                tamis_number_free(at);
+            }
+            assert_int_equal(tamis_ht_pair_epsilon(NULL, &pair, target, NULL), TAMIS_INVALID);
+            assert_int_equal(tamis_ht_pair_epsilon(&eps, &pair, NULL, NULL), TAMIS_INVALID);
+            assert_true(eps.lower == 0 && eps.upper == INFINITY);
+            assert_int_equal(tamis_ht_pair_epsilon(&eps, &pair, two, NULL), TAMIS_INVALID);
+            assert_int_equal(tamis_ht_pair_epsilon(&eps, NULL, target, NULL), TAMIS_INVALID);
+            tamis_number_free(target);
+        }
+    tamis_number_free(one);
+    tamis_number_free(step);
+    tamis_number_free(two);
+    tamis_law_free(law);
+    population_clear(&p);
+}
+
 static void what_is_common_does_not_matter(void **state)
 {
     population near = population_of("2 0 0", "1 0 0"), far = population_of("2 1e15 7", "1 1e15 7");
@@ -186,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_roads_to_simple_random_samples_meet),
+        cmocka_unit_test(epsilon_undoes_delta),
         cmocka_unit_test(what_is_common_does_not_matter),
         cmocka_unit_test(heaps_far_apart),
         cmocka_unit_test(refuses_bad_input),

@@ -103,7 +103,7 @@ static void strata_that_differ_are_not_overconfident(void **state)
     double variance = 0, estimate = 0, reach;
     for (int h = 0; h < 3; h++) {
         parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false};
-        variance += tmi_variance_count(strata[h].population, 30, strata[h].noisy, 0).value;
+        variance += tmi_variance_srs(strata[h].population, 30, strata[h].noisy * (30 - strata[h].noisy) / 30);
         estimate += parts[h].factor * strata[h].noisy;
     }
     tmi_interval found;

@@ -398,7 +398,6 @@ static void arguments_are_named(void **state)
     assert_int_equal(tamis_ledger_verify_text(&ok, &text, path, (const char *[]){NULL}, 1, &err), TAMIS_INVALID);
     assert_int_equal(tamis_ledger_accounts(NULL), 0);
     assert_null(tamis_ledger_survey(NULL, 0));
-    assert_null(tamis_ledger_frozen(ledger, 0));
     assert_int_equal(tamis_ledger_find(NULL, "schools"), -1);
     assert_int_equal(tamis_ledger_find(ledger, NULL), -1);
     tamis_charged_clear(NULL);

@@ -65,7 +65,7 @@ static void what_describes_a_design_is_kept(void **state)
     tamis_plan_free(p);
 
     p = read_design("{pps: {method: tille, probability: pi, sample: 50}, max_weight: 20}");
-    assert_string_equal(p->design.method, "tille");
+    assert_int_equal(p->design.method, TAMIS_METHOD_TILLE);
     assert_number(p->design.max_weight, "20");
     assert_number(p->design.weight_step, "1/67108864"); /* 2^-26: nearest to 20 * 2^-30 = 2^-25.68 */
     tamis_plan_free(p);

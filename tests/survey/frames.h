@@ -51,15 +51,20 @@ static inline void free_frame(frame *f)
     for (size_t i = 0; i < f->count; i++) tamis_number_free(f->pi[i]);
 }
 
+static inline tamis_method method_named(const char *name)
+{
+    tamis_method method;
+    assert_int_equal(tamis_method_of_name(&method, name, NULL), TAMIS_OK);
+    return method;
+}
+
 static inline tamis_design *pps(const char *method, const char *text)
 {
     tamis_design *design = NULL;
     tamis_error err = {0};
     frame f;
     read_frame(&f, text);
-    tamis_status status = strcmp(method, "poisson") == 0
-                              ? tamis_design_poisson(&design, (const tamis_number *const *)f.pi, f.count, &err)
-                              : tamis_design_pps(&design, method, (const tamis_number *const *)f.pi, f.count, &err);
+    tamis_status status = tamis_design_pps(&design, method_named(method), (const tamis_number *const *)f.pi, f.count, &err);
     if (status != TAMIS_OK) fail_msg("%s, %s: %s", method, text, err.message);
     free_frame(&f);
     return design;

@@ -60,26 +60,33 @@ static void probabilities(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(tamis_number_read(&x, bad[i], NULL), TAMIS_OK);
         const tamis_number *list[] = {half, x};
-        for (size_t m = 0; m < METHODS; m++) INVALID("probabilities", d, tamis_design_pps(&d, methods[m], list, 2, &err));
+        for (size_t m = 0; m < METHODS; m++)
+            INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), list, 2, &err));
         INVALID("probabilities", d, tamis_design_poisson(&d, list, 2, &err));
         INVALID("rate", d, tamis_design_bernoulli(&d, 5, x, &err));
         tamis_number_free(x);
     }
     const tamis_number *odd[] = {half, half, half}, *missing[] = {half, NULL};
     for (size_t m = 0; m < METHODS; m++) {
-        INVALID("probabilities", d, tamis_design_pps(&d, methods[m], odd, 3, &err)); /* their sum is 3/2 */
-        INVALID("probabilities", d, tamis_design_pps(&d, methods[m], missing, 2, &err));
-        INVALID("probabilities", d, tamis_design_pps(&d, methods[m], NULL, 2, &err));
-        INVALID("probabilities", d, tamis_design_pps(&d, methods[m], odd, 0, &err));
-        INVALID("probabilities", d, tamis_design_pps(&d, methods[m], odd, TAMIS_MAX_LISTED + 1, &err));
+        INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), odd, 3, &err)); /* their sum is 3/2 */
+        INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), missing, 2, &err));
+        INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), NULL, 2, &err));
+        INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), odd, 0, &err));
+        INVALID("probabilities", d, tamis_design_pps(&d, method_named(methods[m]), odd, TAMIS_MAX_LISTED + 1, &err));
     }
-    INVALID("method", d, tamis_design_pps(&d, "cube", odd, 2, &err));
-    assert_int_equal(tamis_design_pps(&d, "midzuno", odd, 2, NULL), TAMIS_REFUSED);
-    assert_null(d);
-    INVALID("method", d, tamis_design_pps(&d, NULL, odd, 2, &err));
+    INVALID("method", d, tamis_design_pps(&d, TAMIS_METHOD_BERNOULLI, odd, 2, &err));
+    tamis_method method = TAMIS_METHOD_SRS;
+    assert_int_equal(tamis_method_of_name(&method, "midzuno", NULL), TAMIS_REFUSED);
+    assert_int_equal(method, TAMIS_METHOD_NONE);
+    assert_int_equal(tamis_method_of_name(&method, "cube", NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_method_of_name(&method, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_method_of_name(NULL, "srs", NULL), TAMIS_INVALID);
+    assert_null(tamis_method_name(TAMIS_METHOD_NONE));
+    assert_null(tamis_method_name(TAMIS_METHOD_TILLE + 1));
+    INVALID("method", d, tamis_design_pps(&d, (tamis_method)99, odd, 2, &err));
     INVALID("rate", d, tamis_design_bernoulli(&d, 5, NULL, &err));
     INVALID("population", d, tamis_design_bernoulli(&d, 0, half, &err));
-    assert_int_equal(tamis_design_pps(NULL, "tille", odd, 2, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_design_pps(NULL, TAMIS_METHOD_TILLE, odd, 2, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_poisson(NULL, odd, 2, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_design_bernoulli(NULL, 5, half, NULL), TAMIS_INVALID);
     tamis_number_free(half);
@@ -267,7 +274,7 @@ static void survives_missing_memory(void **state)
     each_design(without_memory);
     read_frame(&f, "1 0.25 0.75");
     const tamis_number *const *pi = (const tamis_number *const *)f.pi;
-    EVERY_ALLOCATION_FAILS(tamis_design_pps(&d, "tille", pi, f.count, NULL), assert_null(d));
+    EVERY_ALLOCATION_FAILS(tamis_design_pps(&d, TAMIS_METHOD_TILLE, pi, f.count, NULL), assert_null(d));
     tamis_design_free(d);
     EVERY_ALLOCATION_FAILS(tamis_design_poisson(&d, pi, f.count, NULL), assert_null(d));
     tamis_design_free(d);

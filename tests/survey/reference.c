@@ -42,7 +42,8 @@ static void joint_matches(const population *p, const char *method, json_t *matri
     tamis_bound *pij = calloc(p->count * p->count, sizeof *pij);
     json_t *matrix;
     size_t which;
-    assert_int_equal(tamis_design_pps(&design, method, (const tamis_number *const *)p->pi, p->count, NULL), TAMIS_OK);
+    assert_int_equal(tamis_design_pps(&design, method_named(method), (const tamis_number *const *)p->pi, p->count, NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_inclusion_joint(pij, design, NULL, p->count, NULL), TAMIS_OK);
     json_array_foreach (matrices, which, matrix)
         for (size_t k = 0; k < p->count; k++)
@@ -64,7 +65,7 @@ static void law_matches(const population *p, const char *method, json_t *samples
     size_t i, listed = 0;
     json_t *sample;
     if (strcmp(method, "poisson") == 0) assert_int_equal(tamis_design_poisson(&design, pi, p->count, NULL), TAMIS_OK);
-    else assert_int_equal(tamis_design_pps(&design, method, pi, p->count, NULL), TAMIS_OK);
+    else assert_int_equal(tamis_design_pps(&design, method_named(method), pi, p->count, NULL), TAMIS_OK);
     assert_int_equal(tamis_law_new(&law, design, NULL), TAMIS_OK);
     json_array_foreach (samples, i, sample) {
         const char *set = json_string_value(json_array_get(sample, 0));

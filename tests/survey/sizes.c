@@ -17,9 +17,9 @@ static void agrees(const char *text, const char *method, int64_t sample)
     assert_true(f.count <= 16);
     assert_int_equal(tamis_pps_probabilities(pi, sizes, f.count, sample, NULL), TAMIS_OK);
     assert_int_equal(poisson ? tamis_design_poisson(&listed, list, f.count, NULL)
-                             : tamis_design_pps(&listed, method, list, f.count, NULL),
+                             : tamis_design_pps(&listed, method_named(method), list, f.count, NULL),
                      TAMIS_OK);
-    assert_int_equal(tamis_design_pps_sizes(&direct, method, sizes, f.count, sample, NULL), TAMIS_OK);
+    assert_int_equal(tamis_design_pps_sizes(&direct, method_named(method), sizes, f.count, sample, NULL), TAMIS_OK);
     assert_string_equal(tamis_design_name(direct), method);
     assert_int_equal(tamis_design_sample(direct), poisson ? -1 : sample);
     const tmi_pps *x = tmi_pps_of(direct), *y = tmi_pps_of(listed);
@@ -53,7 +53,7 @@ static void same_probabilities(void **state)
             for (int64_t sample = 1; sample <= 4; sample++) agrees(frames[i], methods[m], sample);
 }
 
-static void refused(const char *begins, const char *text, const char *method, size_t count, int64_t sample)
+static void refused(const char *begins, const char *text, tamis_method method, size_t count, int64_t sample)
 {
     frame f = {0};
     tamis_design *design = (tamis_design *)&f;
@@ -71,20 +71,20 @@ static void wrong_calls(void **state)
 {
     frame f;
     (void)state;
-    refused("sizes: number 1 is 0", "1 0 1", "pivotal", 3, 1);
-    refused("sizes: number 1 is NULL or negative", "1 -1 1", "pivotal", 3, 1);
-    refused("sizes: NULL", NULL, "pivotal", 3, 1);
-    refused("sizes: at least", "1 1", "pivotal", 0, 1);
-    refused("sizes: at most", "1 1", "pivotal", SIZE_MAX, 1);
-    refused("sample: at least", "1 1", "poisson", 2, 0);
-    refused("sample: larger", "1 1", "poisson", 2, 3);
-    refused("method: it is one of", "1 1", "best", 2, 1);
-    refused("method: NULL", "1 1", NULL, 2, 1);
+    refused("sizes: number 1 is 0", "1 0 1", TAMIS_METHOD_PIVOTAL, 3, 1);
+    refused("sizes: number 1 is NULL or negative", "1 -1 1", TAMIS_METHOD_PIVOTAL, 3, 1);
+    refused("sizes: NULL", NULL, TAMIS_METHOD_PIVOTAL, 3, 1);
+    refused("sizes: at least", "1 1", TAMIS_METHOD_PIVOTAL, 0, 1);
+    refused("sizes: at most", "1 1", TAMIS_METHOD_PIVOTAL, SIZE_MAX, 1);
+    refused("sample: at least", "1 1", TAMIS_METHOD_POISSON, 2, 0);
+    refused("sample: larger", "1 1", TAMIS_METHOD_POISSON, 2, 3);
+    refused("method: it is one of", "1 1", TAMIS_METHOD_SRS, 2, 1);
+    refused("method: it is one of", "1 1", TAMIS_METHOD_NONE, 2, 1);
     read_frame(&f, "3 1 2");
     const tamis_number *const *sizes = (const tamis_number *const *)f.pi;
-    assert_int_equal(tamis_design_pps_sizes(NULL, "poisson", sizes, 3, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_design_pps_sizes(NULL, TAMIS_METHOD_POISSON, sizes, 3, 1, NULL), TAMIS_INVALID);
     tamis_design *design;
-    EVERY_ALLOCATION_FAILS(tamis_design_pps_sizes(&design, "sampford", sizes, 3, 2, NULL), assert_null(design));
+    EVERY_ALLOCATION_FAILS(tamis_design_pps_sizes(&design, TAMIS_METHOD_SAMPFORD, sizes, 3, 2, NULL), assert_null(design));
     tamis_design_free(design);
     free_frame(&f);
 }

@@ -124,24 +124,3 @@ tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, in
 {
     return certified(p, (tmi_hypergeometric){population, ones, sample}, TMI_AT_MOST, k, err);
 }
-
-typedef struct choose {
-    int64_t n, k;
-} choose;
-
-static tamis_status log_binomial(tmi_ball *z, const void *context, long bits, tamis_error *err)
-{
-    const choose *c = context;
-    (void)err;
-    tmi_log_binomial(z, c->n, c->k, bits);
-    return TAMIS_OK;
-}
-
-tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_error *err)
-{
-    if (!value) return tmi_fail(err, TAMIS_INVALID, "bound: NULL");
-    *value = (tamis_bound){-__builtin_inf(), __builtin_inf()};
-    if (n < 0 || n > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "n must lie between 0 and 2^40");
-    if (k < 0 || k > n) return tmi_fail(err, TAMIS_INVALID, "k must lie between 0 and n");
-    return tmi_certify(value, TAMIS_WIDTH, log_binomial, &(choose){n, k}, err);
-}

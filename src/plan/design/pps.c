@@ -4,14 +4,14 @@
  * adds nothing, and where there is a coupling that exchanges one unit; methods without one are refused. */
 #include "base/memory.h"
 #include "plan/design/fields.h"
+#include "survey/method.h"
 
 static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
-    static const char *const methods[] = {"conditional_poisson", "sampford",          "pivotal", "pivotal_random",
-                                          "systematic",          "systematic_random", "brewer",  "tille"};
+    const char *names[TMI_PPS_METHODS];
     size_t i;
-    if (tmi_read_word(reader, value, &i, methods, sizeof methods / sizeof *methods))
-        ((tmi_drawn *)target)->design->method = methods[i];
+    for (i = 0; i < TMI_PPS_METHODS; i++) names[i] = tamis_method_name(tmi_pps_method_at(i));
+    if (tmi_read_word(reader, value, &i, names, TMI_PPS_METHODS)) ((tmi_drawn *)target)->design->method = tmi_pps_method_at(i);
 }
 
 static const tmi_plan_key keys[] = {{.name = "method", .read = read_method, .required = "method: sampford"},
@@ -24,12 +24,12 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
 {
     tmi_put_text_field(out, "probability", d->probability);
     tmi_put_text_field(out, "frame", tmi_last_name(d->frame));
-    tmi_put_text_field(out, "method", d->method);
+    tmi_put_text_field(out, "method", tamis_method_name(d->method));
     tmi_put_design_sizes(out, d, s);
 }
 
 /* Whether a method has a proved coupling is asked of the smallest sample that it can draw. */
-static tamis_status check_method(const char *method, tamis_error *err)
+static tamis_status check_method(tamis_method method, tamis_error *err)
 {
     tamis_design *design = NULL;
     tamis_exposure *list = NULL;

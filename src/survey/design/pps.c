@@ -1,13 +1,8 @@
 #include "survey/design/pps.h"
 #include "survey/design/form.h"
+#include "survey/method.h"
 
 #include <string.h>
-
-static const tmi_pps_method *const methods[] = {
-    &tmi_conditional_poisson, &tmi_sampford,          &tmi_pivotal, &tmi_pivotal_random,
-    &tmi_systematic_pps,      &tmi_systematic_random, &tmi_brewer,  &tmi_tille,
-};
-#define METHODS (sizeof methods / sizeof *methods)
 
 /* ---- making ---- */
 
@@ -89,24 +84,17 @@ done:
     return status;
 }
 
-tamis_status tmi_pps_find(const tmi_pps_method **method, const char *name, tamis_error *err)
+tamis_status tmi_pps_find(const tmi_pps_method **found, tamis_method method, tamis_error *err)
 {
-    if (!name) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
-    for (size_t i = 0; i < METHODS; i++)
-        if (strcmp(name, methods[i]->kind.name) == 0) {
-            *method = methods[i];
-            return TAMIS_OK;
-        }
-    if (strcmp(name, "midzuno") == 0)
-        return tmi_fail(err, TAMIS_REFUSED,
-                        "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
-                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
+    const tmi_method *row = tmi_method_row(method);
+    *found = row ? row->unequal : NULL;
+    if (*found) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
                     "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
                     "systematic, systematic_random, brewer, tille");
 }
 
-tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities, size_t count,
+tamis_status tamis_design_pps(tamis_design **design, tamis_method method, const tamis_number *const *probabilities, size_t count,
                               tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
@@ -252,11 +240,15 @@ done:
 
 static tamis_status read_pps(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
 {
-    const char *method = NULL;
+    const char *name = NULL;
+    tamis_method method;
     tamis_number **pi = NULL;
     size_t count = 0;
-    tamis_status status = tmi_design_string(&method, f, "method", err);
-    if (status == TAMIS_OK) status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
+    tamis_status status = tmi_design_string(&name, f, "method", err);
+    if (status != TAMIS_OK) return status;
+    if (tamis_method_of_name(&method, name, err) == TAMIS_REFUSED) return TAMIS_REFUSED;
+    if (method == TAMIS_METHOD_POISSON) method = TAMIS_METHOD_NONE; /* a kind of its own */
+    status = tmi_design_numbers(&pi, &count, f, "probabilities", err);
     if (status == TAMIS_OK) status = tamis_design_pps(design, method, (const tamis_number *const *)pi, count, err);
     tmi_numbers_free(pi, count);
     return status;

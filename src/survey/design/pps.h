@@ -49,8 +49,8 @@ tamis_status tmi_pps_new(tamis_design **design, const tmi_pps_method *method, co
 /* The same from numerators and a denominator: units of probability in (0, 1]. Takes pi in any case. */
 tamis_status tmi_pps_take(tamis_design **design, const tmi_pps_method *method, tmi_common *pi, tamis_error *err);
 
-/* A method of tamis_design_pps by its name. */
-tamis_status tmi_pps_find(const tmi_pps_method **method, const char *name, tamis_error *err);
+/* A method of tamis_design_pps. */
+tamis_status tmi_pps_find(const tmi_pps_method **found, tamis_method method, tamis_error *err);
 
 /* ---- functions of a tmi_design_kind ---- */
 
