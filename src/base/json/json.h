@@ -1,5 +1,4 @@
-/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
- * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
+/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. */
 #ifndef TMI_BASE_JSON_JSON_H
 #define TMI_BASE_JSON_JSON_H
 
@@ -7,57 +6,46 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "base/value.h"
+
+/* Names that the other rooms use for a value. */
+typedef tmi_value tmi_json;
+typedef tmi_value_kind tmi_json_kind;
+#define TMI_JSON_NULL TMI_VALUE_NULL
+#define TMI_JSON_BOOLEAN TMI_VALUE_BOOLEAN
+#define TMI_JSON_INTEGER TMI_VALUE_INTEGER
+#define TMI_JSON_REAL TMI_VALUE_REAL
+#define TMI_JSON_LIST TMI_VALUE_LIST
+#define TMI_JSON_STRING TMI_VALUE_TEXT
+#define TMI_JSON_OBJECT TMI_VALUE_MAP
+#define tmi_json_string tmi_value_string
+#define tmi_json_free tmi_value_free
+#define tmi_json_kind_of tmi_value_kind_of
+#define tmi_json_is_true tmi_value_is_true
+#define tmi_json_integer tmi_value_integer
+#define tmi_json_real tmi_value_real
+#define tmi_json_size tmi_value_size
+#define tmi_json_at tmi_value_at
+#define tmi_json_get tmi_value_get
+#define tmi_json_next_key tmi_value_next_key
+#define tmi_json_equal tmi_value_equal
+#define tmi_json_extra_key tmi_value_extra_key
+#define tmi_json_short_name tmi_value_short_name
+#define tmi_json_difference tmi_value_difference
 
 /* ---- reading ---- */
 
-typedef struct tmi_json tmi_json; /* a value inside a document; lives as long as the document */
-
-typedef enum tmi_json_kind {
-    TMI_JSON_NULL,
-    TMI_JSON_BOOLEAN,
-    TMI_JSON_INTEGER,
-    TMI_JSON_REAL,
-    TMI_JSON_STRING,
-    TMI_JSON_LIST,
-    TMI_JSON_OBJECT
-} tmi_json_kind;
-
-/* Parses one document; the caller frees it with tmi_json_free; NULL on failure. INVALID (with position) on malformed text,
- * SYSTEM if memory runs out; jansson now and then takes the second for the first. */
-tamis_status tmi_json_read(tmi_json **document, const char *bytes, size_t length, tamis_error *err);
+/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID (with position) on malformed
+ * text, SYSTEM if memory runs out; jansson now and then takes the second for the first. */
+tamis_status tmi_json_read(tmi_value **document, const char *bytes, size_t length, tamis_error *err);
 
 /* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */
-tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_t length, tmi_watch *watch, tamis_error *err);
-void tmi_json_free(tmi_json *document);
+tamis_status tmi_json_read_watched(tmi_value **document, const char *bytes, size_t length, tmi_watch *watch, tamis_error *err);
 
-tmi_json_kind tmi_json_kind_of(const tmi_json *value);
-bool tmi_json_is_true(const tmi_json *value);
-int64_t tmi_json_integer(const tmi_json *value);
-double tmi_json_real(const tmi_json *value);        /* of an integer too */
-const char *tmi_json_string(const tmi_json *value); /* strings with an inner zero byte are refused on reading */
-
-size_t tmi_json_size(const tmi_json *list_or_object);
-const tmi_json *tmi_json_at(const tmi_json *list, size_t index);
-const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL if absent */
-
-/* The key after `key`; NULL: the first one. NULL after the last one. In the order of the document. */
-const char *tmi_json_next_key(const tmi_json *object, const char *key);
-
-/* Whether two values are the same. 1 and 1.0 are different. */
-bool tmi_json_equal(const tmi_json *x, const tmi_json *y);
-
-/* The first key of `object` that is not among the `count` keys, or NULL: for "extra field" errors. */
-const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, size_t count);
-
-/* A key as a message shows it: long ones are not repeated. */
-const char *tmi_json_short_name(const char *key);
-
-/* The first key other than `except` (may be NULL) of which two objects do not hold the same value, or only one holds any; NULL
- * if there is none. 1 and 1.0 are different. Lives as long as both. */
-const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except);
-
-/* The value as text, the same for equal values: on one line, keys in alphabetical order. */
-tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_error *err);
+/* The value as text, the same for equal values: on one line, keys in alphabetical order. The second gives a new text, which the
+ * caller frees with tmi_free. */
+tamis_status tmi_json_canonical(tmi_text *text, const tmi_value *value, tamis_error *err);
+tamis_status tmi_json_canonical_text(char **json, const tmi_value *value, tamis_error *err);
 
 /* ---- writing ---- */
 
@@ -67,9 +55,20 @@ typedef struct tmi_json_out {
     tmi_text *text;
     unsigned depth;
     bool pretty, keyed, filled[TMI_JSON_DEPTH]; /* keyed: a key was written, its value comes next */
+
+    bool tree; /* values are made instead of text; `state` remembers a failure */
+    char *key;
+    tmi_value *root, *open;
+    tmi_text state;
 } tmi_json_out;
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty);
+
+/* The same calls make a tree: for rooms that hand each other what they would otherwise print and parse. Do not move `out` before
+ * it is taken. Take it in any case: SYSTEM if memory ran out on the way, or if out->text->failed was set. */
+void tmi_json_tree_init(tmi_json_out *out);
+tamis_status tmi_json_tree_take(tmi_value **root, tmi_json_out *out, tamis_error *err);
+
 void tmi_json_open(tmi_json_out *out, char bracket);  /* '{' or '[' */
 void tmi_json_close(tmi_json_out *out, char bracket); /* '}' or ']' */
 void tmi_json_key(tmi_json_out *out, const char *key);
@@ -78,6 +77,7 @@ bool tmi_is_utf8(const char *string);                            /* then it is w
 void tmi_json_put_integer(tmi_json_out *out, int64_t value);
 void tmi_json_put_boolean(tmi_json_out *out, bool value);
 void tmi_json_put_null(tmi_json_out *out);
-void tmi_json_put_number(tmi_json_out *out, const char *text); /* a number already written, such as 1.5e-7 */
+void tmi_json_put_number(tmi_json_out *out, const char *text);      /* a number already written, such as 1.5e-7 */
+void tmi_json_put_value(tmi_json_out *out, const tmi_value *value); /* all of it, as a canonical text or as a copy */
 
 #endif
