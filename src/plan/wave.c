@@ -8,7 +8,7 @@
 
 #define EXAMPLE "{name: 2026-Q3, groups: [A, B]}"
 
-static void read_name(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_name(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_plan_wave *)target)->name, "2026-Q3");
 }
@@ -18,7 +18,7 @@ static int compare_texts(const void *x, const void *y)
     return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_groups(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_wave *wave = target;
     if (!tmi_read_texts(reader, value, &wave->groups, &wave->group_count, TMI_MAX_WAVE_GROUPS, "A, B")) return;
@@ -30,12 +30,12 @@ static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
 }
 
-static void read_same_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_same_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tmi_plan_wave *)target)->same_sample);
 }
 
-void tmi_read_wave(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_wave(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "name", .read = read_name, .required = "name: 2026-Q3"},
@@ -43,7 +43,7 @@ void tmi_read_wave(tmi_reader *reader, const tmi_yaml *value, void *target)
         {.name = "same_sample", .read = read_same_sample},
     };
     tmi_plan_wave *wave = &((tamis_plan *)target)->wave;
-    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 3, EXAMPLE, wave);
+    if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 3, EXAMPLE, wave);
     else read_name(reader, value, wave);
 }
 

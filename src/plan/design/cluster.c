@@ -3,12 +3,12 @@
  * For an outsider's promise: all clusters as large as the largest, filled up with records that add nothing. */
 #include "plan/design/fields.h"
 
-static void read_smallest(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_smallest(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_whole(reader, value, &((tmi_drawn *)target)->design->smallest, 1, TMI_MAX_POPULATION, "1");
 }
 
-static void read_largest(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_largest(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_design *design = ((tmi_drawn *)target)->design;
     tmi_read_whole(reader, value, &design->largest, 1, TMI_MAX_POPULATION, "30");
@@ -21,10 +21,10 @@ static const tmi_plan_key keys[] = {
     {0},
 };
 
-static void check(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *d)
+static void check(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *d)
 {
     if (d->largest > 0 && d->smallest > d->largest)
-        tmi_complain(reader, tmi_yaml_get(map, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
+        tmi_complain(reader, tmi_value_get(map, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
                      (long long)d->smallest, (long long)d->smallest);
 }
 

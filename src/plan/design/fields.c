@@ -5,19 +5,19 @@
 
 /* ---- reading ---- */
 
-void tmi_read_design_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     if (!tmi_read_whole(reader, value, &s->population, 1, TMI_MAX_POPULATION, "6194")) s->population = 0;
 }
 
-void tmi_read_design_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     if (!tmi_read_whole(reader, value, &s->sample, 1, TMI_MAX_POPULATION, "200")) s->sample = 0;
 }
 
-void tmi_read_design_rate(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_rate(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     tamis_number_free(s->rate); /* of the whole design, if this stratum has its own */
@@ -27,12 +27,12 @@ void tmi_read_design_rate(tmi_reader *reader, const tmi_yaml *value, void *targe
         tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
 }
 
-void tmi_read_design_probability(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_probability(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->probability, "inclusion_probability");
 }
 
-void tmi_read_design_frame(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_frame(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
     char *file = NULL;
@@ -42,7 +42,7 @@ void tmi_read_design_frame(tmi_reader *reader, const tmi_yaml *value, void *targ
     tmi_free(file);
 }
 
-void tmi_read_design_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_cluster(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->cluster, "district");
 }

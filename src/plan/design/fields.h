@@ -58,7 +58,7 @@ tmi_read_value tmi_read_typical; /* one of them */
 
 /* What the keys beside a design say together with it, after all of it was read without complaint; sets the default of
  * weight_step. */
-void tmi_check_weights(tmi_reader *reader, const tmi_yaml *design, tamis_plan *plan);
+void tmi_check_weights(tmi_reader *reader, const tmi_value *design, tamis_plan *plan);
 
 /* ---- writing ---- */
 

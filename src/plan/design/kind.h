@@ -17,7 +17,7 @@ typedef struct tmi_plan_stratum tmi_plan_stratum;
 struct tmi_frame_facts;
 struct tmi_plan_key;
 struct tmi_reader;
-struct tmi_yaml;
+struct tmi_value;
 
 typedef struct tmi_plan_kind tmi_plan_kind;
 
@@ -31,7 +31,7 @@ struct tmi_plan_kind {
     const char *example_sizes; /* of a stratum */
     const struct tmi_plan_key *keys, *sizes;
     bool sizes_inside; /* without strata the sizes are in the map of one of the keys */
-    void (*check)(struct tmi_reader *reader, const struct tmi_yaml *map, const tmi_plan_design *design); /* NULL: no check */
+    void (*check)(struct tmi_reader *reader, const struct tmi_value *map, const tmi_plan_design *design); /* NULL: no check */
 
     /* How it is written, as a plan: the keys of its map, with the sizes of the stratum unless it is NULL. */
     void (*write)(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);

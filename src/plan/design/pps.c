@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "plan/design/fields.h"
 
-static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_method(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char *const methods[] = {"conditional_poisson", "sampford",          "pivotal", "pivotal_random",
                                           "systematic",          "systematic_random", "brewer",  "tille"};

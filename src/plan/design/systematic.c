@@ -1,7 +1,7 @@
 /* Every k-th unit of the list, from a random start. */
 #include "plan/design/fields.h"
 
-static void read_order(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_order(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char *const orders[] = {"public", "random"};
     size_t i;

@@ -4,17 +4,17 @@
  * cluster, and a cluster that takes the place of another exchanges no more records. */
 #include "plan/design/fields.h"
 
-static void read_second_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->second_population, "district_size");
 }
 
 /* A whole number is taken in every cluster; any other text names a column. */
-static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_design *design = ((tmi_drawn *)target)->design;
     tamis_number *number = NULL;
-    bool plain = value->kind == TMI_YAML_TEXT && !value->quoted;
+    bool plain = value->kind == TMI_VALUE_TEXT && !value->quoted;
     tamis_status status = plain ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status == TAMIS_SYSTEM) reader->no_memory = true;
     else if (status == TAMIS_OK) tmi_read_whole(reader, value, &design->second_take, 1, TMI_MAX_POPULATION, "5");
@@ -22,7 +22,7 @@ static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *
     tamis_number_free(number);
 }
 
-static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_first(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
     const tmi_plan_key keys[] = {
@@ -33,7 +33,7 @@ static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_map(reader, value, keys, 3, "{by: district, population: 757, sample: 40}", target);
 }
 
-static void read_second(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_second_population, .required = "population: district_size"},
