@@ -73,6 +73,11 @@ void tmi_json_free(tmi_json *document)
     json_decref((json_t *)(void *)document);
 }
 
+tmi_json *tmi_json_share(const tmi_json *value)
+{
+    return out_of(json_incref((json_t *)(uintptr_t)(const void *)value));
+}
+
 tmi_json_kind tmi_json_kind_of(const tmi_json *value)
 {
     switch (json_typeof(in(value))) {
@@ -121,6 +126,18 @@ const tmi_json *tmi_json_at(const tmi_json *list, size_t index)
 const tmi_json *tmi_json_get(const tmi_json *object, const char *key)
 {
     return out_of(json_object_get(in(object), key));
+}
+
+const tmi_json *tmi_json_field(const tmi_json *object, const char *key, tmi_json_kind kind)
+{
+    const tmi_json *value = tmi_json_get(object, key);
+    return value && tmi_json_kind_of(value) == kind ? value : NULL;
+}
+
+const char *tmi_json_text(const tmi_json *object, const char *key)
+{
+    const tmi_json *value = tmi_json_field(object, key, TMI_JSON_STRING);
+    return value ? tmi_json_string(value) : "";
 }
 
 const char *tmi_json_next_key(const tmi_json *object, const char *key)
@@ -180,143 +197,4 @@ tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_err
     const size_t flags = JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
     if (json_dump_callback(in(value), add_bytes, text, flags) != 0) text->failed = true;
     return text->failed ? tmi_fail_memory(err) : TAMIS_OK;
-}
-
-/* ---- writing ---- */
-
-void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty)
-{
-    *out = (tmi_json_out){.text = text, .pretty = pretty};
-}
-
-static void new_line(tmi_json_out *out)
-{
-    if (!out->pretty) return;
-    tmi_text_put(out->text, "\n");
-    for (unsigned i = 0; i < out->depth; i++) tmi_text_put(out->text, "  ");
-}
-
-/* Before a value in a list or a key in an object: the comma and the indentation. */
-static void separate(tmi_json_out *out)
-{
-    if (out->depth == 0) return;
-    if (out->filled[out->depth - 1]) tmi_text_put(out->text, out->pretty ? "," : ", ");
-    out->filled[out->depth - 1] = true;
-    new_line(out);
-}
-
-static void before_value(tmi_json_out *out)
-{
-    if (!out->keyed) separate(out);
-    out->keyed = false;
-}
-
-void tmi_json_open(tmi_json_out *out, char bracket)
-{
-    before_value(out);
-    tmi_text_add(out->text, &bracket, 1);
-    if (out->depth == TMI_JSON_DEPTH) {
-        out->text->failed = true;
-        return;
-    }
-    out->filled[out->depth++] = false;
-}
-
-void tmi_json_close(tmi_json_out *out, char bracket)
-{
-    if (out->depth == 0) {
-        out->text->failed = true;
-        return;
-    }
-    bool filled = out->filled[--out->depth];
-    if (filled) new_line(out);
-    tmi_text_add(out->text, &bracket, 1);
-}
-
-/* The length of the UTF-8 character that `c` begins with, 0 if it is not one: overlong forms, surrogates and what lies beyond
- * U+10FFFF are none. A string that ends inside a character is caught by its zero byte. */
-static size_t character(const char *c)
-{
-    const unsigned char *u = (const unsigned char *)c;
-    if (u[0] < 0x80) return 1;
-    size_t length = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
-    if (u[0] < 0xC2 || u[0] > 0xF4) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((u[i] & 0xC0) != 0x80) return 0;
-    if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F)) return 0;
-    if ((u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F)) return 0;
-    return length;
-}
-
-bool tmi_is_utf8(const char *string)
-{
-    size_t length = 1;
-    while (*string && (length = character(string)) > 0) string += length;
-    return length > 0;
-}
-
-/* ASCII that needs no escape; not the zero at the end. */
-static bool is_plain(char c)
-{
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
-/* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character
- * that a message was cut in, becomes U+FFFD. */
-static void quoted(tmi_text *text, const char *string)
-{
-    tmi_text_put(text, "\"");
-    for (const char *c = string; *c;) {
-        size_t plain = 0;
-        while (is_plain(c[plain])) plain++;
-        tmi_text_add(text, c, plain);
-        c += plain;
-        if (*c == '\0') break;
-        unsigned char u = (unsigned char)*c;
-        size_t length = character(c);
-        if (length == 0) tmi_text_put(text, "\\ufffd");
-        else if (u == '"' || u == '\\') tmi_text_format(text, "\\%c", u);
-        else if (u < 0x20) tmi_text_format(text, "\\u%04x", u);
-        else tmi_text_add(text, c, length);
-        c += length ? length : 1;
-    }
-    tmi_text_put(text, "\"");
-}
-
-void tmi_json_key(tmi_json_out *out, const char *key)
-{
-    separate(out);
-    quoted(out->text, key);
-    tmi_text_put(out->text, ": ");
-    out->keyed = true;
-}
-
-void tmi_json_put_string(tmi_json_out *out, const char *string)
-{
-    before_value(out);
-    if (string) quoted(out->text, string);
-    else tmi_text_put(out->text, "null");
-}
-
-void tmi_json_put_integer(tmi_json_out *out, int64_t value)
-{
-    before_value(out);
-    tmi_text_format(out->text, "%lld", (long long)value);
-}
-
-void tmi_json_put_boolean(tmi_json_out *out, bool value)
-{
-    before_value(out);
-    tmi_text_put(out->text, value ? "true" : "false");
-}
-
-void tmi_json_put_null(tmi_json_out *out)
-{
-    tmi_json_put_string(out, NULL);
-}
-
-void tmi_json_put_number(tmi_json_out *out, const char *text)
-{
-    before_value(out);
-    tmi_text_put(out->text, text);
 }
