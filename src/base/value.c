@@ -65,6 +65,14 @@ bool tmi_value_fill(tmi_value *copy, const tmi_value *value)
     return value->kind < TMI_VALUE_LIST || tmi_value_close(copy);
 }
 
+tmi_value *tmi_value_copy(const tmi_value *value)
+{
+    tmi_value *copy = tmi_value_new(NULL, NULL, value->kind);
+    if (!copy || tmi_value_fill(copy, value)) return copy;
+    tmi_value_free(copy);
+    return NULL;
+}
+
 void tmi_value_free(tmi_value *value)
 {
     if (!value) return;
@@ -131,6 +139,18 @@ const tmi_value *tmi_value_get(const tmi_value *map, const char *key)
         else high = middle;
     }
     return low < map->count && strcmp(map->items[low]->key, key) == 0 ? map->items[low] : NULL;
+}
+
+const tmi_value *tmi_value_field(const tmi_value *map, const char *key, tmi_value_kind kind)
+{
+    const tmi_value *value = tmi_value_get(map, key);
+    return is(value, kind) ? value : NULL;
+}
+
+const char *tmi_value_field_text(const tmi_value *map, const char *key)
+{
+    const char *text = tmi_value_string(tmi_value_get(map, key));
+    return text ? text : "";
 }
 
 const char *tmi_value_next_key(const tmi_value *map, const char *key)

@@ -48,6 +48,7 @@ bool tmi_value_close(tmi_value *value);
 
 /* Makes a new value, of the same kind, what another one is, with all below it. */
 bool tmi_value_fill(tmi_value *copy, const tmi_value *value);
+tmi_value *tmi_value_copy(const tmi_value *value);
 
 void tmi_value_free(tmi_value *root);
 
@@ -62,6 +63,10 @@ const char *tmi_value_string(const tmi_value *value);
 size_t tmi_value_size(const tmi_value *list_or_map);
 const tmi_value *tmi_value_at(const tmi_value *list, size_t index);
 const tmi_value *tmi_value_get(const tmi_value *map, const char *key);
+
+/* The value of a key if it is of that kind, else NULL; a text, or "". */
+const tmi_value *tmi_value_field(const tmi_value *map, const char *key, tmi_value_kind kind);
+const char *tmi_value_field_text(const tmi_value *map, const char *key);
 
 /* The key after `key`; NULL: the first one. NULL after the last one. In the order of the file. */
 const char *tmi_value_next_key(const tmi_value *map, const char *key);

@@ -80,103 +80,52 @@ static void finds_the_first_of_equal_keys(void **state)
     tmi_value_free(map);
 }
 
-#define SAMPLE "{\"b\": [-5, 1.5, true, null, \"x\", {}, []], \"a\": {\"d\": \"\xc3\xa9\", \"c\": 1.0e-7}}"
-
-/* The same calls write a text and make a tree. */
-static void put_sample(tmi_json_out *out, const tmi_value *also)
-{
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "b");
-    tmi_json_open(out, '[');
-    tmi_json_put_integer(out, -5);
-    tmi_json_put_number(out, "1.5");
-    tmi_json_put_boolean(out, true);
-    tmi_json_put_null(out);
-    tmi_json_put_string(out, "x");
-    tmi_json_open(out, '{');
-    tmi_json_close(out, '}');
-    tmi_json_open(out, '[');
-    tmi_json_close(out, ']');
-    tmi_json_close(out, ']');
-    tmi_json_key(out, "a");
-    tmi_json_put_value(out, also);
-    tmi_json_close(out, '}');
-}
-
-static tamis_status make_sample(tmi_value **root, const tmi_value *also)
-{
-    tmi_json_out out;
-    tmi_json_tree_init(&out);
-    put_sample(&out, also);
-    return tmi_json_tree_take(root, &out, NULL);
-}
-
-static void writes_into_a_tree(void **state)
-{
-    (void)state;
-    tmi_value *read = read_text(SAMPLE), *made, *again;
-    const tmi_value *also = tmi_value_get(read, "a");
-    tmi_text text;
-    tmi_json_out out;
-    char *x, *y;
-    assert_int_equal(make_sample(&made, also), TAMIS_OK);
-    assert_true(tmi_value_equal(made, read));
-    assert_int_equal(tmi_json_canonical_text(&x, made, NULL), TAMIS_OK);
-    assert_int_equal(tmi_json_canonical_text(&y, read, NULL), TAMIS_OK);
-    assert_string_equal(x, y);
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    put_sample(&out, also);
-    again = read_text(text.bytes);
-    assert_true(tmi_value_equal(again, read));
-    tmi_value_free(again);
-    tmi_value_free(made);
-    tmi_text_clear(&text);
-    tmi_free(x);
-    tmi_free(y);
-    EVERY_ALLOCATION_FAILS(make_sample(&made, also), assert_null(made));
-    tmi_value_free(made);
-    tmi_value_free(read);
-    EVERY_ALLOCATION_FAILS(tmi_json_read(&made, SAMPLE, strlen(SAMPLE), NULL), assert_null(made));
-    tmi_value_free(made);
-}
-
-/* A byte that is no UTF-8 becomes U+FFFD in both. */
-static void keeps_texts_valid(void **state)
-{
-    (void)state;
-    tmi_json_out out;
-    tmi_value *made;
-    tmi_json_tree_init(&out);
-    tmi_json_open(&out, '{');
-    tmi_json_key(&out, "\xff");
-    tmi_json_put_string(&out, "a\xc3");
-    tmi_json_close(&out, '}');
-    assert_int_equal(tmi_json_tree_take(&made, &out, NULL), TAMIS_OK);
-    assert_string_equal(tmi_value_string(tmi_value_get(made, "\xef\xbf\xbd")), "a\xef\xbf\xbd");
-    tmi_value_free(made);
-}
-
 /* What is no tree is never handed out. */
 static void notices_wrong_nesting(void **state)
 {
     (void)state;
     static const char *const cases[] = {"", "[", "]", "nn", "[k", "{n}", "[]n", "[*]", "[!]"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tmi_json_out out;
+        tmi_json_tree tree;
         tmi_value *made;
-        tmi_json_tree_init(&out);
+        tmi_json_tree_begin(&tree, NULL);
         for (const char *c = cases[i]; *c; c++) {
-            if (*c == '[' || *c == '{') tmi_json_open(&out, *c);
-            else if (*c == 'n') tmi_json_put_null(&out);
-            else if (*c == 'k') tmi_json_key(&out, "k"), tmi_json_put_null(&out), tmi_json_close(&out, ']');
-            else if (*c == '*') tmi_json_put_number(&out, "[1]");
-            else if (*c == '!') out.text->failed = true;
-            else tmi_json_close(&out, *c);
+            if (*c == '[' || *c == '{') tmi_json_open(&tree.out, *c);
+            else if (*c == 'n') tmi_json_put_null(&tree.out);
+            else if (*c == 'k') tmi_json_add_null(&tree.out, "k"), tmi_json_close(&tree.out, ']');
+            else if (*c == '*') tmi_json_put_number(&tree.out, "[1]");
+            else if (*c == '!') tree.text.failed = true;
+            else tmi_json_close(&tree.out, *c);
         }
-        assert_int_equal(tmi_json_tree_take(&made, &out, NULL), TAMIS_SYSTEM);
+        assert_int_equal(tmi_json_tree_end(&made, &tree, NULL), TAMIS_SYSTEM);
         assert_null(made);
     }
+}
+
+#define SAMPLE "{\"b\": [-5, 1.5, true, null, \"x\", {}, []], \"a\": {\"d\": \"\xc3\xa9\", \"c\": 1.0e-7}}"
+
+static tamis_status copy_sample(tmi_value **copy, const tmi_value *value)
+{
+    *copy = tmi_value_copy(value);
+    return *copy ? TAMIS_OK : TAMIS_SYSTEM;
+}
+
+static void copies_all_or_nothing(void **state)
+{
+    (void)state;
+    tmi_value *read = read_text(SAMPLE), *copy;
+    char *x, *y;
+    EVERY_ALLOCATION_FAILS(copy_sample(&copy, read), assert_null(copy));
+    assert_true(tmi_value_equal(copy, read));
+    assert_int_equal(tmi_json_canonical_text(&x, copy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_canonical_text(&y, read, NULL), TAMIS_OK);
+    assert_string_equal(x, y);
+    tmi_value_free(copy);
+    tmi_value_free(read);
+    tmi_free(x);
+    tmi_free(y);
+    EVERY_ALLOCATION_FAILS(tmi_json_read(&read, SAMPLE, strlen(SAMPLE), NULL), assert_null(read));
+    tmi_value_free(read);
 }
 
 static int stop(void *context, double share, int64_t rows)
@@ -206,13 +155,9 @@ static void stops_when_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_keys_and_items),
-        cmocka_unit_test(answers_nothing_about_other_kinds),
-        cmocka_unit_test(finds_the_first_of_equal_keys),
-        cmocka_unit_test(writes_into_a_tree),
-        cmocka_unit_test(keeps_texts_valid),
-        cmocka_unit_test(notices_wrong_nesting),
-        cmocka_unit_test(stops_when_asked),
+        cmocka_unit_test(finds_keys_and_items),          cmocka_unit_test(answers_nothing_about_other_kinds),
+        cmocka_unit_test(finds_the_first_of_equal_keys), cmocka_unit_test(copies_all_or_nothing),
+        cmocka_unit_test(notices_wrong_nesting),         cmocka_unit_test(stops_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

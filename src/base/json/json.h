@@ -1,4 +1,5 @@
-/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. */
+/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
+ * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
 #ifndef TMI_BASE_JSON_JSON_H
 #define TMI_BASE_JSON_JSON_H
 
@@ -20,6 +21,9 @@ typedef tmi_value_kind tmi_json_kind;
 #define TMI_JSON_OBJECT TMI_VALUE_MAP
 #define tmi_json_string tmi_value_string
 #define tmi_json_free tmi_value_free
+#define tmi_json_share tmi_value_copy
+#define tmi_json_field tmi_value_field
+#define tmi_json_text tmi_value_field_text
 #define tmi_json_kind_of tmi_value_kind_of
 #define tmi_json_is_true tmi_value_is_true
 #define tmi_json_integer tmi_value_integer
@@ -47,37 +51,48 @@ tamis_status tmi_json_read_watched(tmi_value **document, const char *bytes, size
 tamis_status tmi_json_canonical(tmi_text *text, const tmi_value *value, tamis_error *err);
 tamis_status tmi_json_canonical_text(char **json, const tmi_value *value, tamis_error *err);
 
-/* ---- writing ---- */
+/* ---- writing: a text, or a tree of values, by the same calls ---- */
 
 #define TMI_JSON_DEPTH 16
 
 typedef struct tmi_json_out {
-    tmi_text *text;
+    tmi_text *text; /* of a tree only its flags are used: something failed, it was stopped */
     unsigned depth;
     bool pretty, keyed, filled[TMI_JSON_DEPTH]; /* keyed: a key was written, its value comes next */
-
-    bool tree; /* values are made instead of text; `state` remembers a failure */
-    char *key;
+    bool is_tree;
+    const char *key; /* of the value that comes next in a tree */
     tmi_value *root, *open;
-    tmi_text state;
 } tmi_json_out;
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty);
-
-/* The same calls make a tree: for rooms that hand each other what they would otherwise print and parse. Do not move `out` before
- * it is taken. Take it in any case: SYSTEM if memory ran out on the way, or if out->text->failed was set. */
-void tmi_json_tree_init(tmi_json_out *out);
-tamis_status tmi_json_tree_take(tmi_value **root, tmi_json_out *out, tamis_error *err);
-
-void tmi_json_open(tmi_json_out *out, char bracket);  /* '{' or '[' */
-void tmi_json_close(tmi_json_out *out, char bracket); /* '}' or ']' */
-void tmi_json_key(tmi_json_out *out, const char *key);
+void tmi_json_open(tmi_json_out *out, char bracket);             /* '{' or '[' */
+void tmi_json_close(tmi_json_out *out, char bracket);            /* '}' or ']' */
+void tmi_json_key(tmi_json_out *out, const char *key);           /* lives until its value is written */
 void tmi_json_put_string(tmi_json_out *out, const char *string); /* NULL writes null */
 bool tmi_is_utf8(const char *string);                            /* then it is written as it is */
 void tmi_json_put_integer(tmi_json_out *out, int64_t value);
 void tmi_json_put_boolean(tmi_json_out *out, bool value);
 void tmi_json_put_null(tmi_json_out *out);
 void tmi_json_put_number(tmi_json_out *out, const char *text);      /* a number already written, such as 1.5e-7 */
-void tmi_json_put_value(tmi_json_out *out, const tmi_value *value); /* all of it, as a canonical text or as a copy */
+void tmi_json_put_value(tmi_json_out *out, const tmi_value *value); /* canonical; in a tree a copy */
+
+/* A key with its value, or with the opening bracket of its value. */
+void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string);
+void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value);
+void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value);
+void tmi_json_add_null(tmi_json_out *out, const char *key);
+void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count); /* a list; NULL: empty */
+void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket);
+
+/* A tree that is being made: what is written to `out` becomes a value, the one that reading the text would have given. */
+typedef struct tmi_json_tree {
+    tmi_json_out out;
+    tmi_text text;
+} tmi_json_tree;
+
+void tmi_json_tree_begin(tmi_json_tree *tree, tmi_watch *watch); /* watch: asked now and then; NULL: nobody */
+
+/* Hands the value to the caller, who frees it; NULL on failure. SYSTEM if any write failed, "cancelled" if it was stopped. */
+tamis_status tmi_json_tree_end(tmi_value **value, tmi_json_tree *tree, tamis_error *err);
 
 #endif

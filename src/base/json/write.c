@@ -1,5 +1,4 @@
-/* Writing, as text or into a tree of values. The text is a few lines of our own because a certified number must be printed rounded
- * outwards, which jansson cannot do. */
+/* JSON as text, or as a tree of values. */
 #include <jansson.h>
 #include <string.h>
 
@@ -35,19 +34,19 @@ bool tmi_is_utf8(const char *string)
 
 /* ---- into a tree ---- */
 
-void tmi_json_tree_init(tmi_json_out *out)
+void tmi_json_tree_begin(tmi_json_tree *tree, tmi_watch *watch)
 {
-    *out = (tmi_json_out){.text = &out->state, .tree = true};
+    tree->text = (tmi_text){.counted = true, .watch = watch};
+    tree->out = (tmi_json_out){.text = &tree->text, .is_tree = true};
 }
 
-tamis_status tmi_json_tree_take(tmi_value **root, tmi_json_out *out, tamis_error *err)
+tamis_status tmi_json_tree_end(tmi_value **value, tmi_json_tree *tree, tamis_error *err)
 {
-    const bool whole = !out->text->failed && out->root && !out->open;
-    *root = whole ? out->root : NULL;
-    if (!whole) tmi_value_free(out->root);
-    tmi_free(out->key);
-    *out = (tmi_json_out){0};
-    return whole ? TAMIS_OK : tmi_fail_memory(err);
+    const bool right = !tree->text.failed && tree->out.root && !tree->out.open;
+    if (!right) tmi_value_free(tree->out.root);
+    *value = right ? tree->out.root : NULL;
+    if (right) return TAMIS_OK;
+    return tree->text.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
 }
 
 /* A byte that is no UTF-8 becomes U+FFFD, as in a text. */
@@ -64,15 +63,19 @@ static char *clean_copy(const char *string)
     return tmi_text_take(&copy, &text, NULL) == TAMIS_OK ? copy : NULL;
 }
 
-/* The next value of the tree; NULL after a failure. */
+/* The next value of a tree; NULL after a failure. The text of a tree is only counted, and asks its watch. */
 static tmi_value *next_value(tmi_json_out *out, tmi_value_kind kind)
 {
     tmi_value *value = NULL;
-    const bool fits = out->open ? out->keyed == (out->open->kind == TMI_VALUE_MAP) : !out->root;
-    if (fits && !out->text->failed) value = tmi_value_new(out->open, out->keyed ? out->key : NULL, kind);
+    const bool map = out->open && out->open->kind == TMI_VALUE_MAP;
+    const bool fits = out->keyed == map && (out->open || !out->root);
+    char *key = fits && map ? clean_copy(out->key) : NULL;
+    tmi_text_put(out->text, key ? key : "-");
+    if (fits && !out->text->failed && (key || !map)) value = tmi_value_new(out->open, key, kind);
     if (!value) out->text->failed = true;
     else if (!out->open) out->root = value;
     out->keyed = false;
+    tmi_free(key);
     return value;
 }
 
@@ -142,66 +145,61 @@ static void quoted(tmi_text *text, const char *string)
 
 void tmi_json_open(tmi_json_out *out, char bracket)
 {
-    if (out->tree) {
+    if (out->is_tree) {
         tmi_value *value = next_value(out, bracket == '{' ? TMI_VALUE_MAP : TMI_VALUE_LIST);
         if (value) out->open = value;
-        return;
+    } else {
+        before_value(out);
+        tmi_text_add(out->text, &bracket, 1);
     }
-    before_value(out);
-    tmi_text_add(out->text, &bracket, 1);
-    if (out->depth == TMI_JSON_DEPTH) {
-        out->text->failed = true;
-        return;
-    }
-    out->filled[out->depth++] = false;
+    if (out->depth == TMI_JSON_DEPTH) out->text->failed = true;
+    else out->filled[out->depth++] = false;
 }
 
 void tmi_json_close(tmi_json_out *out, char bracket)
 {
-    if (out->tree ? !out->open || out->text->failed || !tmi_value_close(out->open) : out->depth == 0) {
+    if (out->depth == 0) {
         out->text->failed = true;
         return;
     }
-    if (out->tree) {
-        out->open = out->open->parent;
-        return;
-    }
     bool filled = out->filled[--out->depth];
-    if (filled) new_line(out);
-    tmi_text_add(out->text, &bracket, 1);
+    if (!out->is_tree) {
+        if (filled) new_line(out);
+        tmi_text_add(out->text, &bracket, 1);
+    } else if (!out->text->failed) {
+        if (!tmi_value_close(out->open)) out->text->failed = true;
+        out->open = out->open->parent;
+    }
 }
 
 void tmi_json_key(tmi_json_out *out, const char *key)
 {
-    if (out->tree) {
-        tmi_free(out->key);
-        out->key = clean_copy(key);
-        if (!out->key) out->text->failed = true;
-    } else {
+    if (!out->is_tree) {
         separate(out);
         quoted(out->text, key);
         tmi_text_put(out->text, ": ");
     }
+    out->key = key;
     out->keyed = true;
 }
 
 /* True if the value is in the tree now; false if it is to be written. */
 static bool add(tmi_json_out *out, tmi_value_kind kind, int64_t integer)
 {
-    if (out->tree) {
+    if (out->is_tree) {
         tmi_value *value = next_value(out, kind);
         if (value) value->integer = integer;
     } else {
         before_value(out);
     }
-    return out->tree;
+    return out->is_tree;
 }
 
 void tmi_json_put_string(tmi_json_out *out, const char *string)
 {
     if (!string) {
         tmi_json_put_null(out);
-    } else if (out->tree) {
+    } else if (out->is_tree) {
         tmi_value *value = next_value(out, TMI_VALUE_TEXT);
         if (value && !(value->text = clean_copy(string))) out->text->failed = true;
     } else {
@@ -227,7 +225,7 @@ void tmi_json_put_null(tmi_json_out *out)
 
 void tmi_json_put_number(tmi_json_out *out, const char *text)
 {
-    if (out->tree) {
+    if (out->is_tree) {
         add_number(out, text);
     } else {
         before_value(out);
@@ -237,11 +235,40 @@ void tmi_json_put_number(tmi_json_out *out, const char *text)
 
 void tmi_json_put_value(tmi_json_out *out, const tmi_value *value)
 {
-    if (!out->tree) {
+    if (!out->is_tree) {
         before_value(out);
         tmi_json_canonical(out->text, value, NULL);
         return;
     }
     tmi_value *copy = next_value(out, value->kind);
     if (copy && !tmi_value_fill(copy, value)) out->text->failed = true;
+}
+
+void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_string(out, string);
+}
+
+void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_integer(out, value);
+}
+
+void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_boolean(out, value);
+}
+
+void tmi_json_add_null(tmi_json_out *out, const char *key)
+{
+    tmi_json_add_string(out, key, NULL);
+}
+
+void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, bracket);
 }
