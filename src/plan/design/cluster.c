@@ -36,17 +36,6 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_whole_field(out, "largest", d->largest);
 }
 
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    return tamis_design_clusters(law, population, s->sample, d->largest, d->largest, err);
-}
-
-static void write_law(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    tmi_write_law_clusters(out, s, d->largest);
-}
-
 const tmi_plan_kind tmi_plan_kind_cluster = {
     .name = "cluster",
     .words = "sample of whole clusters",
@@ -57,6 +46,5 @@ const tmi_plan_kind tmi_plan_kind_cluster = {
     .check = check,
     .write = write,
     .clusters = true,
-    .make_law = make_law,
-    .write_law = write_law,
+    .law = &tmi_cluster_form,
 };

@@ -60,25 +60,6 @@ void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi
     tmi_put_exact_field(out, "rate", s->rate);
 }
 
-int64_t tmi_law_population(const tmi_plan_stratum *s)
-{
-    return s->population > 0 ? s->population : 1;
-}
-
-void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    (void)d;
-    tmi_put_whole_field(out, "population", s->population);
-    tmi_put_whole_field(out, "sample", s->sample);
-}
-
-void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *s, int64_t size)
-{
-    tmi_write_law_sizes(out, NULL, s);
-    tmi_put_whole_field(out, "smallest", size);
-    tmi_put_whole_field(out, "largest", size);
-}
-
 /* ---- the law ---- */
 
 tamis_status tmi_needs_frame(const tmi_plan_design *d, const tmi_frame_facts *frame, tamis_error *err)

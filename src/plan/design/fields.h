@@ -65,16 +65,6 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *design, tamis_plan *
 /* population, sample and rate of a stratum, as far as they are public; NULL: nothing. */
 void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
 
-/* population and sample as tamis_design_read takes them. */
-void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
-
-/* The law of clusters that all have `size` units. */
-void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *stratum, int64_t size);
-
-/* The units or clusters of a stratum as its law has them. Where the size of the population is not public, each unit is drawn by
- * itself, so any number of them has the same law: then 1. */
-int64_t tmi_law_population(const tmi_plan_stratum *stratum);
-
 /* REFUSED without the frame, which has the probabilities of units that were not drawn. */
 tamis_status tmi_needs_frame(const tmi_plan_design *design, const struct tmi_frame_facts *frame, tamis_error *err);
 

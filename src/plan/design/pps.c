@@ -66,7 +66,7 @@ const tmi_plan_kind tmi_plan_kind_pps = {
     .write = write,
     .fixed_size = true,
     .unequal = true,
-    .law_kind = &tmi_plan_kind_poisson,
+    .law = &tmi_poisson_form,
     .theorem = "strongly_rayleigh",
     .knows_law = knows_law,
 };
