@@ -108,52 +108,25 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
 
 /* ---- pieces ---- */
 
-static void put_exact(tmi_json_out *out, const char *key, const tamis_number *number)
-{
-    tmi_json_key(out, key);
-    tmi_put_exact(out, number);
-}
-
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
-static void put_integer(tmi_json_out *out, const char *key, int64_t value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
-}
-
-static void put_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
-    for (size_t i = 0; i < count; i++) tmi_json_put_integer(out, list[i]);
-    tmi_json_close(out, ']');
-}
-
 /* How many units a row represents: exact weights, and the grids on which they are integers. */
 static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
 {
     tmi_json_open(out, '{');
-    put_integer(out, "rows", s->rows);
-    tmi_json_key(out, "rows_fixed");
-    tmi_json_put_boolean(out, s->rows_fixed);
+    tmi_json_add_integer(out, "rows", s->rows);
+    tmi_json_add_boolean(out, "rows_fixed", s->rows_fixed);
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
         tmi_json_put_null(out);
-        put_exact(out, "step", s->step);
-        put_integer(out, "largest_point", s->most);
+        tmi_add_exact(out, "step", s->step);
+        tmi_json_add_integer(out, "largest_point", s->most);
     } else {
         tmi_json_open(out, '[');
         for (size_t h = 0; h < s->strata; h++) tmi_put_exact(out, s->weight[h]);
         tmi_json_close(out, ']');
-        put_exact(out, "step", s->step);
-        put_integers(out, "points", s->points, s->strata);
-        put_exact(out, "spread_step", s->spread_step);
-        put_integers(out, "spread_points", s->spread_points, s->strata);
+        tmi_add_exact(out, "step", s->step);
+        tmi_json_add_integers(out, "points", s->points, s->strata);
+        tmi_add_exact(out, "spread_step", s->spread_step);
+        tmi_json_add_integers(out, "spread_points", s->spread_points, s->strata);
     }
     tmi_json_close(out, '}');
 }
@@ -164,10 +137,9 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         tmi_put_measurement(out, s, m);
-        put_integer(out, "cells_of_a_record", (int64_t)m->movable);
-        tmi_json_key(out, "may_be_left_out");
-        tmi_json_put_boolean(out, !tmi_never_left_out(m, &s->sampling));
-        put_integer(out, "limit", m->limit);
+        tmi_json_add_integer(out, "cells_of_a_record", (int64_t)m->movable);
+        tmi_json_add_boolean(out, "may_be_left_out", !tmi_never_left_out(m, &s->sampling));
+        tmi_json_add_integer(out, "limit", m->limit);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -176,11 +148,11 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
 static void put_composition(tmi_json_out *out, const tmi_schedule *s)
 {
     tmi_json_open(out, '{');
-    put_text(out, "theorem",
-             s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
-    put_text(out, "noise", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
-    put_exact(out, s->gaussian ? "rho" : "epsilon", s->spent);
-    if (s->gaussian) put_exact(out, "told_at_delta", s->delta);
+    tmi_json_add_string(out, "theorem",
+                        s->gaussian ? "the rhos of zero-concentrated releases add up" : "the epsilons of pure releases add up");
+    tmi_json_add_string(out, "noise", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
+    tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", s->spent);
+    if (s->gaussian) tmi_add_exact(out, "told_at_delta", s->delta);
     tmi_json_close(out, '}');
 }
 
@@ -189,28 +161,21 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
     tmi_json_key(out, "ledger");
     if (!a->charged) {
         tmi_json_put_null(out);
-        tmi_json_key(out, "account");
-        tmi_json_put_null(out);
+        tmi_json_add_null(out, "account");
         return;
     }
     tmi_json_open(out, '{');
-    put_integer(out, "entry", a->entry);
-    put_text(out, "hash", a->hash);
-    put_text(out, "time", a->time);
-    tmi_json_key(out, "repeated");
-    tmi_json_put_boolean(out, a->repeated);
-    tmi_json_key(out, "created");
-    tmi_json_put_boolean(out, a->created);
-    if (a->claim) put_integer(out, "claim", a->claim);
-    if (a->clock_behind) {
-        tmi_json_key(out, "clock_behind");
-        tmi_json_put_boolean(out, true);
-    }
+    tmi_json_add_integer(out, "entry", a->entry);
+    tmi_json_add_string(out, "hash", a->hash);
+    tmi_json_add_string(out, "time", a->time);
+    tmi_json_add_boolean(out, "repeated", a->repeated);
+    tmi_json_add_boolean(out, "created", a->created);
+    if (a->claim) tmi_json_add_integer(out, "claim", a->claim);
+    if (a->clock_behind) tmi_json_add_boolean(out, "clock_behind", true);
     tmi_json_close(out, '}');
-    tmi_json_key(out, "account");
-    tmi_json_open(out, '{');
+    tmi_json_add_open(out, "account", '{');
     tmi_put_standing(out, &a->standing);
-    put_text(out, "new_account", a->new_account);
+    tmi_json_add_string(out, "new_account", a->new_account);
     tmi_json_close(out, '}');
 }
 
@@ -219,10 +184,10 @@ static void put_entry(tmi_json_out *out, const tmi_certified *a)
 static void put_amplification(tmi_json_out *out, const tmi_promised *p)
 {
     tmi_json_open(out, '{');
-    put_text(out, "theorem", p->outsider.proved ? p->outsider.theorem : NULL);
-    if (!p->outsider.proved) put_text(out, "reason", p->outsider.reason);
-    put_exact(out, "epsilon", p->epsilon);
-    put_exact(out, "delta", p->delta);
+    tmi_json_add_string(out, "theorem", p->outsider.proved ? p->outsider.theorem : NULL);
+    if (!p->outsider.proved) tmi_json_add_string(out, "reason", p->outsider.reason);
+    tmi_add_exact(out, "epsilon", p->epsilon);
+    tmi_add_exact(out, "delta", p->delta);
     tmi_json_close(out, '}');
 }
 
@@ -247,8 +212,8 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
 {
     const tmi_schedule *s = c->schedule;
     tmi_lines lines = {0};
-    put_integer(out, "tamis", 1);
-    put_text(out, "version", c->version);
+    tmi_json_add_integer(out, "tamis", 1);
+    tmi_json_add_string(out, "version", c->version);
     tmi_json_key(out, "plan");
     tmi_json_put_number(out, c->plan_text);
     tmi_json_key(out, "setting");
@@ -272,11 +237,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_lines_put(out, "declared_public", &lines);
     tmi_list_not_covered(&lines, s);
     tmi_lines_put(out, "not_covered", &lines);
-    tmi_json_key(out, "files");
-    tmi_json_open(out, '{');
-    for (size_t i = 0; i < TMI_FILES; i++) put_text(out, tmi_files[i].name, c->files[i]);
+    tmi_json_add_open(out, "files", '{');
+    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
     tmi_json_close(out, '}');
-    put_text(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
+    tmi_json_add_string(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
 }
 
 /* Of the canonical text of all but the guarantee and the hash itself. */
@@ -343,7 +307,7 @@ tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_pr
     put_body(&out, c, p);
     tmi_json_key(&out, "guarantee");
     put_guarantee(&out, c, p);
-    put_text(&out, "hash", c->hash);
+    tmi_json_add_string(&out, "hash", c->hash);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);

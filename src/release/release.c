@@ -54,18 +54,14 @@ static void put_weights(tmi_json_out *out, const tmi_schedule *s)
 /* noisy NULL: the longest values that there can be, all at the lower end of the clamp. */
 static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
 {
-    tmi_json_key(out, "values");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "values", '[');
     for (size_t cell = 0; cell < m->cells && !out->text->failed; cell++) {
         char value[TMI_INT128_TEXT];
         tmi_int128_text(value, noisy ? noisy[cell] : -(tmi_int128)m->limit);
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
         tmi_put_group(out, m->by, m->by_count, cell / m->units);
-        if (m->units > 1) {
-            tmi_json_key(out, "unit");
-            tmi_json_put_integer(out, (int64_t)(cell % m->units));
-        }
+        if (m->units > 1) tmi_json_add_integer(out, "unit", (int64_t)(cell % m->units));
         tmi_json_key(out, "value");
         tmi_json_put_number(out, value);
         tmi_json_close(out, '}');
@@ -80,15 +76,12 @@ static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128
     json->watch = s->watch;
     tmi_json_out_init(&out, json, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, s->plan->survey);
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_string(&out, "survey", s->plan->survey);
     tmi_json_key(&out, "design");
     tmi_put_design(&out, s);
     put_weights(&out, s);
-    tmi_json_key(&out, "measurements");
-    tmi_json_open(&out, '[');
+    tmi_json_add_open(&out, "measurements", '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(&out, s, &s->measurements[i]);
         put_values(&out, &s->measurements[i], noisy ? noisy[i] : NULL);

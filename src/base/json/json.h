@@ -96,6 +96,7 @@ void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string)
 void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value);
 void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value);
 void tmi_json_add_null(tmi_json_out *out, const char *key);
+void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count); /* a list; NULL: empty */
 void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket);
 
 /* A tree that is being made: what is written to `out` becomes a value, the one that reading the text would have given. */

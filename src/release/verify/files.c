@@ -117,9 +117,9 @@ static size_t find(const tmi_json *list, const tmi_json *wanted, size_t place)
 /* Numbers that the file says, 0 where it says none; beyond the limit there is no noisy number. */
 static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_json *says, size_t place, tmi_checking *c)
 {
-    const tmi_json *values = tmi_field(says, "values", TMI_JSON_LIST);
+    const tmi_json *values = tmi_json_field(says, "values", TMI_JSON_LIST);
     for (size_t cell = 0; values && cell < m->cells && cell < tmi_json_size(values); cell++) {
-        const tmi_json *value = tmi_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
+        const tmi_json *value = tmi_json_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
         if (!value) continue;
         noisy[cell] = tmi_json_integer(value);
         if (noisy[cell] <= m->limit && noisy[cell] >= -m->limit) continue;
@@ -142,7 +142,7 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const fo
     if (!places) return tmi_fail_memory(err);
     TMI_TRY(read_object(&says, f, TMI_FILE_MEASUREMENTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_field(says, list_key, TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(says, list_key, TMI_JSON_LIST);
     if (!list || tmi_json_size(list) != s->measurement_count) {
         tmi_check_note(&v->check, "measurements.json.measurements", "is not a list of the certificate's measurements");
         status = v->check.status;
@@ -190,7 +190,7 @@ static void adopt(double *x, const tmi_json *object, const char *key)
 
 static void adopt_result(tmi_result *r, const tmi_json *says)
 {
-    const tmi_json *interval = tmi_field(says, "interval", TMI_JSON_OBJECT);
+    const tmi_json *interval = tmi_json_field(says, "interval", TMI_JSON_OBJECT);
     adopt(&r->estimate, says, "estimate");
     adopt(&r->se, says, "se");
     adopt(&r->sampling_se, says, "sampling_se");
@@ -207,7 +207,7 @@ static tamis_status check_results(tamis_release *r, const folder *f, tmi_verific
     tamis_status status;
     TMI_TRY(read_object(&says, f, TMI_FILE_RESULTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_field(says, "results", TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(says, "results", TMI_JSON_LIST);
     for (size_t i = 0; list && i < r->results.count && i < tmi_json_size(list); i++)
         adopt_result(&r->results.list[i], tmi_json_at(list, i));
     TMI_TRY(tamis_release_json(&text, r, err));

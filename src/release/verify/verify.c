@@ -18,12 +18,6 @@ static const char *const signed_words[] = {
     [TMI_SIGNATURE_RIGHT] = "right", [TMI_SIGNATURE_WRONG] = "wrong",
 };
 
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
 /* A name in the folder may be any bytes. */
 static void put_shown(tmi_json_out *out, const char *name)
 {
@@ -42,19 +36,16 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     tmi_json_out out;
     tmi_json_out_init(&out, text, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "ok");
-    tmi_json_put_boolean(&out, v->check.faults->count == 0);
+    tmi_json_add_boolean(&out, "ok", v->check.faults->count == 0);
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, v->check.faults);
-    tmi_json_key(&out, "files");
-    tmi_json_open(&out, '{');
-    for (size_t i = 0; i < TMI_FILES; i++) put_text(&out, tmi_files[i].name, found_words[v->files[i]]);
+    tmi_json_add_open(&out, "files", '{');
+    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
     tmi_json_close(&out, '}');
-    put_text(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
-    put_text(&out, "signature", signed_words[v->signature]);
-    put_text(&out, "signed_by", *signer ? signer : NULL);
-    tmi_json_key(&out, "others");
-    tmi_json_open(&out, '[');
+    tmi_json_add_string(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
+    tmi_json_add_string(&out, "signature", signed_words[v->signature]);
+    tmi_json_add_string(&out, "signed_by", *signer ? signer : NULL);
+    tmi_json_add_open(&out, "others", '[');
     for (size_t i = 0; i < v->other_count; i++) put_shown(&out, v->others[i]);
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
