@@ -51,19 +51,19 @@ static void put_wave(writing *w, const tmi_wave *wave)
     tmi_wave_put(&w->out, wave);
 }
 
-/* JSON already, or NULL. */
-static void put_parts(writing *w, const char *parts)
+/* `parts` may be NULL. */
+static void put_parts(writing *w, const tmi_json *parts)
 {
     if (!parts) return;
     tmi_json_key(&w->out, "source");
-    tmi_json_put_number(&w->out, parts);
+    tmi_json_put_value(&w->out, parts);
 }
 
-/* What a wave fixes: JSON already. */
-static void put_fixed(writing *w, const char *frozen, const char *parts)
+/* What a wave fixes. */
+static void put_fixed(writing *w, const tmi_json *frozen, const tmi_json *parts)
 {
     tmi_json_key(&w->out, "frozen");
-    tmi_json_put_number(&w->out, frozen);
+    tmi_json_put_value(&w->out, frozen);
     put_parts(w, parts);
 }
 
@@ -74,8 +74,8 @@ static tamis_status put_coin(writing *w, const char *key, const tmi_ledger_coin 
 }
 
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                               const tmi_ledger_coin *budget, const char *frozen, const char *parts, const char *new_account,
-                               tamis_error *err)
+                               const tmi_ledger_coin *budget, const tmi_json *frozen, const tmi_json *parts,
+                               const char *new_account, tamis_error *err)
 {
     writing w;
     begin(&w, head, "account");
@@ -88,7 +88,7 @@ tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const c
 }
 
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                            const char *frozen, const char *parts, tamis_error *err)
+                            const tmi_json *frozen, const tmi_json *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "wave");
@@ -110,7 +110,7 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable,
+                              const tmi_ledger_coin *amount, const char *measures, const tmi_json *parts, bool claimable,
                               tamis_error *err)
 {
     writing w;
@@ -147,7 +147,7 @@ tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t 
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const char *parts, tamis_error *err)
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_json *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "claimed");

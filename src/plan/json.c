@@ -193,25 +193,7 @@ static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
     tmi_json_close(out, '}');
 }
 
-/* ---- texts ---- */
-
-/* Sorts what was written; the text is cleared. */
-static tamis_status finish(char **json, tmi_text *written, tamis_error *err)
-{
-    tmi_json *document = NULL;
-    tmi_text sorted;
-    tamis_status status = TAMIS_OK;
-    tmi_text_init(&sorted);
-    if (written->failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_json_read(&document, written->bytes, written->length, err));
-    TMI_TRY(tmi_json_canonical(&sorted, document, err));
-    TMI_TRY(tmi_text_take(json, &sorted, err));
-done:
-    tmi_json_free(document);
-    tmi_text_clear(&sorted);
-    tmi_text_clear(written);
-    return status;
-}
+/* ---- trees ---- */
 
 /* Whose promise it is: the keys of `privacy` that an account fixes. */
 static void put_setting(tmi_json_out *out, const tmi_plan_privacy *p)
@@ -237,49 +219,47 @@ void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan)
     tmi_json_close(out, '}');
 }
 
-tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_plan_json(tmi_json **json, const tamis_plan *plan, tamis_error *err)
 {
-    tmi_text written;
-    tmi_json_out out;
-    *json = NULL;
-    tmi_text_init(&written);
-    tmi_json_out_init(&out, &written, false);
-    tmi_json_open(&out, '{');
-    tmi_put_whole_field(&out, "tamis", 1);
-    tmi_put_text_field(&out, "survey", plan->survey);
-    tmi_put_text_field(&out, "title", plan->title);
+    tmi_json_tree tree;
+    tmi_json_out *out = &tree.out;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(out, '{');
+    tmi_put_whole_field(out, "tamis", 1);
+    tmi_put_text_field(out, "survey", plan->survey);
+    tmi_put_text_field(out, "title", plan->title);
     if (plan->wave.name) {
-        tmi_json_key(&out, "wave");
-        tmi_put_wave(&out, &plan->wave);
+        tmi_json_key(out, "wave");
+        tmi_put_wave(out, &plan->wave);
     }
-    tmi_put_opening(&out, "source", '{');
-    put_source(&out, &plan->source, false);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "design", '{');
-    put_design(&out, &plan->design);
-    tmi_put_exact_field(&out, "regularise", plan->design.regularise);
-    if (has_typical(&plan->design.typical)) put_typical(&out, &plan->design.typical);
-    tmi_put_text_field(&out, "variance", tmi_variance_name(plan->design.variance));
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "privacy", '{');
-    put_setting(&out, &plan->privacy);
-    put_loss(&out, &plan->privacy.loss);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "columns", '{');
-    for (size_t i = 0; i < plan->declared_count; i++) tmi_put_declared_column(&out, plan, &plan->columns[i]);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "statistics", '[');
-    for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(&out, &plan->statistics[i]);
-    tmi_json_close(&out, ']');
+    tmi_put_opening(out, "source", '{');
+    put_source(out, &plan->source, false);
+    tmi_json_close(out, '}');
+    tmi_put_opening(out, "design", '{');
+    put_design(out, &plan->design);
+    tmi_put_exact_field(out, "regularise", plan->design.regularise);
+    if (has_typical(&plan->design.typical)) put_typical(out, &plan->design.typical);
+    tmi_put_text_field(out, "variance", tmi_variance_name(plan->design.variance));
+    tmi_json_close(out, '}');
+    tmi_put_opening(out, "privacy", '{');
+    put_setting(out, &plan->privacy);
+    put_loss(out, &plan->privacy.loss);
+    tmi_json_close(out, '}');
+    tmi_put_opening(out, "columns", '{');
+    for (size_t i = 0; i < plan->declared_count; i++) tmi_put_declared_column(out, plan, &plan->columns[i]);
+    tmi_json_close(out, '}');
+    tmi_put_opening(out, "statistics", '[');
+    for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(out, &plan->statistics[i]);
+    tmi_json_close(out, ']');
     if (tmi_has_budget(plan)) {
-        tmi_put_opening(&out, "budget", '{');
-        put_loss(&out, &plan->budget);
-        tmi_json_close(&out, '}');
+        tmi_put_opening(out, "budget", '{');
+        put_loss(out, &plan->budget);
+        tmi_json_close(out, '}');
     }
-    put_calibrate(&out, plan);
-    put_postprocess(&out, &plan->postprocess);
-    tmi_json_close(&out, '}');
-    return finish(json, &written, err);
+    put_calibrate(out, plan);
+    put_postprocess(out, &plan->postprocess);
+    tmi_json_close(out, '}');
+    return tmi_json_tree_end(json, &tree, err);
 }
 
 /* {"design": ...}, or why sampling adds nothing. */
@@ -299,25 +279,22 @@ static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, cons
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+tamis_status tmi_plan_frozen_json(tmi_json **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
-    tmi_text written;
-    tmi_json_out out;
-    *json = NULL;
-    tmi_text_init(&written);
-    tmi_json_out_init(&out, &written, false);
-    tmi_json_open(&out, '{');
-    tmi_put_opening(&out, "source", '{');
-    put_source(&out, &plan->source, true);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "design", '{');
-    put_design(&out, &plan->design);
-    tmi_json_close(&out, '}');
-    put_setting(&out, &plan->privacy);
-    if (frame) tmi_put_text_field(&out, "frame", frame->hash);
-    tamis_status status = put_outsider(&out, plan, frame, err);
-    tmi_json_close(&out, '}');
-    if (status == TAMIS_OK) return finish(json, &written, err);
-    tmi_text_clear(&written);
-    return status;
+    tmi_json_tree tree;
+    tmi_json_out *out = &tree.out;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(out, '{');
+    tmi_put_opening(out, "source", '{');
+    put_source(out, &plan->source, true);
+    tmi_json_close(out, '}');
+    tmi_put_opening(out, "design", '{');
+    put_design(out, &plan->design);
+    tmi_json_close(out, '}');
+    put_setting(out, &plan->privacy);
+    if (frame) tmi_put_text_field(out, "frame", frame->hash);
+    tamis_status status = put_outsider(out, plan, frame, err);
+    tmi_json_close(out, '}');
+    if (status != TAMIS_OK) tree.text.failed = true;
+    return tmi_json_tree_end(json, &tree, err);
 }

@@ -12,7 +12,7 @@
 
 void tmi_certificate_clear(tmi_certificate *c)
 {
-    tmi_free(c->plan_text);
+    tmi_json_free(c->plan);
     tmi_free(c->version);
     tmi_standing_clear(&c->account.standing);
     tmi_free(c->account.new_account);
@@ -21,42 +21,27 @@ void tmi_certificate_clear(tmi_certificate *c)
 
 /* ---- the plan, out of its own text ---- */
 
-/* Whether the source of the plan, and nothing else in it, has that key. */
-static bool is_sharded(const char *plan_text)
-{
-    tmi_json *plan = NULL;
-    if (tmi_json_read(&plan, plan_text, strlen(plan_text), NULL) != TAMIS_OK) return false; /* the plan's reader says why */
-    const tmi_json *source = tmi_json_kind_of(plan) == TMI_JSON_OBJECT ? tmi_json_get(plan, "source") : NULL;
-    const bool sharded = source && tmi_json_kind_of(source) == TMI_JSON_OBJECT && tmi_json_get(source, "sharded_by");
-    tmi_json_free(plan);
-    return sharded;
-}
-
-/* How to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left out. */
-static tamis_status readable(char **text, const char *plan_text, tamis_error *err)
+tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_json *json, const char *name, tamis_error *err)
 {
     static const char before[] = "\"source\": {\"postgres\": {";
-    const char *found = strstr(plan_text, before);
-    tmi_text t;
-    tmi_text_init(&t);
-    if (found) {
-        size_t head = (size_t)(found - plan_text) + strlen(before);
-        tmi_text_add(&t, plan_text, head);
-        tmi_text_put(&t, is_sharded(plan_text) ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
-        tmi_text_put(&t, plan_text + head);
-    } else {
-        tmi_text_put(&t, plan_text);
-    }
-    return tmi_text_take(text, &t, err);
-}
-
-tamis_status tmi_certificate_plan(tamis_plan **plan, const char *plan_text, const char *name, tamis_error *err)
-{
-    char *text = NULL;
+    const bool sharded = tmi_json_get(tmi_json_get(json, "source"), "sharded_by");
+    tmi_text written, readable;
+    tamis_status status;
     *plan = NULL;
-    tamis_status status = readable(&text, plan_text, err);
-    if (status == TAMIS_OK) status = tamis_plan_read_text(plan, name, text, strlen(text), err);
-    tmi_free(text);
+    tmi_text_init(&written);
+    tmi_text_init(&readable);
+    TMI_TRY(tmi_json_canonical(&written, json, err));
+    const char *found = strstr(written.bytes, before), *rest = found ? found + strlen(before) : written.bytes;
+    tmi_text_add(&readable, written.bytes, (size_t)(rest - written.bytes));
+    /* how to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left out */
+    if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
+    tmi_text_put(&readable, rest);
+    if (readable.failed) TMI_TRY(tmi_fail_memory(err));
+    status = tamis_plan_read_text(plan, name, readable.bytes, readable.length, err);
+
+done:
+    tmi_text_clear(&written);
+    tmi_text_clear(&readable);
     return status;
 }
 
@@ -64,7 +49,7 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis
 {
     tamis_status status;
     *c = (tmi_certificate){.schedule = s};
-    TMI_TRY(tmi_plan_json(&c->plan_text, s->plan, err));
+    TMI_TRY(tmi_plan_json(&c->plan, s->plan, err));
     c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
     if (!c->version) TMI_TRY(tmi_fail_memory(err));
 
@@ -75,15 +60,15 @@ done:
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err)
 {
     tamis_plan *plan = NULL;
-    char *again = NULL;
+    tmi_json *again = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_plan(&plan, c->plan_text, c->schedule->plan->name, err));
+    TMI_TRY(tmi_certificate_plan(&plan, c->plan, c->schedule->plan->name, err));
     TMI_TRY(tmi_plan_json(&again, plan, err));
-    if (strcmp(again, c->plan_text) != 0)
+    if (!tmi_json_equal(again, c->plan))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan, read again out of its own text, is another one"));
 
 done:
-    tmi_free(again);
+    tmi_json_free(again);
     tamis_plan_free(plan);
     return status;
 }
@@ -215,7 +200,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_add_integer(out, "tamis", 1);
     tmi_json_add_string(out, "version", c->version);
     tmi_json_key(out, "plan");
-    tmi_json_put_number(out, c->plan_text);
+    tmi_json_put_value(out, c->plan);
     tmi_json_key(out, "setting");
     tmi_put_setting(out, s);
     tmi_json_key(out, "specification");
@@ -243,30 +228,36 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_add_string(out, "signed_by", c->signed_by[0] ? c->signed_by : NULL);
 }
 
+/* All of it; the hash once it is known. */
+static void put_certificate(tmi_json_out *out, const tmi_certificate *c, const tmi_promised *p)
+{
+    tmi_json_open(out, '{');
+    put_body(out, c, p);
+    tmi_json_key(out, "guarantee");
+    put_guarantee(out, c, p);
+    if (c->hash[0]) tmi_json_add_string(out, "hash", c->hash);
+    tmi_json_close(out, '}');
+}
+
 /* Of the canonical text of all but the guarantee and the hash itself. */
 static tamis_status hash_body(tmi_certificate *c, const tmi_promised *p, tamis_error *err)
 {
-    tmi_text body, canonical;
-    tmi_json_out out;
-    tmi_json *document = NULL;
-    tamis_status status = TAMIS_OK;
-    tmi_text_init(&body);
+    tmi_text canonical;
+    tmi_json_tree tree;
+    tmi_json *body = NULL;
+    tamis_status status;
     tmi_text_init(&canonical);
-    body.watch = c->schedule->watch;
-    tmi_json_out_init(&out, &body, false);
-    tmi_json_open(&out, '{');
-    put_body(&out, c, p);
-    tmi_json_close(&out, '}');
-    if (body.stopped) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
-    if (body.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_json_read_watched(&document, body.bytes, body.length, c->schedule->watch, err));
-    TMI_TRY(tmi_json_canonical(&canonical, document, err));
+    tmi_json_tree_begin(&tree, c->schedule->watch);
+    tmi_json_open(&tree.out, '{');
+    put_body(&tree.out, c, p);
+    tmi_json_close(&tree.out, '}');
+    TMI_TRY(tmi_json_tree_end(&body, &tree, err));
+    TMI_TRY(tmi_json_canonical(&canonical, body, err));
     tmi_sha256_text(c->hash, canonical.bytes, canonical.length);
 
 done:
-    tmi_json_free(document);
+    tmi_json_free(body);
     tmi_text_clear(&canonical);
-    tmi_text_clear(&body);
     return status;
 }
 
@@ -283,11 +274,7 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
     json.counted = true;
     json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
-    tmi_json_open(&out, '{');
-    put_body(&out, c, p);
-    tmi_json_key(&out, "guarantee");
-    put_guarantee(&out, c, p);
-    tmi_json_close(&out, '}');
+    put_certificate(&out, c, p);
     *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule->plan);
     if (json.stopped) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
@@ -303,14 +290,20 @@ tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_pr
     tmi_text_init(&json);
     json.watch = c->schedule->watch;
     tmi_json_out_init(&out, &json, true);
-    tmi_json_open(&out, '{');
-    put_body(&out, c, p);
-    tmi_json_key(&out, "guarantee");
-    put_guarantee(&out, c, p);
-    tmi_json_add_string(&out, "hash", c->hash);
-    tmi_json_close(&out, '}');
+    put_certificate(&out, c, p);
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);
+}
+
+tamis_status tmi_certificate_tree(tmi_json **tree, tmi_certificate *c, const tmi_promised *p, tamis_error *err)
+{
+    tmi_json_tree made;
+    *tree = NULL;
+    tamis_status status = hash_body(c, p, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_tree_begin(&made, c->schedule->watch);
+    put_certificate(&made.out, c, p);
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash)

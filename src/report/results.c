@@ -188,6 +188,20 @@ static tmi_watch *watch_of(const tmi_results *r)
     return r->schedule ? r->schedule->watch : NULL;
 }
 
+static void put_results(tmi_json_out *out, const tmi_results *r)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_integer(out, "tamis", 1);
+    tmi_json_add_string(out, "survey", r->plan->survey);
+    if (r->plan->wave.name) tmi_json_add_string(out, "wave", r->plan->wave.name);
+    tmi_json_add_boolean(out, "protected", r->schedule != NULL);
+    tmi_json_add_open(out, "results", '[');
+    for (size_t i = 0; i < r->count && !out->text->failed; i++) put_result(out, r, &r->list[i]);
+    tmi_json_close(out, ']');
+    put_promises(out, r);
+    tmi_json_close(out, '}');
+}
+
 tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
 {
     tmi_text json;
@@ -195,18 +209,17 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_text_init(&json);
     json.watch = watch_of(r);
     tmi_json_out_init(&out, &json, true);
-    tmi_json_open(&out, '{');
-    tmi_json_add_integer(&out, "tamis", 1);
-    tmi_json_add_string(&out, "survey", r->plan->survey);
-    if (r->plan->wave.name) tmi_json_add_string(&out, "wave", r->plan->wave.name);
-    tmi_json_add_boolean(&out, "protected", r->schedule != NULL);
-    tmi_json_add_open(&out, "results", '[');
-    for (size_t i = 0; i < r->count && !json.failed; i++) put_result(&out, r, &r->list[i]);
-    tmi_json_close(&out, ']');
-    put_promises(&out, r);
-    tmi_json_close(&out, '}');
+    put_results(&out, r);
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);
+}
+
+tamis_status tmi_results_tree(tmi_json **tree, const tmi_results *r, tamis_error *err)
+{
+    tmi_json_tree made;
+    tmi_json_tree_begin(&made, watch_of(r));
+    put_results(&made.out, r);
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 /* ---- CSV ---- */

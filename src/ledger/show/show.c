@@ -55,7 +55,6 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_w
 
 static void account_clear(tmi_shown_account *x)
 {
-    tmi_json_free(x->frozen);
     tmi_ledger_outsider_clear(&x->outsider);
     *x = (tmi_shown_account){0};
 }
@@ -75,12 +74,13 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     *x = (tmi_shown_account){.a = &ledger->book.accounts[i], .place = i};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
-    const char *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
+    const tmi_json *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
     TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_ledger_coin){.eps = eps, .delta = delta}, true, err));
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
-    TMI_TRY(tmi_json_read(&x->frozen, frozen, strlen(frozen), err)); /* canonical: keys in the order of the names */
-    const tmi_json *design = tmi_json_field(x->frozen, "design", TMI_JSON_OBJECT);
-    x->strata = tmi_json_field(tmi_json_get(design, "stratified"), "strata", TMI_JSON_OBJECT);
+    const char *unit = tmi_json_text(frozen, "unit");
+    x->unit = *unit ? unit : "unit";
+    /* entries are canonical, so that the keys are in the order of the names */
+    x->strata = tmi_json_field(tmi_json_get(tmi_json_get(frozen, "design"), "stratified"), "strata", TMI_JSON_OBJECT);
     TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
     tamis_number_free(eps);

@@ -125,12 +125,12 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document,
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
-/* The schedule, from the text of its plan; empty on failure. */
-static tamis_status make_again(tmi_verification *v, const char *plan_text, const tmi_budget_parts *parts, tamis_error *err)
+/* The schedule, from its plan; empty on failure. */
+static tamis_status make_again(tmi_verification *v, const tmi_json *json, const tmi_budget_parts *parts, tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_plan(&plan, plan_text, "plan", err));
+    TMI_TRY(tmi_certificate_plan(&plan, json, "plan", err));
     TMI_TRY(tmi_schedule_make(&v->schedule, plan, parts, err));
     TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));
 
@@ -151,15 +151,12 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     tmi_budget_parts parts = {0};
     tmi_frame_facts frame = {0};
     tamis_error reason = {0};
-    tmi_text text;
     bool known;
     tamis_status status = TAMIS_OK;
-    tmi_text_init(&text);
     if (!plan) {
         tmi_check_note(c, "plan", "is missing: without it nothing follows");
         goto done;
     }
-    TMI_TRY(tmi_json_canonical(&text, plan, err));
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
     TMI_TRY(read_frame(&frame, document, c, err));
@@ -167,13 +164,12 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
                                    .list = known ? parts.list : NULL,
                                    .count = parts.count,
                                    .frame = frame.count > 0 ? &frame : NULL};
-    status = make_again(v, text.bytes, &said, &reason);
+    status = make_again(v, plan, &said, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
     parts_clear(&parts);
-    tmi_text_clear(&text);
     return status;
 }
 

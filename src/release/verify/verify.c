@@ -32,7 +32,6 @@ static void put_shown(tmi_json_out *out, const char *name)
 static void put_json(tmi_text *text, const tmi_verification *v)
 {
     const char *signer = v->certificate.signed_by;
-    tmi_text guarantee;
     tmi_json_out out;
     tmi_json_out_init(&out, text, true);
     tmi_json_open(&out, '{');
@@ -49,12 +48,9 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     for (size_t i = 0; i < v->other_count; i++) put_shown(&out, v->others[i]);
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
-    tmi_text_init(&guarantee);
-    const tmi_json *follows = v->follows ? tmi_json_get(v->follows, "guarantee") : NULL;
-    if (!follows) tmi_json_put_null(&out);
-    else if (tmi_json_canonical(&guarantee, follows, NULL) == TAMIS_OK) tmi_json_put_number(&out, guarantee.bytes);
-    else text->failed = true;
-    tmi_text_clear(&guarantee);
+    const tmi_json *follows = tmi_json_get(v->follows, "guarantee");
+    if (follows) tmi_json_put_value(&out, follows);
+    else tmi_json_put_null(&out);
     tmi_json_close(&out, '}');
     tmi_text_put(text, "\n");
 }
@@ -145,23 +141,20 @@ static tamis_status promise(tmi_verification *v, tamis_error *err)
 
 static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
 {
-    char *text = NULL;
     tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(tmi_verify_inputs(v, err));
     if (!v->schedule.plan) goto done;
     TMI_TRY(tmi_check_noted(&v->check, "account", promise(v, &reason), &reason, err));
     if (!v->promised.epsilon) goto done;
-    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason), &reason,
-                            err));
-    if (!text) goto done;
-    TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
+    status = tmi_certificate_tree(&v->follows, &v->certificate, &v->promised, &reason);
+    TMI_TRY(tmi_check_noted(&v->check, "account", status, &reason, err));
+    if (!v->follows) goto done;
     tmi_check_fields(&v->check, v->follows, v->document, "", "hash");
     check_hash(v);
     status = v->check.status;
 
 done:
-    tmi_free(text);
     return status;
 }
 
