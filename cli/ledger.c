@@ -27,7 +27,7 @@ static const cli_command show_command = {
     .name = "ledger show",
     .purpose = "what each survey has spent and has left, and its releases",
     .about =
-        "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and for "
+        "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled unit, and for "
         "an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All releases of a "
         "sample "
         "are added up first, and sampling is counted once.\n\n"

@@ -65,12 +65,13 @@ bool tmi_value_fill(tmi_value *copy, const tmi_value *value)
     return value->kind < TMI_VALUE_LIST || tmi_value_close(copy);
 }
 
-tmi_value *tmi_value_copy(const tmi_value *value)
+tamis_status tmi_value_copy(tmi_value **copy, const tmi_value *value, tamis_error *err)
 {
-    tmi_value *copy = tmi_value_new(NULL, NULL, value->kind);
-    if (!copy || tmi_value_fill(copy, value)) return copy;
-    tmi_value_free(copy);
-    return NULL;
+    *copy = value ? tmi_value_new(NULL, NULL, value->kind) : NULL;
+    if (!value || (*copy && tmi_value_fill(*copy, value))) return TAMIS_OK;
+    tmi_value_free(*copy);
+    *copy = NULL;
+    return tmi_fail_memory(err);
 }
 
 void tmi_value_free(tmi_value *value)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 typedef enum tmi_value_kind {
     TMI_VALUE_NULL,
     TMI_VALUE_BOOLEAN,
@@ -48,7 +50,9 @@ bool tmi_value_close(tmi_value *value);
 
 /* Makes a new value, of the same kind, what another one is, with all below it. */
 bool tmi_value_fill(tmi_value *copy, const tmi_value *value);
-tmi_value *tmi_value_copy(const tmi_value *value);
+
+/* A copy that the caller frees; of NULL, NULL. */
+tamis_status tmi_value_copy(tmi_value **copy, const tmi_value *value, tamis_error *err);
 
 void tmi_value_free(tmi_value *root);
 

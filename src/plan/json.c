@@ -193,18 +193,7 @@ static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
     tmi_json_close(out, '}');
 }
 
-/* ---- texts ---- */
-
-/* The canonical text of what was written to a tree. */
-static tamis_status finish(char **json, tmi_json_tree *tree, tamis_error *err)
-{
-    tmi_value *value = NULL;
-    tamis_status status = tmi_json_tree_end(&value, tree, err);
-    *json = NULL;
-    if (status == TAMIS_OK) status = tmi_json_canonical_text(json, value, err);
-    tmi_value_free(value);
-    return status;
-}
+/* ---- trees ---- */
 
 /* Whose promise it is: the keys of `privacy` that an account fixes. */
 static void put_setting(tmi_json_out *out, const tmi_plan_privacy *p)
@@ -229,7 +218,7 @@ void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan)
     tmi_json_close(out, '}');
 }
 
-tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error *err)
 {
     tmi_json_tree tree;
     tmi_json_out *out = &tree.out;
@@ -269,7 +258,7 @@ tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err
     put_calibrate(out, plan);
     put_postprocess(out, &plan->postprocess);
     tmi_json_close(out, '}');
-    return finish(json, &tree, err);
+    return tmi_json_tree_end(json, &tree, err);
 }
 
 /* {"design": ...}, or why sampling adds nothing. */
@@ -289,7 +278,7 @@ static void put_outsider(tmi_json_out *out, const tamis_plan *plan, const tmi_fr
     }
 }
 
-tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+tamis_status tmi_plan_frozen_json(tmi_value **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
     tmi_json_tree tree;
     tmi_json_out *out = &tree.out;
@@ -305,5 +294,5 @@ tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi
     if (frame) tmi_put_text_field(out, "frame", frame->hash);
     put_outsider(out, plan, frame);
     tmi_json_close(out, '}');
-    return finish(json, &tree, err);
+    return tmi_json_tree_end(json, &tree, err);
 }

@@ -67,15 +67,3 @@ void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave)
     if (wave->same_sample) { tmi_json_add_boolean(out, "same_sample", true); }
     tmi_json_close(out, '}');
 }
-
-tamis_status tmi_plan_wave_json(char **json, const tamis_plan *plan, tamis_error *err)
-{
-    tmi_text text;
-    tmi_json_out out;
-    *json = NULL;
-    if (!plan->wave.name) return TAMIS_OK;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    tmi_put_wave(&out, &plan->wave);
-    return tmi_text_take(json, &text, err);
-}

@@ -21,7 +21,6 @@ typedef tmi_value_kind tmi_json_kind;
 #define TMI_JSON_OBJECT TMI_VALUE_MAP
 #define tmi_json_string tmi_value_string
 #define tmi_json_free tmi_value_free
-#define tmi_json_share tmi_value_copy
 #define tmi_json_field tmi_value_field
 #define tmi_json_text tmi_value_field_text
 #define tmi_json_kind_of tmi_value_kind_of

@@ -267,6 +267,13 @@ void tmi_json_add_null(tmi_json_out *out, const char *key)
     tmi_json_add_string(out, key, NULL);
 }
 
+void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count)
+{
+    tmi_json_add_open(out, key, '[');
+    for (size_t i = 0; list && i < count; i++) tmi_json_put_integer(out, list[i]);
+    tmi_json_close(out, ']');
+}
+
 void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket)
 {
     tmi_json_key(out, key);
